@@ -1,0 +1,32 @@
+//! Quantities.
+//!
+//! No bare number with a unit in its name crosses a function boundary in Thalweg: an instant is a [`Time`], a duration
+//! (of either sign) a [`Span`], a bit rate a [`Rate`], an amount of data [`Bytes`], and the root of every random choice a
+//! [`Seed`]. All are integers underneath, so the same run gives the same bytes on every machine.
+//!
+//! ```
+//! use thalweg_units::{Bytes, Rate, Span, Time};
+//!
+//! let window = Bytes::new(60_000);
+//! let rate = window.per(Span::from_millis(80));
+//! assert_eq!(rate, Rate::from_kbps(6_000));
+//! assert_eq!(rate.time_for(Bytes::new(1200)), Span::from_micros(1600));
+//! assert_eq!("1.5Mbps".parse(), Ok(Rate::from_kbps(1500)));
+//! assert_eq!(Time::ZERO + Span::from_millis(20), Time::from_millis(20));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bytes;
+mod parse;
+mod rate;
+mod seed;
+mod time;
+
+pub use bytes::Bytes;
+pub use parse::ParseQuantityError;
+pub use rate::Rate;
+pub use seed::{Random, Seed};
+pub use time::{Span, Time};

@@ -1,1 +1,30 @@
-//! placeholder
+//! What the network can bear.
+//!
+//! A congestion controller learns which packets were sent ([`SentPacket`]) and what became of them ([`Feedback`]), and says
+//! how much may be under way and how fast ([`Allowance`]). It knows packets, not video; it owns no clock and does no I/O;
+//! whoever drives it passes the time.
+//!
+//! * [`controller`]: the seam every controller implements.
+//! * [`feedback`]: the history of sent packets, which turns every kind of report into the same [`Feedback`].
+//! * [`estimate`]: filters that controllers share.
+//! * one folder per controller.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod config;
+pub mod controller;
+pub mod estimate;
+pub mod feedback;
+pub mod packet;
+
+pub mod copa;
+pub mod fixed;
+pub mod gcc;
+pub mod rocc;
+
+pub use config::ConfigError;
+pub use controller::{Allowance, Controller, Decision, Demand, Probe};
+pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};
+pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};

@@ -23,10 +23,12 @@ mod bytes;
 mod parse;
 mod rate;
 mod seed;
+mod size;
 mod time;
 
 pub use bytes::Bytes;
 pub use parse::ParseQuantityError;
 pub use rate::Rate;
 pub use seed::{Random, Seed};
+pub use size::{ParseSizeError, Size};
 pub use time::{Span, Time};

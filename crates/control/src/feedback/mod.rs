@@ -1,0 +1,104 @@
+//! What became of the packets: one form for every kind of report.
+
+mod history;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::packet::{PacketId, SentPacket};
+pub use history::{Config, History};
+
+/// What a report from the receiver says of one packet, already unwrapped to the sender's numbering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// Which packet.
+    pub id: PacketId,
+    /// When it arrived, by the receiver's clock; `None` if it had not arrived when the report was made.
+    pub arrival: Option<Time>,
+    /// Whether a queue on the way marked it instead of dropping it (ECN CE).
+    pub ce: bool,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It arrived. May follow [`Fate::Lost`] for the same packet: it was late, not lost.
+    Arrived {
+        /// When, by the receiver's clock, in the resolution of the report (TWCC: 250 us; RFC 8888: 1/1024 s).
+        at: Time,
+        /// Whether it was marked (ECN CE).
+        ce: bool,
+        /// Whether it had been declared lost before.
+        was_lost: bool,
+    },
+    /// It is taken as lost.
+    Lost,
+}
+
+/// A sent packet and its fate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Report {
+    /// The packet as it was sent.
+    pub packet: SentPacket,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl Report {
+    /// When the packet arrived, by the receiver's clock.
+    pub fn arrival(&self) -> Option<Time> {
+        match self.fate {
+            Fate::Arrived { at, .. } => Some(at),
+            Fate::Lost => None,
+        }
+    }
+}
+
+/// Why a [`Feedback`] was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The receiver reported.
+    Report,
+    /// Nothing was heard for so long that everything in flight was declared lost.
+    Silence,
+}
+
+/// News of sent packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Feedback<'a> {
+    /// When the news reached the sender.
+    pub now: Time,
+    /// Why there is news.
+    pub cause: Cause,
+    /// Each packet whose fate became known, in order of sending. Empty when a report held nothing new.
+    pub reports: &'a [Report],
+    /// Round-trip time of the newest packet that arrived, without the time the receiver is known to have held the report.
+    pub rtt: Option<Span>,
+    /// Smoothed round-trip time (gain 1/8, vidaptive.md C1), this sample included; `None` before the first.
+    pub srtt: Option<Span>,
+    /// The least round-trip time of the connection.
+    pub min_rtt: Option<Span>,
+    /// Bytes sent and neither acknowledged nor declared lost, after this news.
+    pub in_flight: Bytes,
+    /// Bytes acknowledged on the path so far, these included.
+    pub delivered: Bytes,
+}
+
+impl Feedback<'_> {
+    /// Bytes that this news says arrived.
+    pub fn arrived_bytes(&self) -> Bytes {
+        self.reports.iter().filter(|report| report.arrival().is_some()).map(|report| report.packet.size).sum()
+    }
+
+    /// Bytes that this news says were lost.
+    pub fn lost_bytes(&self) -> Bytes {
+        self.reports.iter().filter(|report| report.fate == Fate::Lost).map(|report| report.packet.size).sum()
+    }
+
+    /// Round-trip time of one arrived packet as if it had been acknowledged at once: a batched report holds the early ones
+    /// back, which shows as the time between their arrivals and the newest one's.
+    pub fn rtt_of(&self, report: &Report) -> Option<Span> {
+        let newest = self.reports.iter().filter_map(|r| r.arrival().map(|at| (at, r.packet.at))).max()?;
+        let arrival = report.arrival()?;
+        Some(self.rtt? + ((arrival - report.packet.at) - (newest.0 - newest.1)))
+    }
+}

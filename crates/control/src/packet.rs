@@ -1,0 +1,68 @@
+//! A packet, as congestion control sees it.
+
+use core::fmt;
+
+use thalweg_units::{Bytes, Time};
+
+/// The segment size that window arithmetic counts in, in wire bytes (specs: "MSS 1500 B on the wire unless said").
+pub const MSS: Bytes = Bytes::new(1500);
+
+/// The place of a packet in the order of everything sent on a path, from 0: the transport-wide sequence number before it is
+/// cut to 16 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct PacketId(pub u64);
+
+impl fmt::Display for PacketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// What a packet is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Payload {
+    /// Part of a frame, sent for the first time.
+    Media,
+    /// Nothing the receiver needs: it keeps the path full or measures it.
+    Filler,
+    /// A retransmission or redundancy.
+    Repair,
+}
+
+/// Where in a frame (or a burst of one) a packet lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FramePlace {
+    /// The frame's number, from 0 in order of encoding.
+    pub frame: u64,
+    /// Whether it is the frame's first packet.
+    pub first: bool,
+    /// Whether it is the frame's last packet.
+    pub last: bool,
+    /// Bytes of the frame that were sent before it.
+    pub offset: Bytes,
+}
+
+/// A packet that has left the sender, with the state of the flow at that moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentPacket {
+    /// Its place in the order of sending.
+    pub id: PacketId,
+    /// When the pacer released it.
+    pub at: Time,
+    /// Its size on the wire, from the IP header upwards.
+    pub size: Bytes,
+    /// What it is for.
+    pub payload: Payload,
+    /// The probe cluster it belongs to, if any; media may be part of one.
+    pub probe: Option<u32>,
+    /// Where in a frame it lies; `None` for filler.
+    pub place: Option<FramePlace>,
+    /// Bytes sent and neither acknowledged nor declared lost, this packet included.
+    pub in_flight: Bytes,
+    /// Bytes acknowledged on the path so far.
+    pub delivered: Bytes,
+    /// When the newest of them was acknowledged; the time of sending before the first acknowledgement.
+    pub delivered_at: Time,
+    /// Whether the application, and not the window, kept the sender from sending more right after this packet.
+    pub app_limited: bool,
+}

@@ -1,7 +1,26 @@
 //! What to send, and when.
+//!
+//! A real-time video sender without clock, I/O or pixels: [`Engine`] takes pictures' numbers, encoded sizes and receiver
+//! reports, and gives packets. What kind of sender it is comes from a [`Scheme`], a composition of a congestion controller
+//! (`thalweg-control`), [`pacing`], a [`filler`], a frame policy ([`frames`]) and [`repair`]; each published system is one
+//! short file in [`scheme`].
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
+pub mod engine;
+pub mod event;
+pub mod filler;
 pub mod frames;
+pub mod pacing;
+pub mod packet;
+mod probing;
+mod queue;
+pub mod repair;
+pub mod scheme;
+
+pub use engine::{Camera, Engine, Output};
+pub use event::{Event, Timed, Wake, Why};
+pub use packet::{Content, Fragment, Packet, PacketSizes};
+pub use scheme::{FeedbackStyle, Scheme};

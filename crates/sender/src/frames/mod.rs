@@ -1,5 +1,17 @@
 //! Which frames to make, and how large.
+//!
+//! [`FramePolicy`] is the seam. [`EveryFrame`] is its trivial proof; [`RateTargeted`] steers a conventional encoder and is made
+//! of parts that ablations leave out: [`safeguards`], [`headroom`], [`resolution`].
 
+mod every_frame;
+pub mod headroom;
 mod plan;
+mod policy;
+pub mod rate_targeted;
+pub mod resolution;
+pub mod safeguards;
 
+pub use every_frame::EveryFrame;
 pub use plan::{EncodePlan, EncodedFrame, Target};
+pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
+pub use rate_targeted::RateTargeted;

@@ -1,0 +1,170 @@
+//! From the camera to the queue: which pictures are encoded, and which candidates are sent.
+
+use thalweg_units::{Rate, Span, Time};
+
+use super::{Engine, Output};
+use crate::event::{Event, Why};
+use crate::frames::{EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
+use crate::packet::Fragment;
+
+/// A picture that waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    picture: u64,
+    read: Time,
+    /// Whether the policy has seen it.
+    considered: bool,
+}
+
+/// A picture in the encoder.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Encoding {
+    picture: u64,
+    read: Time,
+    /// The queue was flushed meanwhile, so what it refers to is gone (unless it is a keyframe).
+    pub(super) orphaned: bool,
+}
+
+impl Engine {
+    pub(super) fn read_camera(&mut self, picture: u64) {
+        self.last_read = self.now;
+        self.emit(Event::PictureRead { picture });
+        self.discard_slot(Why::PictureSuperseded);
+        self.slot = Some(Slot { picture, read: self.now, considered: false });
+        self.watch_queue();
+        self.consider(Occasion::CameraRead);
+    }
+
+    pub(super) fn discard_slot(&mut self, why: Why) {
+        if let Some(slot) = self.slot.take() {
+            self.emit(Event::PictureSkipped { picture: slot.picture, why });
+        }
+    }
+
+    /// Asks the policy about the waiting picture, if there is one and the encoder is free.
+    pub(super) fn consider(&mut self, occasion: Occasion) {
+        let Some(slot) = self.slot else { return };
+        if self.encoding.is_some() {
+            return;
+        }
+        let occasion = match occasion {
+            Occasion::QueueEmpty if !slot.considered => Occasion::EncoderFree,
+            other => other,
+        };
+        let view = self.view(occasion, self.now - slot.read);
+        match self.policy.plan(&view) {
+            FramePlan::Encode(plan) => {
+                self.slot = None;
+                self.start_encoding(slot, plan);
+            }
+            FramePlan::Hold(why) => {
+                self.slot = Some(Slot { considered: true, ..slot });
+                self.emit(Event::PictureHeld { picture: slot.picture, why });
+            }
+            FramePlan::Skip(why) => self.discard_slot(why),
+        }
+    }
+
+    fn start_encoding(&mut self, slot: Slot, mut plan: EncodePlan) {
+        plan.keyframe |= self.keyframe.is_some();
+        let target = match plan.targets.first() {
+            Some(Target::Rate(rate)) => *rate,
+            _ => Rate::ZERO,
+        };
+        if self.last_size != plan.size {
+            self.emit(Event::SizeChanged { from: self.last_size, to: plan.size });
+            self.last_size = plan.size;
+        }
+        self.emit(Event::EncodeStarted {
+            picture: slot.picture,
+            target,
+            size: plan.size,
+            candidates: plan.targets.len().min(255) as u8,
+        });
+        self.encoding = Some(Encoding { picture: slot.picture, read: slot.read, orphaned: false });
+        self.outputs.push_back(Output::Encode { picture: slot.picture, plan });
+    }
+
+    pub(super) fn take_candidates(&mut self, candidates: &[EncodedFrame]) {
+        let Some(encoding) = self.encoding.take() else {
+            debug_assert!(false, "candidates for no picture");
+            return;
+        };
+        let view = self.view(Occasion::EncoderFree, self.now - encoding.read);
+        let choice = self.policy.choose(&view, candidates).filter(|choice| *choice < candidates.len());
+        let sendable = choice.filter(|choice| !encoding.orphaned || candidates[*choice].keyframe);
+        match sendable {
+            Some(index) => self.queue_frame(encoding, index, &candidates[index]),
+            None => {
+                let why = match (candidates.is_empty(), choice) {
+                    (true, _) => Why::EncoderDropped,
+                    (false, None) => Why::NoCandidateFits,
+                    (false, Some(_)) => Why::QueueFlushed,
+                };
+                self.emit(Event::PictureSkipped { picture: encoding.picture, why });
+                if !candidates.is_empty() {
+                    self.outputs.push_back(Output::Commit { choice: None });
+                }
+            }
+        }
+        let occasion = if self.slot.is_some_and(|slot| slot.considered) {
+            Occasion::QueueEmpty
+        } else {
+            Occasion::EncoderFree
+        };
+        // A held picture waits for the queue; one that the encoder kept waiting may go now.
+        if occasion == Occasion::EncoderFree || self.queue.is_empty() {
+            self.consider(occasion);
+        }
+    }
+
+    fn queue_frame(&mut self, encoding: Encoding, index: usize, encoded: &EncodedFrame) {
+        let frame = self.next_frame;
+        self.next_frame += 1;
+        self.outputs.push_back(Output::Commit { choice: Some((index, frame)) });
+        if encoded.keyframe {
+            self.keyframe = None;
+        }
+        let template = Fragment {
+            frame,
+            picture: encoding.picture,
+            captured: encoding.read,
+            index: 0,
+            count: 0,
+            offset: 0,
+            length: 0,
+            keyframe: encoded.keyframe,
+            depends_on: if encoded.keyframe { None } else { self.last_frame },
+        };
+        self.last_frame = Some(frame);
+        let packets = self.queue.push(self.now, encoded.size, template);
+        self.policy.on_queued(self.now, frame, encoded);
+        self.emit(Event::FrameQueued {
+            frame,
+            picture: encoding.picture,
+            size: encoded.size,
+            packets,
+            keyframe: encoded.keyframe,
+            quantizer: encoded.quantizer.unwrap_or(255),
+        });
+        self.watch_queue();
+    }
+
+    fn view(&self, occasion: Occasion, picture_age: Span) -> View {
+        View {
+            now: self.now,
+            occasion,
+            allowance: self.allowance,
+            pacing: self.pacer.rate(),
+            srtt: self.srtt(),
+            in_flight: self.history.in_flight(),
+            queue: self.queue_view(),
+            picture_age,
+            interval: self.camera.interval,
+            source: self.camera.size,
+            next_frame: self.next_frame,
+            payload_share: if self.sent_wire > 0.0 { self.sent_payload / self.sent_wire } else { 1.0 },
+            keyframe_due: self.keyframe.is_some(),
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! The engine: pictures and reports in, packets out, without clock, I/O or pixels.
+//!
+//! The contract is str0m's: mutate ([`Engine::on_picture`], [`Engine::on_encoded`], [`Engine::on_feedback`], ...), then drain
+//! [`Engine::poll`] until it answers [`Output::Wait`], then mutate again, at the latest when the wait is over
+//! ([`Engine::on_timeout`]). Every call that changes state carries the time, and times never go back.
+//!
+//! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]); whoever drives it
+//! owns the pictures, the encoder and the encoded bytes, and finds a packet's bytes by its fragment.
+
+mod camera;
+mod release;
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use thalweg_control::{Acknowledgement, Allowance, ConfigError, Controller, Demand, Feedback, History};
+use thalweg_units::{Bytes, Rate, Size, Span, Time};
+
+use crate::event::{Event, Timed, Wake, Why};
+use crate::filler::Dummies;
+use crate::frames::{EncodePlan, FramePolicy, FramesConfig, QueueVerdict, QueueView};
+use crate::pacing::{self, Pacer, PacingRate};
+use crate::packet::{Packet, PacketSizes};
+use crate::probing::Prober;
+use crate::queue::MediaQueue;
+use crate::repair::Retransmissions;
+use crate::scheme::Scheme;
+use camera::{Encoding, Slot};
+
+/// The smoothed round trip assumed before the first sample (vidaptive.md C3).
+const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);
+/// How often the variables of controller and policy are sampled into the event stream.
+const INSPECTION_INTERVAL: Span = Span::from_millis(100);
+/// Keyframe requests closer than this are one (libwebrtc `EncoderRtcpFeedback`, 300 ms).
+const KEYFRAME_REQUEST_INTERVAL: Span = Span::from_millis(300);
+
+/// What takes pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Camera {
+    /// The size of its pictures.
+    pub size: Size,
+    /// The time between them.
+    pub interval: Span,
+}
+
+/// What the engine wants its driver to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Encode this picture; answer with [`Engine::on_encoded`].
+    Encode {
+        /// The picture.
+        picture: u64,
+        /// How.
+        plan: EncodePlan,
+    },
+    /// Of the candidates just given, this one becomes frame `frame`; or none is sent.
+    Commit {
+        /// The index of the candidate and the frame's number.
+        choice: Option<(usize, u64)>,
+    },
+    /// Put this packet on the wire.
+    Transmit(Packet),
+    /// Nothing more to do before this time, unless something happens.
+    Wait {
+        /// Until when; [`Time::NEVER`] if there is nothing to wait for.
+        until: Time,
+        /// What for.
+        why: Wake,
+    },
+}
+
+/// A sender of one video.
+pub struct Engine {
+    camera: Camera,
+    controller: Box<dyn Controller>,
+    policy: Box<dyn FramePolicy>,
+    history: History,
+    allowance: Allowance,
+    reported: Allowance,
+    pacing: pacing::Config,
+    pacer: Pacer,
+    padding: Pacer,
+    prober: Prober,
+    dummies: Option<Dummies>,
+    repeats: Option<Retransmissions>,
+    queue: MediaQueue,
+    sizes: PacketSizes,
+    slot: Option<Slot>,
+    encoding: Option<Encoding>,
+    keyframe: Option<Why>,
+    last_keyframe_request: Option<Time>,
+    last_read: Time,
+    last_size: Size,
+    next_id: u64,
+    next_sequence: u64,
+    next_frame: u64,
+    last_frame: Option<u64>,
+    sent_wire: f64,
+    sent_payload: f64,
+    now: Time,
+    next_inspection: Time,
+    outputs: VecDeque<Output>,
+    events: Vec<Timed>,
+}
+
+impl Engine {
+    /// A sender of the given scheme for one camera, before its first picture.
+    ///
+    /// # Errors
+    /// When a parameter of the scheme is out of range.
+    pub fn new(scheme: &Scheme, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
+        if camera.interval <= Span::ZERO {
+            return Err(ConfigError::out_of_range("camera.interval", camera.interval, "longer than 0, such as 33.3ms"));
+        }
+        let mut controller = scheme.controller.build()?;
+        if let FramesConfig::RateTargeted(frames) = &scheme.frames {
+            controller.on_demand(now, Demand { min: frames.encoder.min, max: frames.encoder.max });
+        }
+        let allowance = controller.allowance();
+        let mut engine = Engine {
+            camera,
+            controller,
+            policy: scheme.frames.build(camera.size)?,
+            history: History::new(thalweg_control::feedback::Config::default()),
+            allowance,
+            reported: Allowance::of_rate(Rate::ZERO),
+            pacing: scheme.pacing,
+            pacer: Pacer::new(scheme.pacing.burst),
+            padding: Pacer::new(Span::ZERO),
+            prober: Prober::default(),
+            dummies: scheme.filler.map(crate::filler::Config::build).transpose()?,
+            repeats: scheme.repair.map(Retransmissions::new),
+            queue: MediaQueue::new(scheme.packets),
+            sizes: scheme.packets,
+            slot: None,
+            encoding: None,
+            keyframe: Some(Why::FirstFrame),
+            last_keyframe_request: None,
+            last_read: now,
+            last_size: camera.size,
+            next_id: 0,
+            next_sequence: 0,
+            next_frame: 0,
+            last_frame: None,
+            sent_wire: 0.0,
+            sent_payload: 0.0,
+            now,
+            next_inspection: now,
+            outputs: VecDeque::new(),
+            events: Vec::new(),
+        };
+        engine.refresh();
+        Ok(engine)
+    }
+
+    /// Says which candidates the encoder made of the picture asked for; none when its rate control dropped it.
+    pub fn on_encoded(&mut self, now: Time, candidates: &[crate::frames::EncodedFrame]) {
+        self.advance(now);
+        self.take_candidates(candidates);
+    }
+
+    /// The camera was read: `picture` is the number its driver knows it by, one higher each time.
+    pub fn on_picture(&mut self, now: Time, picture: u64) {
+        self.advance(now);
+        self.read_camera(picture);
+    }
+
+    /// A report of the receiver came; `hold` is how long the receiver held it back, if it says so.
+    pub fn on_feedback(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) {
+        self.advance(now);
+        let feedback = self.history.on_report(now, acknowledgements, hold);
+        note_feedback(&mut self.events, &feedback);
+        self.controller.on_feedback(&feedback);
+        self.refresh();
+        self.watch_queue();
+    }
+
+    /// The receiver misses these media packets.
+    pub fn on_missing(&mut self, now: Time, sequences: &[u64]) {
+        self.advance(now);
+        let srtt = self.srtt();
+        let Some(repeats) = &mut self.repeats else { return };
+        for &sequence in sequences {
+            if let Err(why) = repeats.request(now, sequence, srtt) {
+                self.events.push(Timed { at: now, event: Event::RepeatRefused { sequence, why } });
+            }
+        }
+    }
+
+    /// The receiver needs a keyframe.
+    pub fn on_keyframe_request(&mut self, now: Time) {
+        self.advance(now);
+        if self.last_keyframe_request.is_none_or(|last| now - last >= KEYFRAME_REQUEST_INTERVAL) {
+            self.last_keyframe_request = Some(now);
+            self.force_keyframe(Why::ReceiverAsked);
+        }
+    }
+
+    /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
+    pub fn on_timeout(&mut self, now: Time) {
+        self.advance(now);
+        if self.controller.next_timeout() <= now {
+            self.controller.on_timeout(now);
+            self.refresh();
+        }
+        if self.history.next_timeout() <= now
+            && let Some(feedback) = self.history.on_timeout(now)
+        {
+            note_feedback(&mut self.events, &feedback);
+            self.controller.on_feedback(&feedback);
+            self.refresh();
+        }
+        self.watch_queue();
+    }
+
+    /// The next thing to do.
+    pub fn poll(&mut self) -> Output {
+        if let Some(output) = self.outputs.pop_front() {
+            return output;
+        }
+        if let Some(packet) = self.release() {
+            return Output::Transmit(packet);
+        }
+        // Releasing may have emptied the queue, and that may have set the encoder to work.
+        if let Some(output) = self.outputs.pop_front() {
+            return output;
+        }
+        let (until, why) = self.next_wake();
+        Output::Wait { until, why }
+    }
+
+    /// What happened since the last call, oldest first.
+    pub fn drain_events(&mut self) -> impl Iterator<Item = Timed> + '_ {
+        self.events.drain(..)
+    }
+
+    /// Smoothed round-trip time; 100 ms before the first sample.
+    pub fn srtt(&self) -> Span {
+        self.history.srtt().unwrap_or(SRTT_BEFORE_SAMPLES)
+    }
+
+    /// What the controller allows now.
+    pub fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    fn emit(&mut self, event: Event) {
+        self.events.push(Timed { at: self.now, event });
+    }
+
+    fn advance(&mut self, now: Time) {
+        debug_assert!(now >= self.now, "time went back from {} to {now}", self.now);
+        self.now = now;
+        if now >= self.next_inspection {
+            self.next_inspection = now + INSPECTION_INTERVAL;
+            let events = &mut self.events;
+            let mut see =
+                |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
+            self.controller.inspect(&mut see);
+            self.policy.inspect(&mut see);
+        }
+    }
+
+    fn queue_view(&self) -> QueueView {
+        QueueView { bytes: self.queue.wire_bytes(), packets: self.queue.packets(), oldest: self.queue.oldest() }
+    }
+
+    /// Takes over what the controller allows now.
+    fn refresh(&mut self) {
+        while let Some(decision) = self.controller.poll_decision() {
+            self.emit(Event::Decision(decision));
+        }
+        self.allowance = self.controller.allowance();
+        let rate = self.pacing_rate();
+        self.pacer.set_rate(self.now, rate);
+        self.padding.set_rate(self.now, self.allowance.padding);
+        let moved = |a: u64, b: u64| a.abs_diff(b) > b / 100;
+        let window = |allowance: &Allowance| allowance.window.map_or(0, Bytes::get);
+        if moved(self.allowance.capacity.as_bps(), self.reported.capacity.as_bps())
+            || moved(window(&self.allowance), window(&self.reported))
+        {
+            self.reported = self.allowance;
+            let Allowance { window, capacity, .. } = self.allowance;
+            self.emit(Event::Allowance { window, pacing: rate, capacity });
+        }
+    }
+
+    fn pacing_rate(&self) -> Rate {
+        let rate = match (self.pacing.rate, self.allowance.window) {
+            (PacingRate::Controller, _) | (PacingRate::WindowRate(_), None) => self.allowance.pacing,
+            (PacingRate::WindowRate(factor), Some(window)) => window.per(self.srtt()).scale(factor),
+            (PacingRate::Unpaced, _) => Rate::MAX,
+        };
+        rate.min(self.pacing.limit)
+    }
+
+    /// Lets the policy judge the queue.
+    fn watch_queue(&mut self) {
+        let view = self.queue_view();
+        match self.policy.on_queue(self.now, &view) {
+            QueueVerdict::Keep => {}
+            QueueVerdict::Pause => self.emit(Event::Paused { age: view.age(self.now) }),
+            QueueVerdict::Flush => self.flush(&view),
+        }
+    }
+
+    /// Encoder Reset: what waits is hopeless; start over with a keyframe.
+    fn flush(&mut self, view: &QueueView) {
+        self.emit(Event::Reset { age: view.age(self.now), packets: view.packets });
+        let (now, events) = (self.now, &mut self.events);
+        self.queue.flush(|frame, packets| {
+            events.push(Timed { at: now, event: Event::FrameFlushed { frame, packets } });
+        });
+        if let Some(repeats) = &mut self.repeats {
+            repeats.flush();
+        }
+        if let Some(encoding) = &mut self.encoding {
+            encoding.orphaned = true;
+        }
+        self.discard_slot(Why::QueueFlushed);
+        self.force_keyframe(Why::QueueFlushed);
+    }
+
+    fn force_keyframe(&mut self, why: Why) {
+        self.keyframe = Some(why);
+        self.emit(Event::KeyframeForced { why });
+    }
+}
+
+fn note_feedback(events: &mut Vec<Timed>, feedback: &Feedback<'_>) {
+    let arrived = feedback.reports.iter().filter(|report| report.arrival().is_some()).count() as u32;
+    events.push(Timed {
+        at: feedback.now,
+        event: Event::Feedback {
+            arrived,
+            lost: feedback.reports.len() as u32 - arrived,
+            rtt: feedback.rtt,
+            in_flight: feedback.in_flight,
+        },
+    });
+}

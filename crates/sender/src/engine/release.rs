@@ -1,0 +1,257 @@
+//! From the queue to the wire: what leaves next, and when.
+
+use thalweg_control::{FramePlace, MSS, PacketId, Payload, SentPacket};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use super::Engine;
+use crate::event::{Event, Wake};
+use crate::filler::Verdict;
+use crate::frames::{FrameSent, Occasion};
+use crate::pacing::PacingRate;
+use crate::packet::{Content, Packet};
+
+/// How much one packet weighs in the share of payload in what is sent: the last hundred count.
+const SHARE_MEMORY: f64 = 0.99;
+
+/// What could leave next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Repeat,
+    Media,
+    Filler(Bytes),
+}
+
+impl Engine {
+    /// The packet that leaves now, if any.
+    pub(super) fn release(&mut self) -> Option<Packet> {
+        self.begin_probe();
+        self.follow_drain_rule();
+        let probing = self.prober.cluster().is_some();
+        if self.next_send() > self.now {
+            return None;
+        }
+        let next = self.next(probing)?;
+        let size = self.size_of(next);
+        if !self.window_admits(size) {
+            return None;
+        }
+        Some(self.send(next, size))
+    }
+
+    /// When the next packet may leave: on the probe's schedule while one runs, otherwise on the pacer's.
+    fn next_send(&self) -> Time {
+        if self.prober.cluster().is_some() { self.prober.next_send() } else { self.pacer.next_send() }
+    }
+
+    /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up.
+    fn window_admits(&self, size: Bytes) -> bool {
+        let in_flight = self.history.in_flight();
+        match self.allowance.window {
+            Some(window) => in_flight == Bytes::ZERO || in_flight + size <= window,
+            None => true,
+        }
+    }
+
+    /// A cluster begins with media, or once media was sent (libwebrtc starts at a queued packet, or opens with padding).
+    fn begin_probe(&mut self) {
+        self.prober.expire(self.now);
+        if let Some(probe) = self.allowance.probe
+            && (!self.queue.is_empty() || self.next_sequence > 0)
+        {
+            self.prober.begin(self.now, probe);
+        }
+    }
+
+    /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (gcc.md section 11).
+    fn follow_drain_rule(&mut self) {
+        let Some(limit) = self.pacing.drain_within else { return };
+        let mut rate = self.allowance.pacing.min(self.pacing.limit);
+        if !self.queue.is_empty() {
+            let left = (limit - self.queue.mean_wait(self.now)).max(Span::from_millis(1));
+            rate = rate.max(self.queue.wire_bytes().per(left));
+        }
+        if matches!(self.pacing.rate, PacingRate::Controller) {
+            self.pacer.set_rate(self.now, rate);
+        }
+    }
+
+    fn next(&mut self, probing: bool) -> Option<Next> {
+        if self.repeats.as_ref().is_some_and(|repeats| repeats.head().is_some()) {
+            return Some(Next::Repeat);
+        }
+        if !self.queue.is_empty() {
+            return Some(Next::Media);
+        }
+        if self.next_sequence == 0 {
+            // No filler before the receiver has a stream to belong to (vidaptive.md C7).
+            return None;
+        }
+        if probing {
+            return Some(Next::Filler(self.probe_padding()));
+        }
+        if let Some(dummies) = &mut self.dummies {
+            let verdict = dummies.verdict(self.now, self.last_read, self.camera.interval);
+            return (verdict == Verdict::Send).then(|| Next::Filler(dummies.size()));
+        }
+        (self.allowance.padding > Rate::ZERO && self.padding.next_send() <= self.now)
+            .then_some(Next::Filler(self.sizes.padding))
+    }
+
+    /// Probes are padded with repeats of recent packets where the stream has a retransmission stream, as libwebrtc does.
+    fn probe_padding(&self) -> Bytes {
+        match &self.repeats {
+            Some(_) => self.sizes.max_payload + self.sizes.overhead,
+            None => self.sizes.padding,
+        }
+    }
+
+    fn size_of(&self, next: Next) -> Bytes {
+        let payload = |length: u32| Bytes::new(u64::from(length)) + self.sizes.overhead;
+        match next {
+            Next::Repeat => {
+                let head = self.repeats.as_ref().and_then(|repeats| repeats.head());
+                head.map_or(Bytes::ZERO, |(_, fragment)| payload(fragment.length) + self.sizes.retransmission)
+            }
+            Next::Media => self.queue.head().map_or(Bytes::ZERO, |head| payload(head.fragment.length)),
+            Next::Filler(size) => size,
+        }
+    }
+
+    fn send(&mut self, next: Next, size: Bytes) -> Packet {
+        let mut finished = None;
+        let (payload, place, content) = match next {
+            Next::Filler(_) => (Payload::Filler, None, Content::Padding),
+            Next::Repeat => {
+                let (of, fragment) = self.repeats.as_mut().and_then(|r| r.pop()).expect("a repeat was chosen");
+                (Payload::Repair, None, Content::Retransmission { of, fragment })
+            }
+            Next::Media => {
+                let head = self.queue.pop().expect("media was chosen");
+                let fragment = head.fragment;
+                let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
+                if last {
+                    finished =
+                        Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
+                }
+                let offset = Bytes::new(u64::from(fragment.offset));
+                let place = FramePlace { frame: fragment.frame, first, last, offset };
+                let sequence = self.next_sequence;
+                self.next_sequence += 1;
+                (Payload::Media, Some(place), Content::Media { sequence, fragment })
+            }
+        };
+        let probe = self.prober.cluster();
+        if probe.is_some() {
+            self.prober.on_sent(self.now, size);
+        }
+        self.pacer.on_sent(self.now, size);
+        if payload == Payload::Filler {
+            self.padding.on_sent(self.now, size);
+        }
+        if let Some(dummies) = &mut self.dummies {
+            dummies.on_sent(self.now, size);
+        }
+        let app_limited = self.nothing_follows();
+        let sent = self.history.on_sent(SentPacket {
+            id: PacketId(self.next_id),
+            at: self.now,
+            size,
+            payload,
+            probe,
+            place,
+            in_flight: Bytes::ZERO,
+            delivered: Bytes::ZERO,
+            delivered_at: self.now,
+            app_limited,
+        });
+        self.next_id += 1;
+        self.controller.on_sent(&sent);
+        if probe.is_some() {
+            self.refresh();
+        }
+        self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
+        self.account(&content, size);
+        if let Some(frame) = finished {
+            self.policy.on_frame_sent(&frame);
+            self.emit(Event::FrameSent { frame: frame.frame, delay: frame.delay });
+            self.watch_queue();
+            if self.queue.is_empty() {
+                self.consider(Occasion::QueueEmpty);
+            }
+        }
+        Packet { sent, content }
+    }
+
+    /// Whether the application, not the window, keeps the next packet from following: nothing waits, no filler may be made,
+    /// and the window has room for a whole segment.
+    fn nothing_follows(&mut self) -> bool {
+        if !self.queue.is_empty() || !self.window_admits(MSS) {
+            return false;
+        }
+        let next_send = self.pacer.next_send().max(self.now);
+        match &mut self.dummies {
+            Some(dummies) => dummies.verdict(next_send, self.last_read, self.camera.interval) != Verdict::Send,
+            None => true,
+        }
+    }
+
+    fn account(&mut self, content: &Content, size: Bytes) {
+        let payload = match content {
+            Content::Padding => return,
+            Content::Retransmission { .. } => 0.0,
+            Content::Media { sequence, fragment } => {
+                let srtt = self.srtt();
+                if let Some(repeats) = &mut self.repeats {
+                    repeats.on_sent(self.now, *sequence, *fragment, srtt);
+                }
+                f64::from(fragment.length)
+            }
+        };
+        self.sent_wire = self.sent_wire * SHARE_MEMORY + size.as_f64();
+        self.sent_payload = self.sent_payload * SHARE_MEMORY + payload;
+    }
+
+    /// When to wake up if nothing happens, and for what; of equal times the first in this order.
+    pub(super) fn next_wake(&mut self) -> (Time, Wake) {
+        let mut wake = (Time::NEVER, Wake::Nothing);
+        let mut earlier = |at: Time, why: Wake| {
+            if at < wake.0 {
+                wake = (at, why);
+            }
+        };
+        let has_media = !self.queue.is_empty() || self.repeats.as_ref().is_some_and(|r| r.head().is_some());
+        let probing = self.prober.cluster().is_some();
+        let after_now = self.now + Span::from_nanos(1);
+        if has_media || probing {
+            let next = if probing { Next::Filler(self.probe_padding()) } else { Next::Media };
+            let size = if has_media { self.size_of(Next::Media).max(Bytes::new(1)) } else { self.size_of(next) };
+            if self.window_admits(size) {
+                let why = if probing { Wake::Probe } else { Wake::Pacer };
+                earlier(self.next_send().max(after_now), why);
+            }
+        } else if self.next_sequence > 0 {
+            if let Some(dummies) = &mut self.dummies {
+                let at = self.pacer.next_send().max(self.now);
+                let admitted = {
+                    let in_flight = self.history.in_flight();
+                    let size = dummies.size();
+                    self.allowance.window.is_none_or(|w| in_flight == Bytes::ZERO || in_flight + size <= w)
+                };
+                if admitted {
+                    let at = match dummies.verdict(at, self.last_read, self.camera.interval) {
+                        Verdict::Send => at,
+                        Verdict::Wait(until) => until,
+                    };
+                    earlier(at.max(after_now), Wake::Filler);
+                }
+            } else if self.allowance.padding > Rate::ZERO {
+                earlier(self.padding.next_send().max(self.pacer.next_send()).max(after_now), Wake::Filler);
+            }
+        }
+        let queue = self.queue_view();
+        earlier(self.policy.next_timeout(&queue).max(after_now), Wake::FramePolicy);
+        earlier(self.controller.next_timeout().max(after_now), Wake::Controller);
+        earlier(self.history.next_timeout().max(after_now), Wake::Silence);
+        wake
+    }
+}

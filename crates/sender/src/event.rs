@@ -1,0 +1,262 @@
+//! What happened in a sender, and why: one stream for charts, files, `explain` and tests.
+
+use core::fmt;
+
+use thalweg_control::{Decision, PacketId, Payload};
+use thalweg_units::{Bytes, Rate, Size, Span, Time};
+
+/// The reason of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Why {
+    /// A packet has waited in the queue longer than the pause threshold.
+    QueueOld,
+    /// A packet has waited in the queue longer than the reset age.
+    QueueHopeless,
+    /// The queue has become empty.
+    QueueEmpty,
+    /// The picture had aged too much when encoding could resume.
+    PictureOld,
+    /// A newer picture came first.
+    PictureSuperseded,
+    /// The encoder was still at work on the picture before.
+    EncoderBusy,
+    /// The encoder's own rate control dropped it.
+    EncoderDropped,
+    /// The controller's push-back (more in flight than its data window).
+    PushBack,
+    /// None of the candidates fits.
+    NoCandidateFits,
+    /// So few frames got out that the path must be in an outage.
+    FewFramesSent,
+    /// The choice that would have served the last second best.
+    Hindsight,
+    /// Nothing to judge by yet.
+    NoSamples,
+    /// The encoder makes less than it is asked for.
+    EncoderUnderuses,
+    /// The encoder dropped most frames.
+    EncoderDropsFrames,
+    /// The quantiser's quick average is above its threshold.
+    QuantizerHigh,
+    /// The quantiser's slow average is below its threshold.
+    QuantizerLow,
+    /// The call begins at a low rate.
+    LowStartRate,
+    /// It is the first frame.
+    FirstFrame,
+    /// The receiver asked for a keyframe.
+    ReceiverAsked,
+    /// The queue was thrown away, so references are missing at the receiver.
+    QueueFlushed,
+    /// The receiver reported it missing.
+    Missing,
+    /// It is no longer in the retransmission history.
+    Forgotten,
+    /// It was retransmitted less than a round trip ago.
+    JustRepeated,
+}
+
+impl Why {
+    /// The reason in a few words, as reports print it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Why::QueueOld => "a packet waited longer than the pause threshold",
+            Why::QueueHopeless => "a packet waited longer than the reset age",
+            Why::QueueEmpty => "the queue is empty",
+            Why::PictureOld => "the picture is too old",
+            Why::PictureSuperseded => "a newer picture came",
+            Why::EncoderBusy => "the encoder is busy",
+            Why::EncoderDropped => "the encoder's rate control dropped it",
+            Why::PushBack => "more in flight than the data window",
+            Why::NoCandidateFits => "no candidate fits",
+            Why::FewFramesSent => "few frames got out in the last second",
+            Why::Hindsight => "would have served the last second best",
+            Why::NoSamples => "nothing to judge by yet",
+            Why::EncoderUnderuses => "the encoder leaves rate unused",
+            Why::EncoderDropsFrames => "the encoder drops most frames",
+            Why::QuantizerHigh => "quantiser above threshold",
+            Why::QuantizerLow => "quantiser below threshold",
+            Why::LowStartRate => "the call starts at a low rate",
+            Why::FirstFrame => "first frame",
+            Why::ReceiverAsked => "the receiver asked",
+            Why::QueueFlushed => "the queue was thrown away",
+            Why::Missing => "reported missing",
+            Why::Forgotten => "no longer in the history",
+            Why::JustRepeated => "repeated less than a round trip ago",
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// Why a sender wants to be woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wake {
+    /// The pacer may release the next media packet.
+    Pacer,
+    /// The filler may send, or its guard ends.
+    Filler,
+    /// A probe's next packet is due.
+    Probe,
+    /// The frame policy watches the queue's age.
+    FramePolicy,
+    /// The controller's timer.
+    Controller,
+    /// Nothing was heard for so long that what is in flight will count as lost.
+    Silence,
+    /// Nothing to wait for.
+    Nothing,
+}
+
+/// Something a sender did or learnt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Event {
+    /// A picture was read from the camera.
+    PictureRead {
+        /// The picture.
+        picture: u64,
+    },
+    /// A picture will not be encoded.
+    PictureSkipped {
+        /// The picture.
+        picture: u64,
+        /// Why.
+        why: Why,
+    },
+    /// A picture waits for the queue to become empty.
+    PictureHeld {
+        /// The picture.
+        picture: u64,
+        /// Why.
+        why: Why,
+    },
+    /// A picture went to the encoder.
+    EncodeStarted {
+        /// The picture.
+        picture: u64,
+        /// The rate aimed at; zero when the target is no rate.
+        target: Rate,
+        /// The size.
+        size: Size,
+        /// How many candidates were asked for.
+        candidates: u8,
+    },
+    /// The next frame will be a keyframe.
+    KeyframeForced {
+        /// Why.
+        why: Why,
+    },
+    /// A frame was queued.
+    FrameQueued {
+        /// The frame.
+        frame: u64,
+        /// The picture it shows.
+        picture: u64,
+        /// Its payload bytes.
+        size: Bytes,
+        /// How many packets it takes.
+        packets: u16,
+        /// Whether it is a keyframe.
+        keyframe: bool,
+        /// Its quantiser, in the codec's scale; 255 when unknown.
+        quantizer: u8,
+    },
+    /// A packet left.
+    PacketSent {
+        /// Its place in the order of sending.
+        id: PacketId,
+        /// What it is for.
+        payload: Payload,
+        /// Its wire size.
+        size: Bytes,
+        /// Bytes in flight with it.
+        in_flight: Bytes,
+    },
+    /// A frame's last packet left.
+    FrameSent {
+        /// The frame.
+        frame: u64,
+        /// Since its first packet was queued.
+        delay: Span,
+    },
+    /// Packets of a frame were thrown away unsent.
+    FrameFlushed {
+        /// The frame.
+        frame: u64,
+        /// How many of its packets had not left.
+        packets: u64,
+    },
+    /// Encoding is paused.
+    Paused {
+        /// How long the oldest packet has waited.
+        age: Span,
+    },
+    /// Encoding goes on.
+    Resumed {
+        /// Why.
+        why: Why,
+    },
+    /// The queue was thrown away (Encoder Reset).
+    Reset {
+        /// How long the oldest packet had waited.
+        age: Span,
+        /// How many packets were thrown away.
+        packets: u64,
+    },
+    /// The size of frames changed.
+    SizeChanged {
+        /// Before.
+        from: Size,
+        /// After.
+        to: Size,
+    },
+    /// News of sent packets came.
+    Feedback {
+        /// How many packets arrived by it.
+        arrived: u32,
+        /// How many it declares lost.
+        lost: u32,
+        /// Round-trip time of the newest, if any arrived.
+        rtt: Option<Span>,
+        /// Bytes in flight after it.
+        in_flight: Bytes,
+    },
+    /// What the controller allows, when it changed noticeably (by a hundredth).
+    Allowance {
+        /// The window, if it has one.
+        window: Option<Bytes>,
+        /// The pacing rate in force.
+        pacing: Rate,
+        /// What the path is believed to bear.
+        capacity: Rate,
+    },
+    /// The controller decided something.
+    Decision(Decision),
+    /// A missing packet was asked for and will not be repeated.
+    RepeatRefused {
+        /// The media packet.
+        sequence: u64,
+        /// Why.
+        why: Why,
+    },
+    /// A variable of the controller or the policy, sampled ten times a second.
+    Variable {
+        /// Its name in the paper or specification.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+}
+
+/// An event with its time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timed {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: Event,
+}

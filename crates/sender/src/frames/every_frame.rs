@@ -1,0 +1,21 @@
+//! The trivial policy: every picture, at the allowed rate.
+
+use alloc::vec;
+
+use super::plan::{EncodePlan, Target};
+use super::policy::{FramePlan, FramePolicy, View};
+
+/// Encodes every picture at the camera's size, aiming at the controller's capacity.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EveryFrame;
+
+impl FramePolicy for EveryFrame {
+    fn plan(&mut self, view: &View) -> FramePlan {
+        FramePlan::Encode(EncodePlan {
+            targets: vec![Target::Rate(view.allowance.capacity)],
+            keyframe: false,
+            size: view.source,
+            interval: view.interval,
+        })
+    }
+}

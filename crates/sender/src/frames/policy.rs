@@ -1,0 +1,142 @@
+//! The seam for deciding which pictures become frames.
+
+use thalweg_control::Allowance;
+use thalweg_units::{Bytes, Rate, Size, Span, Time};
+
+use super::plan::{EncodePlan, EncodedFrame};
+use crate::event::Why;
+
+/// Decides, for each picture, whether to encode it and how; and for the queue, whether it is still worth sending.
+///
+/// One method is required: [`super::EveryFrame`] needs no other. A policy that chooses among candidates (Salsify) or that
+/// bounds the queue's age (Vidaptive) overrides the rest.
+pub trait FramePolicy: Send {
+    /// A picture waits: encode it, hold it until the queue is empty, or let it go.
+    fn plan(&mut self, view: &View) -> FramePlan;
+
+    /// The candidates are made: which of them to send, if any. As late as possible, so `view` may have changed.
+    fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
+        let _ = view;
+        (!candidates.is_empty()).then_some(0)
+    }
+
+    /// The encoder made a frame and it was queued as `frame`.
+    fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame) {
+        let _ = (now, frame, encoded);
+    }
+
+    /// A frame's last packet left the pacer.
+    fn on_frame_sent(&mut self, sent: &FrameSent) {
+        let _ = sent;
+    }
+
+    /// The queue changed, or time passed: what to do about what waits in it.
+    fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
+        let _ = (now, queue);
+        QueueVerdict::Keep
+    }
+
+    /// When [`FramePolicy::on_queue`] should be asked again although nothing happens.
+    fn next_timeout(&self, queue: &QueueView) -> Time {
+        let _ = queue;
+        Time::NEVER
+    }
+
+    /// Shows the variables a person would want to see in a chart.
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        let _ = see;
+    }
+}
+
+/// Why the policy is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// The camera delivered a picture.
+    CameraRead,
+    /// A held picture may now go: the queue has become empty.
+    QueueEmpty,
+    /// A picture came while the encoder was busy, and it is free now.
+    EncoderFree,
+}
+
+/// What a policy sees when a picture waits.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// The time.
+    pub now: Time,
+    /// Why it is asked.
+    pub occasion: Occasion,
+    /// What the controller allows.
+    pub allowance: Allowance,
+    /// What the pacer sends at: CC-Rate in a Vidaptive scheme.
+    pub pacing: Rate,
+    /// Smoothed round-trip time; 100 ms before the first sample (vidaptive.md C3).
+    pub srtt: Span,
+    /// Bytes in flight.
+    pub in_flight: Bytes,
+    /// The media queue.
+    pub queue: QueueView,
+    /// How old the waiting picture is.
+    pub picture_age: Span,
+    /// The camera's interval.
+    pub interval: Span,
+    /// The camera's size.
+    pub source: Size,
+    /// The number the next encoded frame will have.
+    pub next_frame: u64,
+    /// The share of what is sent, filler apart, that is payload of media sent for the first time; 1 when nothing was sent.
+    pub payload_share: f64,
+    /// Whether the receiver asked for a keyframe or the encoder needs one: the plan will be a keyframe whatever it says.
+    pub keyframe_due: bool,
+}
+
+/// The media queue, in brief.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueView {
+    /// Wire bytes waiting.
+    pub bytes: Bytes,
+    /// Packets waiting.
+    pub packets: u64,
+    /// When the oldest was queued; `None` if nothing waits.
+    pub oldest: Option<Time>,
+}
+
+impl QueueView {
+    /// How long the oldest packet has waited; zero if nothing waits.
+    pub fn age(&self, now: Time) -> Span {
+        self.oldest.map_or(Span::ZERO, |oldest| now - oldest)
+    }
+}
+
+/// What to do with a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FramePlan {
+    /// Encode it so.
+    Encode(EncodePlan),
+    /// Keep it until the queue is empty, or a newer one comes.
+    Hold(Why),
+    /// Let it go.
+    Skip(Why),
+}
+
+/// What to do with the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueVerdict {
+    /// Go on.
+    Keep,
+    /// Go on, and record that encoding is paused until the queue is empty.
+    Pause,
+    /// Throw away every media packet in it; the next frame will be a keyframe.
+    Flush,
+}
+
+/// A frame has wholly left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameSent {
+    /// The frame's number.
+    pub frame: u64,
+    /// When its last packet left.
+    pub at: Time,
+    /// How long after its first packet was queued that was: d_i (vidaptive.md C10).
+    pub delay: Span,
+}

@@ -1,0 +1,191 @@
+//! Every picture at a target rate, within safeguards: the policy of all schemes that steer a conventional encoder.
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+
+use thalweg_control::ConfigError;
+use thalweg_units::{Rate, Size, Time};
+
+use super::headroom::{self, Headroom};
+use super::plan::{EncodePlan, EncodedFrame, Target};
+use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
+use super::resolution::{self, Resolution, Signals};
+use super::safeguards::{self, Safeguards};
+use crate::event::Why;
+
+/// What the encoder's target is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum TargetBase {
+    /// The controller's capacity less what headers and retransmissions take, as WebRTC allocates.
+    #[default]
+    CapacityLessOverhead,
+    /// The rate the pacer sends at: CC-Rate, as Vidaptive's paper has it.
+    PacingRate,
+}
+
+/// The parts; an ablation leaves some out.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// What the target is a share of.
+    pub base: TargetBase,
+    /// Pause and reset; [`safeguards::Config::NONE`] for none.
+    pub safeguards: safeguards::Config,
+    /// The alpha optimiser; `None` keeps alpha at 1.
+    pub headroom: Option<headroom::Config>,
+    /// How the size is chosen.
+    pub resolution: resolution::Config,
+    /// The encoder's bounds, applied after alpha.
+    pub encoder: EncoderBounds,
+}
+
+/// What rates an encoder can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct EncoderBounds {
+    /// At least this (libwebrtc's minimum, 30 kbps).
+    pub min: Rate,
+    /// At most this (vidaptive.md: 12 Mbps).
+    pub max: Rate,
+}
+
+impl Default for EncoderBounds {
+    fn default() -> EncoderBounds {
+        EncoderBounds { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) }
+    }
+}
+
+impl Config {
+    /// The policy for a camera of this size.
+    ///
+    /// # Errors
+    /// When a part's parameter is out of range, or the encoder's bounds are the wrong way round.
+    pub fn build(&self, source: Size) -> Result<RateTargeted, ConfigError> {
+        if self.encoder.min > self.encoder.max || self.encoder.max == Rate::ZERO {
+            let value = alloc::format!("{} to {}", self.encoder.min, self.encoder.max);
+            return Err(ConfigError::out_of_range("encoder bounds", value, "min <= max and max above 0"));
+        }
+        Ok(RateTargeted {
+            base: self.base,
+            safeguards: self.safeguards.build()?,
+            headroom: self.headroom.map(headroom::Config::build).transpose()?,
+            resolution: self.resolution.build(source)?,
+            encoder: self.encoder,
+            alphas: VecDeque::new(),
+            keep: 1.0,
+            target: self.encoder.min,
+        })
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct RateTargeted {
+    base: TargetBase,
+    safeguards: Safeguards,
+    headroom: Option<Headroom>,
+    resolution: Resolution,
+    encoder: EncoderBounds,
+    /// alpha by frame, for frames queued and not wholly sent: alpha_i is the one in force at encoding.
+    alphas: VecDeque<(u64, f64)>,
+    /// What the controller's push-back has left over of the right to encode.
+    keep: f64,
+    target: Rate,
+}
+
+impl RateTargeted {
+    fn alpha(&self) -> f64 {
+        self.headroom.as_ref().map_or(1.0, Headroom::alpha)
+    }
+
+    fn update(&mut self, view: &View) {
+        let mut outage = false;
+        if let Some(headroom) = &mut self.headroom {
+            headroom.update(view.now, view.interval);
+            outage = headroom.outage(view.now);
+        }
+        let base = match self.base {
+            TargetBase::CapacityLessOverhead => view.allowance.capacity.scale(view.payload_share),
+            TargetBase::PacingRate => view.pacing,
+        };
+        self.target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
+        let signals =
+            Signals { now: view.now, outage, alpha: self.alpha(), target: self.target, interval: view.interval };
+        self.resolution.on_camera(&signals);
+    }
+
+    fn encode(&mut self, view: &View) -> FramePlan {
+        if let Some(headroom) = &mut self.headroom {
+            headroom.on_encoded(view.now);
+        }
+        FramePlan::Encode(EncodePlan {
+            targets: vec![Target::Rate(self.target)],
+            keyframe: false,
+            size: self.resolution.size(),
+            interval: view.interval,
+        })
+    }
+}
+
+impl FramePolicy for RateTargeted {
+    fn plan(&mut self, view: &View) -> FramePlan {
+        // A picture that waited for the encoder is seen here first, as if it had just been read.
+        if view.occasion != Occasion::QueueEmpty {
+            self.update(view);
+            self.keep = (self.keep + view.allowance.keep_frames).min(2.0);
+        }
+        if self.safeguards.paused() {
+            return FramePlan::Hold(Why::QueueOld);
+        }
+        if view.occasion == Occasion::QueueEmpty && !self.safeguards.still_fresh(view.picture_age, view.interval) {
+            return FramePlan::Skip(Why::PictureOld);
+        }
+        if self.keep < 1.0 {
+            return FramePlan::Skip(Why::PushBack);
+        }
+        self.keep -= 1.0;
+        self.encode(view)
+    }
+
+    fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
+        self.resolution.on_encoded(view.now, candidates.first());
+        (!candidates.is_empty()).then_some(0)
+    }
+
+    fn on_queued(&mut self, _now: Time, frame: u64, _encoded: &EncodedFrame) {
+        if self.headroom.is_some() {
+            self.alphas.push_back((frame, self.alpha()));
+        }
+    }
+
+    fn on_frame_sent(&mut self, sent: &FrameSent) {
+        while let Some((frame, alpha)) = self.alphas.front().copied() {
+            if frame > sent.frame {
+                break;
+            }
+            self.alphas.pop_front();
+            // Frames before it lost packets in a reset: their delay is unknown and gives no sample.
+            if let Some(headroom) = self.headroom.as_mut().filter(|_| frame == sent.frame) {
+                headroom.on_frame_sent(sent.at, sent.delay, alpha);
+            }
+        }
+    }
+
+    fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
+        self.safeguards.on_queue(now, queue)
+    }
+
+    fn next_timeout(&self, queue: &QueueView) -> Time {
+        self.safeguards.next_timeout(queue)
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(headroom) = &self.headroom {
+            see("alpha", headroom.alpha());
+        }
+        see("paused", f64::from(u8::from(self.safeguards.paused())));
+        see("height", f64::from(self.resolution.size().height));
+        see("target_bps", self.target.as_bps_f64());
+    }
+}

@@ -1,0 +1,143 @@
+//! Vidaptive's latency safeguards: pause the encoder while the queue is old, throw the queue away when it is hopeless
+//! (vidaptive.md section 6).
+
+use thalweg_control::ConfigError;
+use thalweg_units::{Span, Time};
+
+use super::policy::{QueueVerdict, QueueView};
+
+/// Encoder Pause and Encoder Reset; an ablation leaves one out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// tau: encode no picture while a packet has waited longer than this; `None` never pauses.
+    pub pause: Option<Span>,
+    /// Throw the queue away when a packet has waited longer than this; `None` never does.
+    pub reset: Option<Span>,
+    /// The share of the camera interval by which a held picture may have aged when encoding resumes (paper: half).
+    pub resume_window: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { pause: Some(Span::from_millis(33)), reset: Some(Span::from_secs(1)), resume_window: 0.5 }
+    }
+}
+
+impl Config {
+    /// No safeguards: what every scheme but Vidaptive's has.
+    pub const NONE: Config = Config { pause: None, reset: None, resume_window: 0.5 };
+
+    /// The safeguards in their running state.
+    ///
+    /// # Errors
+    /// When a threshold is not positive or the resume window is negative.
+    pub fn build(self) -> Result<Safeguards, ConfigError> {
+        for (name, value) in [("safeguards.pause", self.pause), ("safeguards.reset", self.reset)] {
+            if let Some(value) = value.filter(|value| *value <= Span::ZERO) {
+                return Err(ConfigError::out_of_range(name, value, "longer than 0"));
+            }
+        }
+        if !(self.resume_window >= 0.0 && self.resume_window.is_finite()) {
+            let range = "0 or more, in camera intervals";
+            return Err(ConfigError::out_of_range("safeguards.resume_window", self.resume_window, range));
+        }
+        Ok(Safeguards { config: self, paused: false })
+    }
+}
+
+/// Whether encoding is paused.
+#[derive(Debug, Clone)]
+pub struct Safeguards {
+    config: Config,
+    paused: bool,
+}
+
+impl Safeguards {
+    /// Whether encoding is paused.
+    pub fn paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Whether a picture of this age may still be encoded when encoding resumes.
+    pub fn still_fresh(&self, age: Span, interval: Span) -> bool {
+        age <= interval.scale(self.config.resume_window)
+    }
+
+    /// The queue changed or time passed.
+    pub fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
+        if queue.packets == 0 {
+            // Resume only once the queue is empty, not merely young (C8).
+            self.paused = false;
+            return QueueVerdict::Keep;
+        }
+        let age = queue.age(now);
+        if self.config.reset.is_some_and(|limit| age > limit) {
+            self.paused = false;
+            return QueueVerdict::Flush;
+        }
+        if !self.paused && self.config.pause.is_some_and(|limit| age > limit) {
+            self.paused = true;
+            return QueueVerdict::Pause;
+        }
+        QueueVerdict::Keep
+    }
+
+    /// When the oldest packet passes a threshold if nothing happens before.
+    pub fn next_timeout(&self, queue: &QueueView) -> Time {
+        let Some(oldest) = queue.oldest else { return Time::NEVER };
+        let pause = self.config.pause.filter(|_| !self.paused);
+        // Thresholds are exceeded, not met: a nanosecond after.
+        [pause, self.config.reset]
+            .into_iter()
+            .flatten()
+            .map(|limit| oldest + limit + Span::from_nanos(1))
+            .min()
+            .unwrap_or(Time::NEVER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Bytes;
+
+    fn queue(oldest_ms: u64) -> QueueView {
+        QueueView { bytes: Bytes::new(1500), packets: 1, oldest: Some(Time::from_millis(oldest_ms)) }
+    }
+
+    const EMPTY: QueueView = QueueView { bytes: Bytes::ZERO, packets: 0, oldest: None };
+    const INTERVAL: Span = Span::from_nanos(33_333_333);
+
+    #[test]
+    fn a_packet_older_than_the_threshold_pauses_until_the_queue_is_empty() {
+        let mut safeguards = Config::default().build().unwrap();
+        assert_eq!(safeguards.on_queue(Time::from_millis(33), &queue(0)), QueueVerdict::Keep);
+        assert_eq!(safeguards.on_queue(Time::from_nanos(33_333_333), &queue(0)), QueueVerdict::Pause);
+        assert!(safeguards.paused());
+        // A younger head does not resume.
+        safeguards.on_queue(Time::from_millis(45), &queue(40));
+        assert!(safeguards.paused());
+        safeguards.on_queue(Time::from_millis(50), &EMPTY);
+        assert!(!safeguards.paused());
+    }
+
+    #[test]
+    fn a_held_picture_is_encoded_at_resume_within_half_an_interval() {
+        let safeguards = Config::default().build().unwrap();
+        assert!(safeguards.still_fresh(Time::from_millis(50) - Time::from_nanos(33_333_333), INTERVAL));
+        assert!(!safeguards.still_fresh(Time::from_millis(51) - Time::from_nanos(33_333_333), INTERVAL));
+    }
+
+    #[test]
+    fn a_packet_older_than_a_second_resets_and_the_timer_says_when() {
+        let mut safeguards = Config::default().build().unwrap();
+        assert_eq!(safeguards.next_timeout(&queue(0)), Time::from_millis(33) + Span::from_nanos(1));
+        safeguards.on_queue(Time::from_millis(40), &queue(0));
+        let reset = safeguards.next_timeout(&queue(0));
+        assert_eq!(reset, Time::from_secs_f64(1.0) + Span::from_nanos(1));
+        assert_eq!(safeguards.on_queue(Time::from_millis(1000), &queue(0)), QueueVerdict::Keep);
+        assert_eq!(safeguards.on_queue(reset, &queue(0)), QueueVerdict::Flush);
+        assert!(!safeguards.paused());
+    }
+}

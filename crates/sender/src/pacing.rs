@@ -1,0 +1,125 @@
+//! When a packet may leave.
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// What the pacer paces at, and how strictly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// Where the rate comes from.
+    pub rate: PacingRate,
+    /// How far ahead of the pacing rate packets may run: zero for strict pacing, WebRTC's 40 ms burst window for its own
+    /// (libwebrtc pacing_controller, `kDefaultBurstInterval`).
+    pub burst: Span,
+    /// Exceed the pacing rate so that the queue drains within this time (libwebrtc `queue_time_limit`, 2 s); `None` where the
+    /// queue's age is bounded by the frame policy instead (vidaptive.md section 4).
+    pub drain_within: Option<Span>,
+    /// Never faster than this (vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
+    pub limit: Rate,
+}
+
+/// Where the pacing rate comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum PacingRate {
+    /// The controller's own.
+    Controller,
+    /// This many times window / srtt: Vidaptive's CC-Rate, at 1.0 (vidaptive.md C4).
+    WindowRate(f64),
+    /// As fast as the window allows.
+    Unpaced,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { rate: PacingRate::Controller, burst: Span::ZERO, drain_within: None, limit: Rate::MAX }
+    }
+}
+
+/// A pacer: `earliest` runs ahead of the clock by what has been sent, at the pacing rate of the moment of sending.
+///
+/// It never gathers credit: after an idle or blocked spell it starts from now.
+#[derive(Debug, Clone)]
+pub struct Pacer {
+    burst: Span,
+    rate: Rate,
+    earliest: Time,
+}
+
+impl Pacer {
+    /// A pacer that lets the first packet go at once.
+    pub fn new(burst: Span) -> Pacer {
+        Pacer { burst, rate: Rate::MAX, earliest: Time::ZERO }
+    }
+
+    /// Paces at `rate` from now on. A wait already begun gets shorter with a higher rate, but never longer with a lower one
+    /// (vidaptive.md section 4).
+    pub fn set_rate(&mut self, now: Time, rate: Rate) {
+        if rate > self.rate && self.earliest > now {
+            let wait = self.earliest - now;
+            self.earliest = now + wait.scale(self.rate.as_bps_f64() / rate.as_bps_f64());
+        }
+        self.rate = rate;
+    }
+
+    /// The rate it paces at.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// When the next packet may leave.
+    pub fn next_send(&self) -> Time {
+        self.earliest - self.burst
+    }
+
+    /// A packet of `size` leaves now.
+    pub fn on_sent(&mut self, now: Time, size: Bytes) {
+        let start = self.earliest.max(now);
+        self.earliest = start + self.rate.time_for(size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_leave_at_the_pacing_rate() {
+        let mut pacer = Pacer::new(Span::ZERO);
+        pacer.set_rate(Time::ZERO, Rate::from_kbps(6000));
+        pacer.on_sent(Time::ZERO, Bytes::new(1200));
+        assert_eq!(pacer.next_send(), Time::from_micros(1600));
+        pacer.on_sent(Time::from_micros(1600), Bytes::new(200));
+        assert_eq!(pacer.next_send(), Time::from_nanos(1_866_667));
+    }
+
+    #[test]
+    fn an_idle_spell_gives_no_credit() {
+        let mut pacer = Pacer::new(Span::ZERO);
+        pacer.set_rate(Time::ZERO, Rate::from_kbps(1200));
+        pacer.on_sent(Time::from_millis(100), Bytes::new(1500));
+        assert_eq!(pacer.next_send(), Time::from_millis(110));
+    }
+
+    #[test]
+    fn a_wait_shortens_with_a_higher_rate_and_never_lengthens_with_a_lower_one() {
+        let mut pacer = Pacer::new(Span::ZERO);
+        pacer.set_rate(Time::ZERO, Rate::from_kbps(1200));
+        pacer.on_sent(Time::ZERO, Bytes::new(1500));
+        pacer.set_rate(Time::from_millis(5), Rate::from_kbps(120));
+        assert_eq!(pacer.next_send(), Time::from_millis(10));
+        pacer.set_rate(Time::from_millis(5), Rate::from_kbps(1200));
+        assert_eq!(pacer.next_send(), Time::from_micros(5_500));
+    }
+
+    #[test]
+    fn a_burst_window_lets_packets_run_ahead_by_that_much() {
+        let mut pacer = Pacer::new(Span::from_millis(40));
+        pacer.set_rate(Time::ZERO, Rate::from_kbps(1200));
+        for sent in 0..5 {
+            assert!(pacer.next_send() <= Time::ZERO, "packet {sent}");
+            pacer.on_sent(Time::ZERO, Bytes::new(1500));
+        }
+        assert_eq!(pacer.next_send(), Time::from_millis(10));
+    }
+}

@@ -1,0 +1,125 @@
+//! What goes on the wire, before it is bytes.
+
+use thalweg_control::SentPacket;
+use thalweg_units::{Bytes, Time};
+
+/// A piece of an encoded frame: the place of one packet's payload in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment {
+    /// The frame's number, from 0 in order of encoding.
+    pub frame: u64,
+    /// The number of the picture it was made from, from 0 in order of capture.
+    pub picture: u64,
+    /// When the picture was read from the camera.
+    pub captured: Time,
+    /// Which of the frame's fragments, from 0.
+    pub index: u16,
+    /// How many fragments the frame has.
+    pub count: u16,
+    /// Where its bytes begin in the frame.
+    pub offset: u32,
+    /// How many of the frame's bytes it carries.
+    pub length: u32,
+    /// Whether the frame refers to no other.
+    pub keyframe: bool,
+    /// The frame that must be decoded before this one; `None` for keyframes.
+    pub depends_on: Option<u64>,
+}
+
+/// What a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A fragment of a frame under its place in the media stream (the RTP sequence number before it is cut to 16 bits).
+    Media {
+        /// Order of media packets, without gaps: given when a packet leaves, so packets flushed from the queue leave none.
+        sequence: u64,
+        /// What it carries.
+        fragment: Fragment,
+    },
+    /// A media packet again (RFC 4588).
+    Retransmission {
+        /// The media packet it repeats.
+        of: u64,
+        /// What it carries.
+        fragment: Fragment,
+    },
+    /// Nothing: a dummy (Vidaptive) or probe padding. Acknowledged, never retransmitted, never shown to the jitter buffer.
+    Padding,
+}
+
+/// A packet that leaves now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// The packet as congestion control sees it.
+    pub sent: SentPacket,
+    /// What it carries.
+    pub content: Content,
+}
+
+/// How large packets are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct PacketSizes {
+    /// The most payload a media packet carries (libwebrtc's default for video).
+    pub max_payload: Bytes,
+    /// What a media packet adds to its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP tag 10 or 16.
+    pub overhead: Bytes,
+    /// What a retransmission adds beyond that: the original sequence number (RFC 4588).
+    pub retransmission: Bytes,
+    /// The largest padding packet, whole, when it is made of nothing: 255 bytes of RTP padding at most, libwebrtc uses 224.
+    pub padding: Bytes,
+}
+
+impl Default for PacketSizes {
+    fn default() -> PacketSizes {
+        PacketSizes {
+            max_payload: Bytes::new(1_140),
+            overhead: Bytes::new(74),
+            retransmission: Bytes::new(2),
+            padding: Bytes::new(288),
+        }
+    }
+}
+
+impl PacketSizes {
+    /// How many packets a frame of `size` takes: at least one.
+    pub fn fragments(&self, size: Bytes) -> u16 {
+        u16::try_from(size.get().div_ceil(self.max_payload.get()).max(1)).unwrap_or(u16::MAX)
+    }
+
+    /// The bytes `[offset, offset + length)` of fragment `index` of `count` of a frame of `size`: as equal as whole bytes
+    /// allow, the longer ones last (as libwebrtc splits VP8, so that no runt trails).
+    pub fn fragment(&self, size: Bytes, index: u16, count: u16) -> (u32, u32) {
+        let (size, index, count) = (size.get(), u64::from(index), u64::from(count));
+        let base = size / count;
+        let longer_from = count - size % count;
+        let offset = index * base + index.saturating_sub(longer_from);
+        let length = base + u64::from(index >= longer_from);
+        (offset as u32, length as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_fragments_of_a_frame_are_its_bytes_in_order_and_nearly_equal(size in 1u64..500_000) {
+            let sizes = PacketSizes::default();
+            let count = sizes.fragments(Bytes::new(size));
+            let pieces: alloc::vec::Vec<_> = (0..count).map(|i| sizes.fragment(Bytes::new(size), i, count)).collect();
+            let mut at = 0;
+            for (offset, length) in &pieces {
+                prop_assert_eq!(*offset, at);
+                prop_assert!(u64::from(*length) <= sizes.max_payload.get());
+                at += length;
+            }
+            prop_assert_eq!(u64::from(at), size);
+            let longest = pieces.iter().map(|p| p.1).max().unwrap();
+            let shortest = pieces.iter().map(|p| p.1).min().unwrap();
+            prop_assert!(longest - shortest <= 1);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Media waiting to leave.
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::packet::{Fragment, PacketSizes};
+
+/// A frame on its way into packets: those before `next` have left.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    template: Fragment,
+    size: Bytes,
+    enqueued: Time,
+    next: u16,
+}
+
+/// A fragment at the head of the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The fragment.
+    pub fragment: Fragment,
+    /// When its frame was queued.
+    pub enqueued: Time,
+}
+
+/// Frames in order, cut into packets as they leave.
+#[derive(Debug, Clone)]
+pub struct MediaQueue {
+    sizes: PacketSizes,
+    frames: VecDeque<Waiting>,
+    payload: Bytes,
+    packets: u64,
+}
+
+impl MediaQueue {
+    /// An empty queue.
+    pub fn new(sizes: PacketSizes) -> MediaQueue {
+        MediaQueue { sizes, frames: VecDeque::new(), payload: Bytes::ZERO, packets: 0 }
+    }
+
+    /// Queues a frame of `size` payload bytes; of `template`, index, count, offset and length are filled in. Returns how many
+    /// packets it takes.
+    pub fn push(&mut self, now: Time, size: Bytes, template: Fragment) -> u16 {
+        let count = self.sizes.fragments(size);
+        self.frames.push_back(Waiting { template: Fragment { count, ..template }, size, enqueued: now, next: 0 });
+        self.payload += size;
+        self.packets += u64::from(count);
+        count
+    }
+
+    /// The fragment that leaves next.
+    pub fn head(&self) -> Option<Head> {
+        let frame = self.frames.front()?;
+        let (offset, length) = self.sizes.fragment(frame.size, frame.next, frame.template.count);
+        let fragment = Fragment { index: frame.next, offset, length, ..frame.template };
+        Some(Head { fragment, enqueued: frame.enqueued })
+    }
+
+    /// Takes the head out.
+    pub fn pop(&mut self) -> Option<Head> {
+        let head = self.head()?;
+        let frame = self.frames.front_mut()?;
+        frame.next += 1;
+        if frame.next == frame.template.count {
+            self.frames.pop_front();
+        }
+        self.payload -= Bytes::new(u64::from(head.fragment.length));
+        self.packets -= 1;
+        Some(head)
+    }
+
+    /// Throws everything away; calls `lost` with each frame number and how many of its packets had not left.
+    pub fn flush(&mut self, mut lost: impl FnMut(u64, u64)) {
+        for frame in self.frames.drain(..) {
+            lost(frame.template.frame, u64::from(frame.template.count - frame.next));
+        }
+        self.payload = Bytes::ZERO;
+        self.packets = 0;
+    }
+
+    /// Bytes waiting, as they will be on the wire.
+    pub fn wire_bytes(&self) -> Bytes {
+        self.payload + self.sizes.overhead * self.packets
+    }
+
+    /// Packets waiting.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// When the frame at the head was queued.
+    pub fn oldest(&self) -> Option<Time> {
+        self.frames.front().map(|frame| frame.enqueued)
+    }
+
+    /// The mean time the waiting packets have waited, weighted by packets: what libwebrtc's drain rule counts with.
+    pub fn mean_wait(&self, now: Time) -> Span {
+        if self.packets == 0 {
+            return Span::ZERO;
+        }
+        let total: i128 = self
+            .frames
+            .iter()
+            .map(|frame| i128::from((now - frame.enqueued).as_nanos()) * i128::from(frame.template.count - frame.next))
+            .sum();
+        Span::from_nanos((total / i128::from(self.packets)) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn template(frame: u64) -> Fragment {
+        Fragment {
+            frame,
+            picture: frame,
+            captured: Time::ZERO,
+            index: 0,
+            count: 0,
+            offset: 0,
+            length: 0,
+            keyframe: false,
+            depends_on: None,
+        }
+    }
+
+    #[test]
+    fn frames_leave_in_order_and_the_accounts_return_to_zero() {
+        let mut queue = MediaQueue::new(PacketSizes::default());
+        queue.push(Time::ZERO, Bytes::new(3_000), template(0));
+        queue.push(Time::from_millis(10), Bytes::new(500), template(1));
+        assert_eq!(queue.packets(), 4);
+        assert_eq!(queue.wire_bytes(), Bytes::new(3_500 + 4 * 74));
+        assert_eq!(queue.mean_wait(Time::from_millis(20)), Span::from_micros(17_500));
+        let order: Vec<_> = core::iter::from_fn(|| queue.pop()).map(|h| (h.fragment.frame, h.fragment.index)).collect();
+        assert_eq!(order, [(0, 0), (0, 1), (0, 2), (1, 0)]);
+        assert_eq!((queue.packets(), queue.wire_bytes(), queue.oldest()), (0, Bytes::ZERO, None));
+    }
+
+    #[test]
+    fn a_flush_tells_how_much_of_each_frame_never_left() {
+        let mut queue = MediaQueue::new(PacketSizes::default());
+        queue.push(Time::ZERO, Bytes::new(3_000), template(0));
+        queue.push(Time::ZERO, Bytes::new(500), template(1));
+        queue.pop();
+        let mut lost = Vec::new();
+        queue.flush(|frame, packets| lost.push((frame, packets)));
+        assert_eq!(lost, [(0, 2), (1, 1)]);
+        assert!(queue.is_empty());
+    }
+}

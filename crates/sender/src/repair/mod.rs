@@ -1,0 +1,5 @@
+//! Repeating what was lost.
+
+mod retransmission;
+
+pub use retransmission::{Config, Retransmissions};

@@ -1,0 +1,51 @@
+//! Vidaptive's ablations: Copa first alone, then with one part after another (vidaptive.md section 9).
+
+use alloc::string::String;
+
+use thalweg_control::copa;
+use thalweg_units::Rate;
+
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme};
+use crate::frames::rate_targeted::{self, TargetBase};
+use crate::frames::{resolution, safeguards};
+use crate::packet::PacketSizes;
+use crate::pacing::{self, PacingRate};
+use crate::{filler, repair};
+
+/// Copa's window and CC-Rate pacing; the encoder is aimed at CC-Rate, its size by quantiser as in WebRTC.
+pub(super) fn alone() -> Scheme {
+    Scheme {
+        name: String::new(),
+        controller: ControllerConfig::Copa(copa::Config { delta: 0.9, ..copa::Config::default() }),
+        pacing: pacing::Config {
+            rate: PacingRate::WindowRate(1.0),
+            limit: Rate::from_kbps(12_000),
+            ..pacing::Config::default()
+        },
+        filler: None,
+        frames: frames(safeguards::Config::NONE),
+        repair: Some(repair::Config::default()),
+        feedback: FeedbackStyle::PerPacket,
+        packets: PacketSizes::default(),
+    }
+}
+
+/// And dummies.
+pub(super) fn with_dummies() -> Scheme {
+    let pacing = pacing::Config { limit: Rate::MAX, ..alone().pacing };
+    Scheme { filler: Some(filler::Config::default()), pacing, ..alone() }
+}
+
+/// And pause and reset.
+pub(super) fn with_dummies_and_safeguards() -> Scheme {
+    Scheme { frames: frames(safeguards::Config::default()), ..with_dummies() }
+}
+
+fn frames(safeguards: safeguards::Config) -> FramesConfig {
+    FramesConfig::RateTargeted(rate_targeted::Config {
+        base: TargetBase::PacingRate,
+        safeguards,
+        resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
+        ..rate_targeted::Config::default()
+    })
+}

@@ -1,0 +1,36 @@
+//! WebRTC as Chromium ships it (gcc.md).
+
+use alloc::string::String;
+
+use thalweg_control::gcc;
+use thalweg_units::Span;
+
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme};
+use crate::frames::rate_targeted::{self, TargetBase};
+use crate::frames::{resolution, safeguards};
+use crate::packet::PacketSizes;
+use crate::{pacing, repair};
+
+/// GCC, pacing ahead by 40 ms and draining within 2 s, the target what the estimate leaves after overhead, size by quantiser.
+pub(super) fn webrtc() -> Scheme {
+    Scheme {
+        name: String::new(),
+        controller: ControllerConfig::Gcc(gcc::Config::default()),
+        pacing: pacing::Config {
+            rate: pacing::PacingRate::Controller,
+            burst: Span::from_millis(40),
+            drain_within: Some(Span::from_secs(2)),
+            ..pacing::Config::default()
+        },
+        filler: None,
+        frames: FramesConfig::RateTargeted(rate_targeted::Config {
+            base: TargetBase::CapacityLessOverhead,
+            safeguards: safeguards::Config::NONE,
+            resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
+            ..rate_targeted::Config::default()
+        }),
+        repair: Some(repair::Config::default()),
+        feedback: FeedbackStyle::Twcc,
+        packets: PacketSizes::default(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Whole systems as compositions of the same parts: one short file for each.
+
+mod copa;
+mod gcc;
+mod vidaptive;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use thalweg_control::{ConfigError, Controller};
+use thalweg_units::Size;
+
+use crate::frames::{FramePolicy, rate_targeted};
+use crate::packet::PacketSizes;
+use crate::{filler, pacing, repair};
+
+/// Which congestion controller, with its parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum ControllerConfig {
+    /// A rate that never changes.
+    Fixed(thalweg_control::fixed::Config),
+    /// Copa.
+    Copa(thalweg_control::copa::Config),
+    /// RoCC.
+    Rocc(thalweg_control::rocc::Config),
+    /// WebRTC's.
+    Gcc(thalweg_control::gcc::Config),
+}
+
+impl ControllerConfig {
+    /// The controller in its starting state.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(&self) -> Result<Box<dyn Controller>, ConfigError> {
+        Ok(match self {
+            ControllerConfig::Fixed(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Copa(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Rocc(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Gcc(config) => Box::new(config.clone().build()?),
+        })
+    }
+}
+
+/// Which frame policy, with its parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum FramesConfig {
+    /// Every picture at the controller's capacity.
+    EveryFrame,
+    /// At a target rate, within safeguards.
+    RateTargeted(rate_targeted::Config),
+}
+
+impl FramesConfig {
+    /// The policy for a camera of this size.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(&self, source: Size) -> Result<Box<dyn FramePolicy>, ConfigError> {
+        Ok(match self {
+            FramesConfig::EveryFrame => Box::new(crate::frames::EveryFrame),
+            FramesConfig::RateTargeted(config) => Box::new(config.build(source)?),
+        })
+    }
+}
+
+/// What the receiver is asked to report, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum FeedbackStyle {
+    /// Each packet at once: what the papers' window controllers assume.
+    PerPacket,
+    /// Transport-wide feedback as Chromium sends it: every 62 ms (design.md section 6), 250 us ticks.
+    Twcc,
+    /// Transport-wide feedback when a packet asks for it: the last packet of each burst does.
+    TwccOnRequest,
+    /// RFC 8888 every 31 ms (design.md section 6), 1/1024 s ticks with hold times.
+    Ccfb,
+}
+
+/// A whole sender: one row of the table of published systems, or a new one. An ablation is one field changed.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Scheme {
+    /// What it is called.
+    pub name: String,
+    /// What the network can bear.
+    pub controller: ControllerConfig,
+    /// When packets leave.
+    pub pacing: pacing::Config,
+    /// What keeps the path full; `None` sends media only.
+    pub filler: Option<filler::Config>,
+    /// Which frames, and how large.
+    pub frames: FramesConfig,
+    /// Repeating what was lost; `None` never repeats.
+    pub repair: Option<repair::Config>,
+    /// What the receiver reports.
+    pub feedback: FeedbackStyle,
+    /// How large packets are.
+    pub packets: PacketSizes,
+}
+
+/// A scheme by its name, as the command line knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    make: fn() -> Scheme,
+}
+
+impl Known {
+    /// The scheme with its published parameters.
+    pub fn scheme(&self) -> Scheme {
+        let mut scheme = (self.make)();
+        scheme.name = self.name.into();
+        scheme
+    }
+}
+
+/// Every scheme there is.
+pub fn known() -> &'static [Known] {
+    &[
+        Known { name: "gcc", about: "WebRTC today: GCC, paced, target = estimate", make: gcc::webrtc },
+        Known { name: "copa", about: "Vidaptive's first ablation: Copa alone, nothing fills the path", make: copa::alone },
+        Known { name: "copa+dummy", about: "and dummies that keep it backlogged", make: copa::with_dummies },
+        Known {
+            name: "copa+dummy+latency",
+            about: "and encoder pause and reset",
+            make: copa::with_dummies_and_safeguards,
+        },
+        Known { name: "vidaptive", about: "Vidaptive over Copa (delta 0.9): all of it", make: vidaptive::over_copa },
+        Known { name: "vidaptive:rocc", about: "Vidaptive over RoCC (gamma 0.5)", make: vidaptive::over_rocc },
+        Known { name: "vidaptive:gcc", about: "Vidaptive's frames and dummies over GCC's estimate", make: vidaptive::over_gcc },
+    ]
+}
+
+/// No scheme has this name; the message lists those that are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownScheme(String);
+
+impl core::fmt::Display for UnknownScheme {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let names: Vec<&str> = known().iter().map(|known| known.name).collect();
+        write!(f, "'{}' is no scheme: choose from {}", self.0, names.join(", "))
+    }
+}
+
+impl core::error::Error for UnknownScheme {}
+
+impl core::str::FromStr for Scheme {
+    type Err = UnknownScheme;
+    fn from_str(name: &str) -> Result<Scheme, UnknownScheme> {
+        let found = known().iter().find(|known| known.name == name);
+        found.map(Known::scheme).ok_or_else(|| UnknownScheme(name.into()))
+    }
+}

@@ -1,0 +1,37 @@
+//! Vidaptive (vidaptive.md): on the wire a backlogged flow of its controller, the encoder steered by hindsight.
+
+use thalweg_control::{gcc, rocc};
+
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, copa};
+use crate::frames::rate_targeted::{self, TargetBase};
+use crate::frames::{headroom, resolution, safeguards};
+
+/// Over Copa with delta 0.9.
+pub(super) fn over_copa() -> Scheme {
+    Scheme {
+        frames: FramesConfig::RateTargeted(rate_targeted::Config {
+            base: TargetBase::PacingRate,
+            safeguards: safeguards::Config::default(),
+            headroom: Some(headroom::Config::default()),
+            resolution: resolution::Config::Ladder(resolution::LadderConfig::default()),
+            ..rate_targeted::Config::default()
+        }),
+        ..copa::with_dummies()
+    }
+}
+
+/// Over RoCC with gamma 0.5.
+pub(super) fn over_rocc() -> Scheme {
+    let config = rocc::Config { gamma: 0.5, ..rocc::Config::default() };
+    Scheme { controller: ControllerConfig::Rocc(config), ..over_copa() }
+}
+
+/// Over GCC's estimate, which has no window: dummies fill up to its pacing rate. Not in the paper.
+pub(super) fn over_gcc() -> Scheme {
+    Scheme {
+        controller: ControllerConfig::Gcc(gcc::Config::default()),
+        pacing: crate::pacing::Config::default(),
+        feedback: FeedbackStyle::Twcc,
+        ..over_copa()
+    }
+}

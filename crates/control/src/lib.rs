@@ -15,6 +15,7 @@ extern crate alloc;
 
 pub mod config;
 pub mod controller;
+pub mod decisions;
 pub mod estimate;
 pub mod feedback;
 pub mod packet;

@@ -1,1 +1,342 @@
-//! Placeholder; see the task.
+//! Copa (Arun and Balakrishnan, NSDI 2018; copa.md): the window follows the rate 1 / (delta * queueing delay).
+//!
+//! Byte-scaled, so that a 200-byte dummy moves the window by 200 bytes' worth; see `docs/papers/vidaptive.md`.
+
+mod config;
+mod velocity;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::decisions::Decisions;
+use crate::estimate::WindowedMin;
+use crate::feedback::{Cause, Fate, Feedback};
+use crate::packet::{MSS, SentPacket};
+pub use config::{Competitive, Config, LimitedBy};
+use velocity::Velocity;
+
+/// Copa's state. Windows are in packets of [`MSS`], as in the paper.
+#[derive(Debug, Clone)]
+pub struct Copa {
+    config: Config,
+    cwnd: f64,
+    slow_start: bool,
+    velocity: Velocity,
+    rtt_min: WindowedMin,
+    rtt_standing: WindowedMin,
+    srtt: Span,
+    max_rate: Rate,
+    limited_at: Option<Time>,
+    losses: LossWindow,
+    competitive: Option<CompetitiveState>,
+    delta: f64,
+    decisions: Decisions,
+}
+
+/// Arrivals and losses of the last two round trips, for genericCC's rule.
+#[derive(Debug, Clone, Copy, Default)]
+struct LossWindow {
+    since: Time,
+    arrived: u32,
+    lost: u32,
+}
+
+/// Whether another flow keeps the queue full.
+#[derive(Debug, Clone)]
+struct CompetitiveState {
+    /// Least and, negated, largest RTT of the last few round trips.
+    least: WindowedMin,
+    most: WindowedMin,
+    last_step: Time,
+    last_loss: Time,
+    competing: bool,
+}
+
+impl Copa {
+    pub(crate) fn new(config: Config) -> Copa {
+        Copa {
+            cwnd: config.initial_window,
+            slow_start: true,
+            velocity: Velocity::default(),
+            rtt_min: WindowedMin::default(),
+            rtt_standing: WindowedMin::default(),
+            srtt: config.srtt_before_samples,
+            max_rate: Rate::MAX,
+            limited_at: None,
+            losses: LossWindow::default(),
+            competitive: config.competitive.map(|_| CompetitiveState {
+                least: WindowedMin::default(),
+                most: WindowedMin::default(),
+                last_step: Time::ZERO,
+                last_loss: Time::ZERO,
+                competing: false,
+            }),
+            delta: config.delta,
+            decisions: Decisions::default(),
+            config,
+        }
+    }
+
+    fn window(&self) -> Bytes {
+        MSS.scale(self.cwnd)
+    }
+
+    /// cwnd / srtt: Vidaptive's CC-Rate, and what the path is believed to bear.
+    fn capacity(&self) -> Rate {
+        self.window().per(self.srtt)
+    }
+
+    fn standing(&self) -> Span {
+        self.rtt_standing.get().unwrap_or(self.srtt)
+    }
+
+    /// d_q: how long packets stand in queues.
+    fn queueing_delay(&self) -> Span {
+        (self.standing() - self.rtt_min.get().unwrap_or(self.standing())).max(Span::ZERO)
+    }
+
+    /// Whether the current rate is at most the target rate 1 / (delta * d_q).
+    fn below_target(&self) -> bool {
+        let queueing = self.queueing_delay().as_secs_f64();
+        queueing <= 0.0 || self.cwnd / self.standing().as_secs_f64() <= 1.0 / (self.delta * queueing)
+    }
+
+    fn window_limited(&self, now: Time) -> bool {
+        self.limited_at.is_some_and(|at| now - at <= self.srtt)
+    }
+
+    fn note_limited(&mut self, now: Time, in_flight: Bytes) {
+        let limited = match self.config.limited_by {
+            LimitedBy::Room => in_flight + MSS * 2 >= self.window(),
+            LimitedBy::Share(share) => in_flight.as_f64() >= share * self.window().as_f64(),
+        };
+        if limited {
+            self.limited_at = Some(now);
+        }
+    }
+
+    fn on_ack(&mut self, now: Time, rtt: Span, size: Bytes) {
+        self.rtt_min.add(now, rtt, self.config.rtt_min_window);
+        self.rtt_standing.add(now, rtt, self.srtt.scale(self.config.standing_share));
+        let packets = size.as_f64() / MSS.as_f64();
+        let below = self.below_target();
+        let limited = self.window_limited(now);
+        if self.slow_start {
+            if below {
+                if limited {
+                    self.cwnd += packets;
+                }
+                return;
+            }
+            self.slow_start = false;
+            self.decide(now, "leave slow start", "rate above target", self.cwnd);
+        }
+        // Without evidence that the window limits, it may shrink but not grow, and velocity does not build up.
+        let cap = (self.delta * self.cwnd).max(1.0);
+        self.velocity.on_ack(now, self.srtt, self.cwnd, below, limited, cap, self.config.velocity_after);
+        let step = (self.velocity.get() * packets / (self.delta * self.cwnd)).min(self.cwnd / 2.0);
+        if !below {
+            self.cwnd -= step;
+        } else if limited {
+            self.cwnd += step;
+        }
+    }
+
+    fn bound(&mut self) {
+        let most = self.max_rate.over(self.srtt).as_f64() * self.config.max_rate_windows / MSS.as_f64();
+        self.cwnd = self.cwnd.min(most).max(self.config.min_window);
+    }
+
+    /// genericCC: the window shrinks when more than 30 % of at least 20 packets over at least two round trips are lost.
+    fn judge_losses(&mut self, now: Time) {
+        let losses = self.losses;
+        let total = losses.arrived + losses.lost;
+        if total < self.config.loss_packets || now - losses.since < self.srtt * 2 {
+            return;
+        }
+        self.losses = LossWindow { since: now, ..LossWindow::default() };
+        if f64::from(losses.lost) > self.config.loss_share * f64::from(total) {
+            let before = self.cwnd;
+            self.cwnd *= self.config.loss_factor;
+            self.decide(now, "decrease", "loss above threshold", before);
+        }
+    }
+
+    fn compete(&mut self, now: Time, rtt: Option<Span>, lost: bool) {
+        let (Some(state), Some(config), Some(rtt)) = (&mut self.competitive, self.config.competitive, rtt) else {
+            return;
+        };
+        let window = self.srtt * config.round_trips;
+        state.least.add(now, rtt, window);
+        state.most.add(now, -rtt, window);
+        let base = self.rtt_min.get().unwrap_or(rtt);
+        let (least, most) = (state.least.get().unwrap_or(rtt), -state.most.get().unwrap_or(-rtt));
+        let nearly_empty = least < base + (most - base).scale(config.empty_share);
+        if nearly_empty {
+            state.competing = false;
+            self.delta = self.config.delta;
+        } else {
+            state.competing = true;
+            if lost && now - state.last_loss >= self.srtt {
+                state.last_loss = now;
+                self.delta = (self.delta * 2.0).min(self.config.delta);
+            } else if now - state.last_step >= self.srtt {
+                state.last_step = now;
+                self.delta = (1.0 / (1.0 / self.delta + 1.0)).min(self.config.delta);
+            }
+        }
+    }
+
+    fn on_silence(&mut self, now: Time) {
+        let before = self.cwnd;
+        self.cwnd = self.config.min_window;
+        self.slow_start = true;
+        self.velocity = Velocity::default();
+        self.losses = LossWindow { since: now, ..LossWindow::default() };
+        self.decide(now, "collapse", "nothing heard for too long", before);
+    }
+
+    fn decide(&mut self, at: Time, what: &'static str, why: &'static str, cwnd_before: f64) {
+        let from = MSS.scale(cwnd_before).per(self.srtt);
+        self.decisions.push(Decision { at, what, why, from, to: self.capacity() });
+    }
+}
+
+impl Controller for Copa {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let now = feedback.now;
+        if feedback.cause == Cause::Silence {
+            self.on_silence(now);
+            return;
+        }
+        if let Some(srtt) = feedback.srtt {
+            self.srtt = srtt;
+        }
+        let before = self.cwnd;
+        let mut lost = false;
+        for report in feedback.reports {
+            match report.fate {
+                Fate::Lost => {
+                    lost = true;
+                    self.losses.lost += 1;
+                }
+                Fate::Arrived { .. } => {
+                    self.losses.arrived += 1;
+                    if let Some(rtt) = feedback.rtt_of(report) {
+                        self.on_ack(now, rtt, report.packet.size);
+                        self.cwnd = self.cwnd.max(self.config.min_window);
+                    }
+                }
+            }
+        }
+        // One report, however many packets it covers, halves the window at most (copa.md section 6).
+        self.cwnd = self.cwnd.max(before / 2.0);
+        self.compete(now, feedback.rtt, lost);
+        self.judge_losses(now);
+        self.bound();
+    }
+
+    fn allowance(&self) -> Allowance {
+        let pacing = self.window().per(self.standing()).scale(self.config.pacing_gain);
+        Allowance { window: Some(self.window()), capacity: self.capacity(), ..Allowance::of_rate(pacing) }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.note_limited(packet.at, packet.in_flight);
+    }
+
+    fn on_demand(&mut self, _now: Time, demand: Demand) {
+        self.max_rate = demand.max;
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("cwnd_bytes", self.window().as_f64());
+        see("velocity", self.velocity.get());
+        see("delta", self.delta);
+        see("rtt_standing_ms", self.standing().as_millis_f64());
+        see("rtt_min_ms", self.rtt_min.get().unwrap_or(Span::ZERO).as_millis_f64());
+        see("queueing_delay_ms", self.queueing_delay().as_millis_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A Copa out of slow start with this window and these delays, the window limiting.
+    fn copa(cwnd: f64, rtt_min_ms: i64, standing_ms: i64) -> Copa {
+        let mut copa = Copa::new(Config { delta: 0.9, ..Config::default() });
+        copa.srtt = Span::from_millis(standing_ms);
+        copa.rtt_min.add(Time::ZERO, Span::from_millis(rtt_min_ms), Span::from_secs(10));
+        copa.cwnd = cwnd;
+        copa.slow_start = false;
+        copa.limited_at = Some(Time::from_millis(1000));
+        copa
+    }
+
+    fn ack(copa: &mut Copa, rtt_ms: i64, bytes: u64) {
+        copa.on_ack(Time::from_millis(1000), Span::from_millis(rtt_ms), Bytes::new(bytes));
+    }
+
+    #[test]
+    fn a_rate_above_the_target_steps_the_window_down() {
+        let mut copa = copa(30.0, 50, 60);
+        ack(&mut copa, 60, 1500);
+        assert!((copa.cwnd - 29.963).abs() < 1e-3, "{}", copa.cwnd);
+    }
+
+    #[test]
+    fn a_rate_below_the_target_steps_it_up_in_proportion_to_the_bytes() {
+        let mut first = copa(5.0, 50, 60);
+        ack(&mut first, 60, 1500);
+        assert!((first.cwnd - 5.2222).abs() < 1e-4, "{}", first.cwnd);
+        let mut second = copa(5.0, 50, 60);
+        ack(&mut second, 60, 200);
+        assert!((second.cwnd - 5.0296).abs() < 1e-4, "{}", second.cwnd);
+    }
+
+    #[test]
+    fn an_empty_queue_and_velocity_four_step_by_four() {
+        let mut copa = copa(30.0, 50, 50);
+        copa.velocity = Velocity::running(4.0, 1, Time::from_millis(1000), 30.0);
+        ack(&mut copa, 50, 1500);
+        assert!((copa.cwnd - 30.148).abs() < 1e-3, "{}", copa.cwnd);
+    }
+
+    #[test]
+    fn a_window_that_does_not_limit_never_grows() {
+        let mut copa = copa(30.0, 50, 50);
+        copa.limited_at = None;
+        for _ in 0..1000 {
+            ack(&mut copa, 50, 1500);
+        }
+        assert_eq!(copa.cwnd, 30.0);
+    }
+
+    #[test]
+    fn a_third_of_the_packets_lost_over_two_round_trips_shrinks_the_window() {
+        let mut copa = copa(30.0, 50, 50);
+        copa.losses = LossWindow { since: Time::ZERO, arrived: 13, lost: 7 };
+        copa.judge_losses(Time::from_millis(100));
+        assert_eq!(copa.cwnd, 21.0);
+        copa.losses = LossWindow { since: Time::from_millis(100), arrived: 14, lost: 6 };
+        copa.judge_losses(Time::from_millis(200));
+        assert_eq!(copa.cwnd, 21.0);
+    }
+
+    #[test]
+    fn the_first_competitive_round_trip_takes_delta_as_the_spec_says() {
+        let config = Config { delta: 0.9, competitive: Some(Competitive::default()), ..Config::default() };
+        let mut copa = Copa::new(config);
+        copa.srtt = Span::from_millis(50);
+        copa.rtt_min.add(Time::ZERO, Span::from_millis(50), Span::from_secs(10));
+        copa.compete(Time::from_millis(1000), Some(Span::from_millis(90)), false);
+        assert!((copa.delta - 0.4737).abs() < 1e-4, "{}", copa.delta);
+        copa.compete(Time::from_millis(1001), Some(Span::from_millis(50)), false);
+        assert_eq!(copa.delta, 0.9);
+    }
+}

@@ -1,1 +1,5 @@
-//! Placeholder; see the task.
+//! Filters that controllers share.
+
+mod windowed;
+
+pub use windowed::WindowedMin;

@@ -73,6 +73,8 @@ pub struct Feedback<'a> {
     pub reports: &'a [Report],
     /// Round-trip time of the newest packet that arrived, without the time the receiver is known to have held the report.
     pub rtt: Option<Span>,
+    /// Arrival less sending time of that packet: two clocks, so only differences between packets mean anything.
+    pub newest_delay: Option<Span>,
     /// Smoothed round-trip time (gain 1/8, vidaptive.md C1), this sample included; `None` before the first.
     pub srtt: Option<Span>,
     /// The least round-trip time of the connection.
@@ -95,10 +97,9 @@ impl Feedback<'_> {
     }
 
     /// Round-trip time of one arrived packet as if it had been acknowledged at once: a batched report holds the early ones
-    /// back, which shows as the time between their arrivals and the newest one's.
+    /// back, but how much longer than the newest packet it was under way shows in the receiver's clock.
     pub fn rtt_of(&self, report: &Report) -> Option<Span> {
-        let newest = self.reports.iter().filter_map(|r| r.arrival().map(|at| (at, r.packet.at))).max()?;
-        let arrival = report.arrival()?;
-        Some(self.rtt? + ((arrival - report.packet.at) - (newest.0 - newest.1)))
+        let delay = report.arrival()? - report.packet.at;
+        Some((self.rtt? + (delay - self.newest_delay?)).max(Span::from_nanos(1)))
     }
 }

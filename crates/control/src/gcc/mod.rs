@@ -1,1 +1,298 @@
-//! Placeholder; see the task.
+//! Google Congestion Control, sender side, as libwebrtc runs it (gcc.md; libwebrtc at 3710345, January 2026).
+//!
+//! * delay: [`packet_groups`] -> [`trendline`] -> [`overuse`] -> [`aimd`] with [`link_capacity`];
+//! * how much arrives: [`acknowledged_rate`];
+//! * loss: [`loss`]; probing: [`probe_controller`], [`probe_estimator`]; use by the application: [`alr`];
+//! * more in flight than wanted: [`push_back`].
+
+pub mod acknowledged_rate;
+pub mod aimd;
+pub mod alr;
+mod config;
+mod link_capacity;
+pub mod loss;
+pub mod overuse;
+mod packet_groups;
+pub mod probe_controller;
+mod probe_estimator;
+pub mod push_back;
+mod trendline;
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::decisions::Decisions;
+use crate::feedback::{Cause, Feedback, Report};
+use crate::packet::SentPacket;
+use acknowledged_rate::AcknowledgedRate;
+use aimd::{Aimd, Change};
+use alr::AlrDetector;
+pub use config::Config;
+use loss::{Input, LossBased, LossState};
+use overuse::{Detector, Usage};
+use packet_groups::PacketGroups;
+use probe_controller::{Limit, ProbeController};
+use probe_estimator::ProbeEstimator;
+use push_back::PushBack;
+use trendline::Trendline;
+
+/// The controller's tick (libwebrtc: 25 ms).
+const TICK: Span = Span::from_millis(25);
+/// A stream silent for longer than this starts over (`kStreamTimeOut`).
+const STREAM_TIMEOUT: Span = Span::from_secs(2);
+/// The least target after backing off for want of feedback (libwebrtc: 5 kbps).
+const BACK_OFF_FLOOR: Rate = Rate::from_kbps(5);
+
+/// GCC's state.
+#[derive(Debug, Clone)]
+pub struct Gcc {
+    config: Config,
+    min: Rate,
+    max: Rate,
+    groups: PacketGroups,
+    trendline: Trendline,
+    detector: Detector,
+    acknowledged: AcknowledgedRate,
+    aimd: Aimd,
+    loss: LossBased,
+    loss_state: LossState,
+    alr: AlrDetector,
+    probes: ProbeController,
+    probe_results: ProbeEstimator,
+    push_back: Option<PushBack>,
+    target: Rate,
+    last_packet_seen: Option<Time>,
+    rtt: Span,
+    last_sent: Time,
+    last_feedback: Option<Time>,
+    last_back_off: Time,
+    backed_off: bool,
+    next_tick: Time,
+    arrived: Vec<Report>,
+    decisions: Decisions,
+}
+
+impl Gcc {
+    pub(crate) fn new(config: Config) -> Gcc {
+        Gcc {
+            min: config.min,
+            max: Rate::MAX,
+            groups: PacketGroups::default(),
+            trendline: Trendline::default(),
+            detector: Detector::new(config.overuse),
+            acknowledged: AcknowledgedRate::new(config.acknowledged_rate),
+            aimd: Aimd::new(config.aimd, config.start, config.min),
+            loss: LossBased::new(config.loss, config.start),
+            loss_state: LossState::DelayBased,
+            alr: AlrDetector::new(config.alr),
+            probes: ProbeController::new(config.probing, config.start),
+            probe_results: ProbeEstimator::default(),
+            push_back: config.push_back.map(PushBack::new),
+            target: config.start,
+            last_packet_seen: None,
+            rtt: Span::ZERO,
+            last_sent: Time::ZERO,
+            last_feedback: None,
+            last_back_off: Time::ZERO,
+            backed_off: false,
+            next_tick: Time::ZERO,
+            arrived: Vec::new(),
+            decisions: Decisions::default(),
+            config,
+        }
+    }
+
+    /// The delay-based part of one report; whether the delay fell back to normal.
+    fn judge_delay(&mut self, now: Time) -> bool {
+        let mut recovered = false;
+        for report in &self.arrived {
+            let Some(arrival) = report.arrival() else { continue };
+            if self.last_packet_seen.is_some_and(|last| now - last > STREAM_TIMEOUT) {
+                self.groups = PacketGroups::default();
+                self.trendline = Trendline::default();
+            }
+            self.last_packet_seen = Some(now);
+            if let Some(delta) = self.groups.on_packet(report.packet.at, arrival, now) {
+                let before = self.detector.usage();
+                let slope = self.trendline.on_delta(delta, arrival);
+                let usage = self.detector.on_slope(slope, self.trendline.deltas(), delta.sent, arrival);
+                recovered |= before == Usage::Under && usage == Usage::Normal;
+            }
+        }
+        recovered
+    }
+
+    /// What a probe measured, raised to what is known to arrive.
+    fn probe_result(&mut self) -> Option<Rate> {
+        let mut result = None;
+        for report in &self.arrived {
+            result = self.probe_results.on_arrival(report).or(result);
+        }
+        let (probed, acknowledged) = (result?, self.acknowledged.rate());
+        Some(match acknowledged {
+            Some(rate) if probed < rate => probed.max(self.aimd.rate().min(rate.scale(self.config.aimd.beta))),
+            _ => probed,
+        })
+    }
+
+    fn follow_alr(&mut self, now: Time) {
+        let since = self.alr.since();
+        let ended = self.aimd.in_alr && since.is_none();
+        if ended {
+            self.acknowledged.on_alr_ended(now);
+        }
+        self.aimd.in_alr = since.is_some();
+        self.probes.set_alr(now, since);
+    }
+
+    fn combine(&mut self, now: Time, what: &'static str, why: &'static str, allowed: Rate) {
+        let from = self.target;
+        self.target = allowed.min(self.aimd.rate()).clamp(self.min, self.max.max(self.min));
+        self.alr.set_estimate(self.target);
+        if !what.is_empty() && from != self.target {
+            self.decisions.push(Decision { at: now, what, why, from, to: self.target });
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        if self.backed_off || self.detector.usage() != Usage::Normal || self.loss_state == LossState::Decreasing {
+            Limit::Congested
+        } else if self.loss_state == LossState::IncreaseUsingPadding {
+            Limit::LossIncreasing
+        } else {
+            Limit::None
+        }
+    }
+
+    /// GCC's only answer to missing feedback.
+    fn back_off(&mut self, now: Time) {
+        let Some(heard) = self.last_feedback else { return };
+        let waited = (self.last_sent - heard).max(Span::ZERO);
+        self.backed_off = self.rtt + waited > self.config.rtt_limit;
+        if self.backed_off && now - self.last_back_off >= self.config.rtt_back_off_interval && self.target > BACK_OFF_FLOOR {
+            self.last_back_off = now;
+            let from = self.target;
+            self.target = self.target.scale(self.config.rtt_back_off).max(BACK_OFF_FLOOR);
+            self.aimd.set_rate(now, self.target);
+            self.decisions.push(Decision { at: now, what: "back off", why: "round trip above limit", from, to: self.target });
+        }
+    }
+}
+
+impl Controller for Gcc {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let now = feedback.now;
+        if feedback.cause == Cause::Silence {
+            return;
+        }
+        self.last_feedback = Some(now);
+        if let Some(rtt) = feedback.rtt {
+            self.rtt = rtt;
+            self.aimd.set_rtt(rtt);
+        }
+        self.follow_alr(now);
+        self.arrived.clear();
+        self.arrived.extend(feedback.reports.iter().filter(|report| report.arrival().is_some()));
+        self.arrived.sort_by_key(|report| (report.arrival(), report.packet.id));
+        let arrived = core::mem::take(&mut self.arrived);
+        self.acknowledged.on_arrivals(&arrived);
+        self.arrived = arrived;
+        let acknowledged = self.acknowledged.rate();
+        let probed = self.probe_result();
+        let recovered = self.judge_delay(now);
+        let change = if self.arrived.is_empty() {
+            Change::None
+        } else {
+            self.aimd.on_usage(now, self.detector.usage(), acknowledged, probed)
+        };
+        let (what, why) = match change {
+            Change::Decreased => ("decrease", "delay trend above threshold"),
+            Change::Probed => {
+                self.loss.set_rate(self.aimd.rate());
+                ("take probe", "a probe cluster measured it")
+            }
+            Change::Moved | Change::None => ("", ""),
+        };
+        let (allowed, state) = self.loss.update(&Input {
+            now,
+            reports: feedback.reports,
+            delay_based: self.aimd.rate(),
+            acknowledged,
+            in_alr: self.aimd.in_alr,
+            min: self.min,
+            max: self.max,
+            rtt: self.rtt,
+        });
+        let (what, why) = match state {
+            LossState::Decreasing if self.loss_state != state => ("limit by loss", "a lower rate explains the losses"),
+            _ => (what, why),
+        };
+        self.loss_state = state;
+        self.combine(now, what, why, allowed);
+        self.probes.on_estimate(now, self.target, self.limit());
+        if recovered {
+            self.probes.on_recovered(now);
+        }
+        if let Some(push_back) = &mut self.push_back {
+            let longest = self.arrived.iter().map(|report| now - report.packet.at).max();
+            push_back.on_report(longest, self.target);
+            push_back.on_in_flight(feedback.in_flight);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let target = self.target;
+        Allowance {
+            capacity: target,
+            padding: if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO },
+            probe: self.probes.pending(),
+            keep_frames: self.push_back.as_ref().map_or(1.0, PushBack::ratio),
+            ..Allowance::of_rate(target.scale(self.config.pacing_factor))
+        }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.last_sent = packet.at;
+        self.alr.on_sent(packet.at, packet.size);
+        if let Some(probe) = packet.probe.and_then(|cluster| self.probes.on_sent(cluster)) {
+            self.probe_results.on_begun(probe);
+        }
+        if let Some(push_back) = &mut self.push_back {
+            push_back.on_in_flight(packet.in_flight);
+        }
+    }
+
+    fn on_demand(&mut self, now: Time, demand: Demand) {
+        self.min = self.config.min.max(demand.min);
+        self.max = demand.max;
+        self.aimd.set_min(self.min);
+        self.probes.set_max(now, demand.max);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.next_tick = now + TICK;
+        self.probes.on_available(now);
+        self.probes.on_tick(now);
+        self.back_off(now);
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.next_tick
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("delay_based_bps", self.aimd.rate().as_bps_f64());
+        see("target_bps", self.target.as_bps_f64());
+        see("trend_ms", self.detector.trend());
+        see("threshold_ms", self.detector.threshold());
+        see("acknowledged_bps", self.acknowledged.rate().unwrap_or(Rate::ZERO).as_bps_f64());
+        see("in_alr", f64::from(u8::from(self.aimd.in_alr)));
+        see("keep_frames", self.push_back.as_ref().map_or(1.0, PushBack::ratio));
+    }
+}

@@ -1,1 +1,238 @@
-//! Placeholder; see the task.
+//! RoCC (Agarwal et al., NSDI 2024; rocc.md): the window is what was acknowledged in the last (1 + gamma) least round trips,
+//! plus a constant.
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::config::ConfigError;
+use crate::controller::{Allowance, Controller, Decision};
+use crate::decisions::Decisions;
+use crate::feedback::{Cause, Fate, Feedback};
+use crate::packet::MSS;
+
+/// RoCC's parameters, by the paper's symbols.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// gamma: the history is (1 + gamma) least round trips (Vidaptive: 0.5; the authors' kernel module: 1).
+    pub gamma: f64,
+    /// alpha: what is added to the window (two packets, kernel module).
+    pub alpha: Bytes,
+    /// Least window.
+    pub min_window: Bytes,
+    /// Window before feedback.
+    pub initial_window: Bytes,
+    /// The srtt assumed before the first sample.
+    pub srtt_before_samples: Span,
+    /// Alone on a path, pace slower when a larger share than this of the history was lost (64/1024).
+    pub loss_share: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            gamma: 0.5,
+            alpha: MSS * 2,
+            min_window: MSS * 2,
+            initial_window: MSS * 10,
+            srtt_before_samples: Span::from_millis(100),
+            loss_share: 0.0625,
+        }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When gamma is not positive or a window is smaller than a packet.
+    pub fn build(self) -> Result<Rocc, ConfigError> {
+        if !(self.gamma > 0.0 && self.gamma <= 10.0) {
+            return Err(ConfigError::out_of_range("rocc.gamma", self.gamma, "above 0 and at most 10, such as 0.5"));
+        }
+        if self.min_window < MSS || self.initial_window < self.min_window {
+            let value = alloc::format!("min {}, initial {}", self.min_window, self.initial_window);
+            return Err(ConfigError::out_of_range("rocc windows", value, "1500B <= min_window <= initial_window"));
+        }
+        Ok(Rocc {
+            cwnd: self.initial_window,
+            srtt: self.srtt_before_samples,
+            config: self,
+            rtt_min: None,
+            history: VecDeque::new(),
+            acked: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            limited: 0,
+            first_ack: None,
+            decisions: Decisions::default(),
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    at: Time,
+    acked: Bytes,
+    lost: Bytes,
+    app_limited: bool,
+}
+
+/// RoCC's state.
+#[derive(Debug, Clone)]
+pub struct Rocc {
+    config: Config,
+    cwnd: Bytes,
+    srtt: Span,
+    rtt_min: Option<Span>,
+    history: VecDeque<Entry>,
+    acked: Bytes,
+    lost: Bytes,
+    /// How many entries of the history were application-limited.
+    limited: usize,
+    first_ack: Option<Time>,
+    decisions: Decisions,
+}
+
+impl Rocc {
+    /// hist = (1 + gamma) R_min.
+    fn span(&self) -> Span {
+        self.rtt_min.unwrap_or(self.srtt).scale(1.0 + self.config.gamma)
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.acked += entry.acked;
+        self.lost += entry.lost;
+        self.limited += usize::from(entry.app_limited);
+        self.history.push_back(entry);
+    }
+
+    /// Keeps (now - hist, now].
+    fn expire(&mut self, now: Time) {
+        let span = self.span();
+        while let Some(entry) = self.history.front().copied().filter(|entry| entry.at + span <= now) {
+            self.history.pop_front();
+            self.acked -= entry.acked;
+            self.lost -= entry.lost;
+            self.limited -= usize::from(entry.app_limited);
+        }
+    }
+
+    fn update(&mut self, now: Time) {
+        self.expire(now);
+        let mut window = self.acked + self.config.alpha;
+        let young = self.first_ack.is_some_and(|first| now - first < self.span());
+        // Never shrink on a history that is not full yet, or that the application cut short.
+        if young || self.limited > 0 {
+            window = window.max(self.cwnd);
+        }
+        self.cwnd = window.max(self.config.min_window);
+    }
+}
+
+impl Controller for Rocc {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let now = feedback.now;
+        if feedback.cause == Cause::Silence {
+            let from = self.cwnd.per(self.srtt);
+            self.cwnd = self.config.min_window;
+            let to = self.cwnd.per(self.srtt);
+            self.decisions.push(Decision { at: now, what: "collapse", why: "nothing heard for too long", from, to });
+            return;
+        }
+        if let Some(srtt) = feedback.srtt {
+            self.srtt = srtt;
+        }
+        let newest = feedback.reports.iter().filter_map(|report| report.arrival()).max();
+        let mut last = self.history.back().map_or(Time::ZERO, |entry| entry.at);
+        for report in feedback.reports {
+            let (acked, lost) = match report.fate {
+                Fate::Arrived { .. } => (report.packet.size, Bytes::ZERO),
+                Fate::Lost => (Bytes::ZERO, report.packet.size),
+            };
+            if let Some(rtt) = feedback.rtt_of(report) {
+                self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
+                self.first_ack.get_or_insert(now);
+            }
+            // A batch is spread as its packets arrived, or the history would be lumpy (rocc.md section 7).
+            let at = match (report.arrival(), newest) {
+                (Some(arrival), Some(newest)) => (now - (newest - arrival)).max(last),
+                _ => last.max(Time::ZERO),
+            };
+            last = at;
+            self.push(Entry { at, acked, lost, app_limited: report.packet.app_limited });
+        }
+        self.update(now);
+    }
+
+    fn allowance(&self) -> Allowance {
+        let seen = (self.acked + self.lost).as_f64();
+        let lossy = self.lost.as_f64() > self.config.loss_share * seen;
+        let pacing = if lossy {
+            self.cwnd.per(self.srtt).scale(1.125 / 2.0)
+        } else {
+            self.cwnd.per(self.rtt_min.unwrap_or(self.srtt))
+        };
+        Allowance { window: Some(self.cwnd), capacity: self.cwnd.per(self.srtt), ..Allowance::of_rate(pacing) }
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("cwnd_bytes", self.cwnd.as_f64());
+        see("rtt_min_ms", self.rtt_min.unwrap_or(Span::ZERO).as_millis_f64());
+        see("acked_bytes", self.acked.as_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Rate;
+
+    fn rocc(gamma: f64) -> Rocc {
+        let mut rocc = Config { gamma, ..Config::default() }.build().unwrap();
+        rocc.rtt_min = Some(Span::from_millis(50));
+        rocc.first_ack = Some(Time::ZERO);
+        rocc
+    }
+
+    fn ack(rocc: &mut Rocc, at_ms: u64, app_limited: bool) {
+        rocc.push(Entry { at: Time::from_millis(at_ms), acked: MSS, lost: Bytes::ZERO, app_limited });
+        rocc.update(Time::from_millis(at_ms));
+    }
+
+    #[test]
+    fn the_window_is_what_arrived_in_the_history_and_a_constant() {
+        let mut rocc = rocc(0.5);
+        (0..=10).for_each(|i| ack(&mut rocc, 10 * i, false));
+        assert_eq!(rocc.cwnd, Bytes::new(15_000));
+        ack(&mut rocc, 300, false);
+        assert_eq!(rocc.cwnd, Bytes::new(4_500));
+    }
+
+    #[test]
+    fn a_history_cut_short_by_the_application_never_shrinks_the_window() {
+        let mut rocc = rocc(0.5);
+        (0..=10).for_each(|i| ack(&mut rocc, 10 * i, false));
+        ack(&mut rocc, 300, true);
+        assert_eq!(rocc.cwnd, Bytes::new(15_000));
+    }
+
+    #[test]
+    fn on_a_full_link_the_window_settles_at_the_worked_numbers() {
+        for (gamma, kbps, window) in [(0.5, 6000, 59_250.0), (0.5, 1000, 12_375.0), (1.0, 6000, 78_000.0)] {
+            let mut rocc = rocc(gamma);
+            let gap = Rate::from_kbps(kbps).time_for(MSS);
+            let mut at = Time::ZERO;
+            for _ in 0..400 {
+                at += gap;
+                rocc.push(Entry { at, acked: MSS, lost: Bytes::ZERO, app_limited: false });
+                rocc.update(at);
+            }
+            assert!((rocc.cwnd.as_f64() - window).abs() <= 1500.0, "{gamma} {kbps}: {}", rocc.cwnd);
+        }
+    }
+}

@@ -19,13 +19,13 @@ use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use crate::event::{Event, Timed, Wake, Why};
 use crate::filler::Dummies;
-use crate::frames::{EncodePlan, FramePolicy, FramesConfig, QueueVerdict, QueueView};
+use crate::frames::{EncodePlan, FramePolicy, QueueVerdict, QueueView};
 use crate::pacing::{self, Pacer, PacingRate};
 use crate::packet::{Packet, PacketSizes};
 use crate::probing::Prober;
 use crate::queue::MediaQueue;
 use crate::repair::Retransmissions;
-use crate::scheme::Scheme;
+use crate::scheme::{FramesConfig, Scheme};
 use camera::{Encoding, Slot};
 
 /// The smoothed round trip assumed before the first sample (vidaptive.md C3).

@@ -1,0 +1,115 @@
+//! Copa's parameters.
+
+use thalweg_units::Span;
+
+use super::Copa;
+use crate::config::ConfigError;
+
+/// Copa's parameters; where sources disagree, copa.md section 3 has the table.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// delta: 1 / delta packets are kept in the queue (0.5 alone; 0.9 in Vidaptive).
+    pub delta: f64,
+    /// How long an RTT counts towards RTT_min (paper, mvfst: 10 s).
+    pub rtt_min_window: Span,
+    /// RTT_standing is the least RTT of the last srtt times this (paper: a half).
+    pub standing_share: f64,
+    /// Window before feedback, in packets (genericCC, mvfst: 10).
+    pub initial_window: f64,
+    /// Least window, in packets (genericCC, mvfst: 2).
+    pub min_window: f64,
+    /// Velocity doubles from this many round trips in one direction on (paper: 3).
+    pub velocity_after: u32,
+    /// Pacing is this many times window / RTT_standing (paper: 2).
+    pub pacing_gain: f64,
+    /// The srtt assumed before the first sample.
+    pub srtt_before_samples: Span,
+    /// What counts as the window limiting the sender (copa.md section 7).
+    pub limited_by: LimitedBy,
+    /// The window is at most this many srtts at the application's maximum rate (copa.md section 7).
+    pub max_rate_windows: f64,
+    /// A larger share of packets lost than this shrinks the window (genericCC: 0.3) ...
+    pub loss_share: f64,
+    /// ... to this share of itself (genericCC: 0.7) ...
+    pub loss_factor: f64,
+    /// ... once this many packets were judged, over at least two round trips (genericCC: 20).
+    pub loss_packets: u32,
+    /// Mode switching against buffer-filling flows; `None` (Vidaptive) keeps delta constant.
+    pub competitive: Option<Competitive>,
+}
+
+/// What counts as the window limiting the sender.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum LimitedBy {
+    /// Less than two packets of room after a send within the last srtt.
+    Room,
+    /// At least this share of the window in flight after a send within the last srtt: for senders paced at window / srtt, whose
+    /// flight hovers just below the window (Vidaptive: 0.75).
+    Share(f64),
+}
+
+/// Mode switching (copa.md section 8).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Competitive {
+    /// The queue must be seen nearly empty once in this many round trips (paper: 5; genericCC: 4 srtt).
+    pub round_trips: i64,
+    /// Nearly empty: below RTT_min plus this share of the RTT's range (0.1).
+    pub empty_share: f64,
+}
+
+impl Default for Competitive {
+    fn default() -> Competitive {
+        Competitive { round_trips: 5, empty_share: 0.1 }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            delta: 0.5,
+            rtt_min_window: Span::from_secs(10),
+            standing_share: 0.5,
+            initial_window: 10.0,
+            min_window: 2.0,
+            velocity_after: 3,
+            pacing_gain: 2.0,
+            srtt_before_samples: Span::from_millis(100),
+            limited_by: LimitedBy::Share(0.75),
+            max_rate_windows: 2.0,
+            loss_share: 0.3,
+            loss_factor: 0.7,
+            loss_packets: 20,
+            competitive: None,
+        }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Copa, ConfigError> {
+        if !(self.delta > 0.0 && self.delta <= 10.0) {
+            return Err(ConfigError::out_of_range("copa.delta", self.delta, "above 0 and at most 10, such as 0.5"));
+        }
+        if !(self.min_window >= 1.0 && self.initial_window >= self.min_window && self.initial_window <= 1e4) {
+            let value = alloc::format!("min {}, initial {}", self.min_window, self.initial_window);
+            return Err(ConfigError::out_of_range("copa windows", value, "1 <= min_window <= initial_window <= 10000"));
+        }
+        for (name, value) in [
+            ("copa.standing_share", self.standing_share),
+            ("copa.pacing_gain", self.pacing_gain),
+            ("copa.max_rate_windows", self.max_rate_windows),
+            ("copa.loss_factor", self.loss_factor),
+        ] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(ConfigError::out_of_range(name, value, "above 0"));
+            }
+        }
+        Ok(Copa::new(self))
+    }
+}

@@ -1,0 +1,165 @@
+//! Whether the delay trend means overuse, against a threshold that adapts (gcc.md section 3; libwebrtc `trendline_estimator.cc`
+//! `Detect` and `UpdateThreshold`).
+
+use thalweg_units::{Span, Time};
+
+/// Parameters of the detector.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The threshold at the start, in ms.
+    pub initial_threshold: f64,
+    /// How fast the threshold rises, per ms (libwebrtc 0.0087; the draft 0.01).
+    pub rise: f64,
+    /// How fast it falls, per ms (libwebrtc 0.039; the draft 0.00018).
+    pub fall: f64,
+    /// The trend is multiplied by this and by the number of deltas, at most 60.
+    pub gain: f64,
+    /// The trend must stay above the threshold for longer than this.
+    pub overuse_time: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            initial_threshold: 12.5,
+            rise: 0.0087,
+            fall: 0.039,
+            gain: 4.0,
+            overuse_time: Span::from_millis(10),
+        }
+    }
+}
+
+/// Deltas count this much at most.
+const MAX_DELTA_GAIN: u32 = 60;
+/// The threshold stays within these, in ms.
+const THRESHOLD_BOUNDS: (f64, f64) = (6.0, 600.0);
+/// A trend further than this above the threshold does not move it.
+const MAX_ADAPT_OFFSET: f64 = 15.0;
+/// One update adapts for this long at most.
+const MAX_ADAPT_TIME: Span = Span::from_millis(100);
+
+/// How the path is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Usage {
+    Normal,
+    Over,
+    Under,
+}
+
+/// The detector's state.
+#[derive(Debug, Clone)]
+pub(super) struct Detector {
+    config: Config,
+    threshold: f64,
+    trend: f64,
+    adapted_at: Option<Time>,
+    over: Option<(Span, u32)>,
+    previous_slope: f64,
+    usage: Usage,
+}
+
+impl Detector {
+    pub(super) fn new(config: Config) -> Detector {
+        Detector {
+            threshold: config.initial_threshold,
+            config,
+            trend: 0.0,
+            adapted_at: None,
+            over: None,
+            previous_slope: 0.0,
+            usage: Usage::Normal,
+        }
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// m: the modified trend, in ms.
+    pub(super) fn trend(&self) -> f64 {
+        self.trend
+    }
+
+    /// theta, in ms.
+    pub(super) fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    pub(super) fn on_slope(&mut self, slope: f64, deltas: u32, sent: Span, now: Time) -> Usage {
+        if deltas < 2 {
+            self.usage = Usage::Normal;
+            return self.usage;
+        }
+        self.trend = f64::from(deltas.min(MAX_DELTA_GAIN)) * slope * self.config.gain;
+        if self.trend > self.threshold {
+            let (time, count) = self.over.map_or((sent / 2, 0), |(time, count)| (time + sent, count));
+            self.over = Some((time, count + 1));
+            if time > self.config.overuse_time && count + 1 > 1 && slope >= self.previous_slope {
+                self.over = Some((Span::ZERO, 0));
+                self.usage = Usage::Over;
+            }
+        } else {
+            self.over = None;
+            self.usage = if self.trend < -self.threshold { Usage::Under } else { Usage::Normal };
+        }
+        self.previous_slope = slope;
+        self.adapt(now);
+        self.usage
+    }
+
+    fn adapt(&mut self, now: Time) {
+        let since = *self.adapted_at.get_or_insert(now);
+        self.adapted_at = Some(now);
+        let size = self.trend.abs();
+        if size > self.threshold + MAX_ADAPT_OFFSET {
+            return;
+        }
+        let speed = if size < self.threshold { self.config.fall } else { self.config.rise };
+        let elapsed = (now - since).min(MAX_ADAPT_TIME).as_millis_f64();
+        let moved = self.threshold + speed * (size - self.threshold) * elapsed;
+        self.threshold = moved.clamp(THRESHOLD_BOUNDS.0, THRESHOLD_BOUNDS.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packet_groups::Delta;
+    use super::super::trendline::Trendline;
+    use super::*;
+
+    /// Groups sent every 20 ms that arrive every 21 ms (gcc.md, worked example 1).
+    #[test]
+    fn one_millisecond_of_growing_delay_in_twenty_is_overuse_at_the_thirty_sixth_delta() {
+        let mut trendline = Trendline::default();
+        let mut detector = Detector::new(Config::default());
+        let delta = Delta { sent: Span::from_millis(20), arrived: Span::from_millis(21) };
+        for i in 1..=36u64 {
+            let arrival = Time::from_millis(21 * i);
+            let slope = trendline.on_delta(delta, arrival);
+            let usage = detector.on_slope(slope, trendline.deltas(), delta.sent, arrival);
+            match i {
+                3 => assert_eq!(detector.threshold(), 6.0),
+                20 => assert!((detector.trend() - 2.477).abs() < 1e-3),
+                34 => assert!((detector.trend() - 5.958).abs() < 1e-3),
+                35 => {
+                    assert!((detector.trend() - 6.187).abs() < 1e-3);
+                    assert!((detector.threshold() - 6.034).abs() < 1e-3, "{}", detector.threshold());
+                }
+                36 => {
+                    assert!((detector.trend() - 6.413).abs() < 1e-3);
+                    assert!((detector.threshold() - 6.103).abs() < 1e-3, "{}", detector.threshold());
+                }
+                _ => {}
+            }
+            assert_eq!(usage, if i < 36 { Usage::Normal } else { Usage::Over }, "delta {i}");
+        }
+    }
+
+    #[test]
+    fn a_falling_delay_is_underuse() {
+        let mut detector = Detector::new(Config::default());
+        assert_eq!(detector.on_slope(-0.1, 60, Span::from_millis(20), Time::from_millis(20)), Usage::Under);
+    }
+}

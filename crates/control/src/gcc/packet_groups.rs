@@ -1,0 +1,139 @@
+//! Packets sent together, and how their spacing changed on the way (gcc.md section 1; libwebrtc `inter_arrival_delta.cc`).
+
+use thalweg_units::{Span, Time};
+
+/// Packets sent within this of a group's first belong to it.
+const GROUP_LENGTH: Span = Span::from_millis(5);
+/// Packets that arrive within this of one another although they were sent further apart are one burst.
+const BURST_GAP: Span = Span::from_millis(5);
+/// A burst is never longer than this.
+const MAX_BURST: Span = Span::from_millis(100);
+/// Arrivals this far ahead of the local clock mean that the receiver's clock jumped.
+const CLOCK_JUMP: Span = Span::from_secs(3);
+/// Groups that arrive before their predecessors this often in a row start everything over.
+const REORDERED_RESET: u32 = 3;
+
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    first_sent: Time,
+    last_sent: Time,
+    first_arrival: Time,
+    last_arrival: Time,
+    /// When the sender learnt of it.
+    last_seen: Time,
+}
+
+/// How much later than its predecessor a group was sent and arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Delta {
+    pub(super) sent: Span,
+    pub(super) arrived: Span,
+}
+
+/// Gathers packets into groups.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PacketGroups {
+    current: Option<Group>,
+    previous: Option<Group>,
+    reordered: u32,
+}
+
+impl PacketGroups {
+    /// A packet arrived; a delta comes out when it opens the third group or a later one. Packets in order of arrival.
+    pub(super) fn on_packet(&mut self, sent: Time, arrival: Time, now: Time) -> Option<Delta> {
+        let Some(current) = &mut self.current else {
+            self.current = Some(Group::of(sent, arrival, now));
+            return None;
+        };
+        if sent < current.first_sent {
+            return None;
+        }
+        if current.takes_burst(sent, arrival) || sent - current.first_sent <= GROUP_LENGTH {
+            current.last_sent = current.last_sent.max(sent);
+            current.last_arrival = arrival;
+            current.last_seen = now;
+            return None;
+        }
+        let current = *current;
+        let delta = match self.previous {
+            Some(previous) => match self.between(&previous, &current) {
+                Ok(delta) => Some(delta),
+                Err(Reset::Everything) => {
+                    *self = PacketGroups::default();
+                    self.current = Some(Group::of(sent, arrival, now));
+                    return None;
+                }
+                Err(Reset::Nothing) => None,
+            },
+            None => None,
+        };
+        self.previous = Some(current);
+        self.current = Some(Group::of(sent, arrival, now));
+        delta
+    }
+
+    fn between(&mut self, previous: &Group, current: &Group) -> Result<Delta, Reset> {
+        let sent = current.last_sent - previous.last_sent;
+        let arrived = current.last_arrival - previous.last_arrival;
+        if arrived - (current.last_seen - previous.last_seen) >= CLOCK_JUMP {
+            return Err(Reset::Everything);
+        }
+        if arrived < Span::ZERO {
+            self.reordered += 1;
+            return Err(if self.reordered >= REORDERED_RESET { Reset::Everything } else { Reset::Nothing });
+        }
+        self.reordered = 0;
+        Ok(Delta { sent, arrived })
+    }
+}
+
+enum Reset {
+    Nothing,
+    Everything,
+}
+
+impl Group {
+    fn of(sent: Time, arrival: Time, now: Time) -> Group {
+        Group { first_sent: sent, last_sent: sent, first_arrival: arrival, last_arrival: arrival, last_seen: now }
+    }
+
+    fn takes_burst(&self, sent: Time, arrival: Time) -> bool {
+        if sent == self.last_sent {
+            return true;
+        }
+        let arrived_after = arrival - self.last_arrival;
+        arrived_after - (sent - self.last_sent) < Span::ZERO
+            && arrived_after <= BURST_GAP
+            && arrival - self.first_arrival < MAX_BURST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delta_comes_out_when_the_third_group_opens() {
+        let mut groups = PacketGroups::default();
+        let mut on = |sent: u64, arrival: u64| {
+            groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
+        };
+        assert_eq!(on(0, 50), None);
+        assert_eq!(on(3, 52), None);
+        assert_eq!(on(20, 71), None);
+        assert_eq!(on(40, 92), Some(Delta { sent: Span::from_millis(17), arrived: Span::from_millis(19) }));
+    }
+
+    #[test]
+    fn packets_that_queued_behind_one_another_are_one_burst() {
+        let mut groups = PacketGroups::default();
+        let mut on = |sent: u64, arrival: u64| {
+            groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
+        };
+        on(0, 50);
+        // Sent 10 ms apart but arrived 1 ms apart: a queue let go of them.
+        assert_eq!(on(10, 51), None);
+        assert_eq!(on(30, 80), None);
+        assert_eq!(on(50, 100), Some(Delta { sent: Span::from_millis(20), arrived: Span::from_millis(29) }));
+    }
+}

@@ -1,0 +1,297 @@
+//! When to probe, and how fast (gcc.md section 8; libwebrtc `probe_controller.cc`).
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Rate, Span, Time};
+
+use crate::controller::Probe;
+
+/// Parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The first two probes of a call, as multiples of the start rate.
+    pub first: [f64; 2],
+    /// Further probes while the estimate follows, as a multiple of it ...
+    pub further: f64,
+    /// ... that is, while it exceeds this share of the probe before.
+    pub further_share: f64,
+    /// A probe's least packets ...
+    pub packets: u32,
+    /// ... and duration.
+    pub duration: Span,
+    /// The least time between its bursts: in the first exponential probing ...
+    pub initial_spacing: Span,
+    /// ... and later.
+    pub spacing: Span,
+    /// Probe every five seconds while the application limits (WebRTC: screen sharing only).
+    pub periodic_in_alr: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            first: [3.0, 6.0],
+            further: 2.0,
+            further_share: 0.7,
+            packets: 5,
+            duration: Span::from_millis(15),
+            initial_spacing: Span::from_millis(20),
+            spacing: Span::from_millis(2),
+            periodic_in_alr: false,
+        }
+    }
+}
+
+/// A result is waited for this long.
+const MAX_WAIT: Span = Span::from_secs(1);
+/// Probes while the application limits are this far apart.
+const ALR_INTERVAL: Span = Span::from_secs(5);
+/// A region that ended this recently still counts.
+const ALR_RECENT: Span = Span::from_secs(3);
+/// A drop below this share of the estimate is worth recovering from ...
+const DROP_SHARE: f64 = 0.66;
+/// ... for this long ...
+const DROP_RECENT: Span = Span::from_secs(5);
+/// ... by a probe at this share of the estimate before.
+const RECOVERY_SHARE: f64 = 0.85;
+/// Only when the probe could find more than the estimate, by this margin.
+const PROBE_UNCERTAINTY: f64 = 0.05;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Init,
+    Waiting,
+    Complete,
+}
+
+/// What keeps probes from being sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// Nothing.
+    None,
+    /// Delay or round-trip time or falling loss-based estimate: no probes at all.
+    Congested,
+    /// The loss-based estimate is rising: carefully.
+    LossIncreasing,
+}
+
+/// The controller's state.
+#[derive(Debug, Clone)]
+pub(super) struct ProbeController {
+    config: Config,
+    state: State,
+    next_cluster: u32,
+    pending: VecDeque<Probe>,
+    estimate: Rate,
+    start: Rate,
+    max: Rate,
+    /// The estimate that makes a further probe worthwhile.
+    further_above: Option<Rate>,
+    last_probed: Time,
+    alr_since: Option<Time>,
+    alr_ended: Option<Time>,
+    /// The last large drop: when, and the estimate before.
+    drop: Option<(Time, Rate)>,
+    last_recovery: Option<Time>,
+    limit: Limit,
+}
+
+impl ProbeController {
+    pub(super) fn new(config: Config, start: Rate) -> ProbeController {
+        ProbeController {
+            config,
+            state: State::Init,
+            next_cluster: 1,
+            pending: VecDeque::new(),
+            estimate: start,
+            start,
+            max: Rate::MAX,
+            further_above: None,
+            last_probed: Time::ZERO,
+            alr_since: None,
+            alr_ended: None,
+            drop: None,
+            last_recovery: None,
+            limit: Limit::None,
+        }
+    }
+
+    /// The next cluster not begun.
+    pub(super) fn pending(&self) -> Option<Probe> {
+        self.pending.front().copied()
+    }
+
+    /// A packet of this cluster was sent; the cluster, if it is the first.
+    pub(super) fn on_sent(&mut self, cluster: u32) -> Option<Probe> {
+        let first = self.pending.front().is_some_and(|probe| probe.cluster == cluster);
+        if first { self.pending.pop_front() } else { None }
+    }
+
+    /// The application's maximum; in a region it limits, a change is probed for.
+    pub(super) fn set_max(&mut self, now: Time, max: Rate) {
+        let raised = max > self.max;
+        self.max = max;
+        if raised && self.state == State::Complete && self.alr_since.is_some() {
+            self.probe(now, &[max, max.scale(2.0)], false);
+        }
+    }
+
+    pub(super) fn set_alr(&mut self, now: Time, since: Option<Time>) {
+        if self.alr_since.is_some() && since.is_none() {
+            self.alr_ended = Some(now);
+        }
+        self.alr_since = since;
+    }
+
+    /// The path is there: the first probes.
+    pub(super) fn on_available(&mut self, now: Time) {
+        if self.state == State::Init {
+            let rates = self.config.first.map(|factor| self.start.scale(factor));
+            self.probe(now, &rates, true);
+        }
+    }
+
+    pub(super) fn on_estimate(&mut self, now: Time, estimate: Rate, limit: Limit) {
+        self.limit = limit;
+        if estimate < self.estimate.scale(DROP_SHARE) {
+            self.drop = Some((now, self.estimate));
+        }
+        self.estimate = estimate;
+        if self.state == State::Waiting
+            && let Some(above) = self.further_above
+            && estimate > above
+        {
+            self.probe(now, &[estimate.scale(self.config.further)], true);
+        }
+    }
+
+    /// The delay fell back to normal: after a large drop the old rate may be there again.
+    pub(super) fn on_recovered(&mut self, now: Time) -> bool {
+        let in_alr = self.alr_since.is_some() || self.alr_ended.is_some_and(|ended| now - ended < ALR_RECENT);
+        if !in_alr || self.state != State::Complete {
+            return false;
+        }
+        let Some((at, before)) = self.drop else { return false };
+        let suggested = before.scale(RECOVERY_SHARE);
+        let finds_more = suggested.scale(1.0 - PROBE_UNCERTAINTY) > self.estimate;
+        let rested = self.last_recovery.is_none_or(|last| now - last > ALR_INTERVAL);
+        if finds_more && now - at < DROP_RECENT && rested {
+            self.last_recovery = Some(now);
+            return self.probe(now, &[suggested], false);
+        }
+        false
+    }
+
+    pub(super) fn on_tick(&mut self, now: Time) {
+        if self.state == State::Waiting && now - self.last_probed > MAX_WAIT {
+            self.state = State::Complete;
+            self.further_above = None;
+        }
+        if self.config.periodic_in_alr
+            && self.state == State::Complete
+            && let Some(since) = self.alr_since
+            && now >= since.max(self.last_probed) + ALR_INTERVAL
+        {
+            self.probe(now, &[self.estimate.scale(2.0)], true);
+        }
+    }
+
+    fn probe(&mut self, now: Time, rates: &[Rate], further: bool) -> bool {
+        let cap = match self.limit {
+            Limit::None => self.max,
+            Limit::LossIncreasing => self.max.min(self.estimate.scale(1.5)),
+            Limit::Congested => {
+                self.state = State::Complete;
+                return false;
+            }
+        };
+        let mut further = further;
+        let mut last = Rate::ZERO;
+        for &rate in rates {
+            let clipped = rate >= cap;
+            let rate = rate.min(cap);
+            let spacing = if self.state == State::Complete { self.config.spacing } else { self.config.initial_spacing };
+            self.pending.push_back(Probe {
+                cluster: self.next_cluster,
+                rate,
+                packets: self.config.packets,
+                bytes: rate.over(self.config.duration),
+                spacing,
+            });
+            self.next_cluster += 1;
+            last = rate;
+            if clipped {
+                further = false;
+                break;
+            }
+        }
+        self.last_probed = now;
+        if further {
+            self.state = State::Waiting;
+            self.further_above = Some(last.scale(self.config.further_share));
+        } else {
+            self.state = State::Complete;
+            self.further_above = None;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn pending(controller: &ProbeController) -> Vec<u64> {
+        controller.pending.iter().map(|probe| probe.rate.as_bps() / 1000).collect()
+    }
+
+    #[test]
+    fn a_call_at_300_kbps_probes_900_and_1800_and_goes_on_while_the_estimate_follows() {
+        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
+        controller.on_available(Time::ZERO);
+        assert_eq!(pending(&controller), [900, 1800]);
+        controller.pending.clear();
+        controller.on_estimate(Time::from_millis(200), Rate::from_kbps(1200), Limit::None);
+        assert_eq!(pending(&controller), [0u64; 0], "not above 0.7 of the last probe");
+        controller.on_estimate(Time::from_millis(300), Rate::from_kbps(1700), Limit::None);
+        assert_eq!(pending(&controller), [3400]);
+        controller.on_tick(Time::from_millis(1400));
+        controller.pending.clear();
+        controller.on_estimate(Time::from_millis(1500), Rate::from_kbps(3300), Limit::None);
+        assert_eq!(pending(&controller), [0u64; 0], "a second after the last probe it is over");
+    }
+
+    #[test]
+    fn probes_stop_at_the_maximum() {
+        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
+        controller.set_max(Time::ZERO, Rate::from_kbps(1000));
+        controller.on_available(Time::ZERO);
+        assert_eq!(pending(&controller), [900, 1000]);
+        assert_eq!(controller.state, State::Complete);
+    }
+
+    #[test]
+    fn after_a_large_drop_in_an_application_limited_region_the_old_rate_is_probed_for_once() {
+        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
+        controller.on_available(Time::ZERO);
+        controller.on_tick(Time::from_millis(1500));
+        controller.pending.clear();
+        controller.on_estimate(Time::from_millis(9000), Rate::from_kbps(2000), Limit::None);
+        controller.on_estimate(Time::from_millis(10_000), Rate::from_kbps(500), Limit::None);
+        assert!(!controller.on_recovered(Time::from_millis(10_500)), "not limited by the application");
+        controller.set_alr(Time::from_millis(10_500), Some(Time::from_millis(10_500)));
+        assert!(controller.on_recovered(Time::from_millis(10_600)));
+        assert_eq!(pending(&controller), [1700]);
+        assert!(!controller.on_recovered(Time::from_millis(10_700)));
+    }
+
+    #[test]
+    fn nothing_is_probed_while_the_path_is_congested() {
+        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
+        controller.on_estimate(Time::ZERO, Rate::from_kbps(300), Limit::Congested);
+        controller.on_available(Time::ZERO);
+        assert_eq!(pending(&controller), [0u64; 0]);
+    }
+}

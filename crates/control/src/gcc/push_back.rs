@@ -1,0 +1,92 @@
+//! Holding frames back while more is in flight than the data window (gcc.md section 10; libwebrtc
+//! `congestion_window_pushback_controller.cc`).
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Rate, Span};
+
+/// Parameters (`rate_control_settings.cc`: QueueSize:350, DropFrame:true).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// Queueing the data window allows beyond the largest recent RTT.
+    pub queue: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { queue: Span::from_millis(350) }
+    }
+}
+
+/// Reports whose largest RTT counts.
+const RTTS: usize = 32;
+/// The least data window.
+const MIN_WINDOW: Bytes = Bytes::new(3000);
+
+/// The data window and how much of the encoding it lets through.
+#[derive(Debug, Clone)]
+pub(super) struct PushBack {
+    config: Config,
+    rtts: VecDeque<Span>,
+    window: Option<Bytes>,
+    ratio: f64,
+}
+
+impl PushBack {
+    pub(super) fn new(config: Config) -> PushBack {
+        PushBack { config, rtts: VecDeque::new(), window: None, ratio: 1.0 }
+    }
+
+    /// The largest RTT of a report, and the target with it.
+    pub(super) fn on_report(&mut self, max_rtt: Option<Span>, target: Rate) {
+        if let Some(rtt) = max_rtt {
+            if self.rtts.len() == RTTS {
+                self.rtts.pop_front();
+            }
+            self.rtts.push_back(rtt);
+        }
+        let Some(least) = self.rtts.iter().min() else { return };
+        let fresh = target.over(*least + self.config.queue);
+        let window = self.window.map_or(fresh, |window| Bytes::new(u64::midpoint(window.get(), fresh.get())));
+        self.window = Some(window.max(MIN_WINDOW));
+    }
+
+    /// A packet was sent or acknowledged.
+    pub(super) fn on_in_flight(&mut self, in_flight: Bytes) {
+        let Some(window) = self.window else { return };
+        let fill = in_flight.as_f64() / window.as_f64();
+        self.ratio = if fill > 1.5 {
+            self.ratio * 0.9
+        } else if fill > 1.0 {
+            self.ratio * 0.95
+        } else if fill < 0.1 {
+            1.0
+        } else {
+            (self.ratio * 1.05).min(1.0)
+        };
+    }
+
+    /// The share of frames to keep.
+    pub(super) fn ratio(&self) -> f64 {
+        self.ratio
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ratio_follows_the_fill_as_in_the_worked_example() {
+        let mut push_back = PushBack::new(Config::default());
+        push_back.on_report(Some(Span::from_millis(100)), Rate::from_kbps(1000));
+        assert_eq!(push_back.window, Some(Bytes::new(56_250)));
+        for (fill, ratio) in [(1.2, 0.95), (1.2, 0.9025), (1.6, 0.81225), (0.5, 0.852_862_5), (0.05, 1.0)] {
+            push_back.on_in_flight(Bytes::new(56_250).scale(fill));
+            assert!((push_back.ratio() - ratio).abs() < 1e-9, "{fill}: {}", push_back.ratio());
+        }
+        push_back.on_report(None, Rate::from_kbps(2000));
+        assert_eq!(push_back.window, Some(Bytes::new(84_375)));
+    }
+}

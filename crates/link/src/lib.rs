@@ -1,1 +1,71 @@
-//! placeholder
+//! A path: traces, queues, loss.
+//!
+//! A [`Link`] is one hop of a path, driven by whoever owns the time: a simulator in virtual time, an emulator in real time.
+//! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (linkemu.md); [`Delay`] holds
+//! each for a fixed or random time; [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`].
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bottleneck;
+mod delay;
+mod error;
+mod loss;
+mod path;
+pub mod queue;
+pub mod synthesize;
+pub mod trace;
+
+use thalweg_units::{Bytes, Span, Time};
+
+pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
+pub use delay::{Delay, Jitter};
+pub use error::ConfigError;
+pub use loss::{Loss, LossModel};
+pub use path::{HopConfig, Path, PathConfig, PathError};
+pub use queue::{DropReason, QueueConfig};
+pub use trace::{Schedule, Trace, TraceError};
+
+/// A packet that has left a hop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure<P> {
+    /// When.
+    pub at: Time,
+    /// Its size, from the IP header upwards.
+    pub size: Bytes,
+    /// How long it waited in this hop's queue; zero for hops without one.
+    pub queued: Span,
+    /// The packet.
+    pub packet: P,
+}
+
+/// A packet that a hop dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drop<P> {
+    /// When.
+    pub at: Time,
+    /// Its size, from the IP header upwards.
+    pub size: Bytes,
+    /// Why.
+    pub why: DropReason,
+    /// The packet.
+    pub packet: P,
+}
+
+/// One hop.
+///
+/// Calls carry the time and times never go back. Before a packet is offered, everything due before it has been polled.
+pub trait Link<P> {
+    /// A packet of `size` (from the IP header upwards) arrives.
+    fn offer(&mut self, now: Time, size: Bytes, packet: P);
+
+    /// The next packet that left at or before `now`; `None` when no more has.
+    fn poll(&mut self, now: Time) -> Option<Departure<P>>;
+
+    /// When [`Link::poll`] may next have something; [`Time::NEVER`] while the hop is empty.
+    fn next_event(&self) -> Time;
+
+    /// The next packet that was dropped, in order.
+    fn poll_drop(&mut self) -> Option<Drop<P>>;
+}

@@ -1,0 +1,127 @@
+//! Time on the way.
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Random, Seed, Span, Time};
+
+use crate::{Departure, Drop, Link};
+
+/// How much longer than the fixed delay a packet takes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
+pub enum Jitter {
+    /// Not at all.
+    #[default]
+    None,
+    /// Uniform up to this much (Camel Fig. 18).
+    Uniform {
+        /// The most.
+        most: Span,
+    },
+    /// Exponential with this mean: rare long waits, as of link-layer retransmissions.
+    Exponential {
+        /// The mean.
+        mean: Span,
+    },
+    /// Half of a normal distribution with this deviation.
+    Normal {
+        /// The deviation.
+        deviation: Span,
+    },
+}
+
+impl Jitter {
+    fn draw(&self, random: &mut Random) -> Span {
+        match self {
+            Jitter::None => Span::ZERO,
+            Jitter::Uniform { most } => most.scale(random.unit()),
+            Jitter::Exponential { mean } => Span::from_secs_f64(random.exponential(mean.as_secs_f64())),
+            Jitter::Normal { deviation } => deviation.scale(random.normal().abs()),
+        }
+    }
+}
+
+/// Holds each packet for a fixed time and some jitter.
+#[derive(Debug, Clone)]
+pub struct Delay<P> {
+    delay: Span,
+    jitter: Jitter,
+    reorders: bool,
+    random: Random,
+    /// By release time; equal times in order of arrival.
+    held: VecDeque<Departure<P>>,
+}
+
+impl<P> Delay<P> {
+    /// A fixed delay.
+    pub fn fixed(delay: Span) -> Delay<P> {
+        Delay::jittered(delay, Jitter::None, false, Seed::new(0))
+    }
+
+    /// A fixed delay and random jitter; with `reorders`, packets may overtake one another, otherwise a later one waits for the
+    /// one before.
+    pub fn jittered(delay: Span, jitter: Jitter, reorders: bool, seed: Seed) -> Delay<P> {
+        let random = seed.child("jitter").random();
+        Delay { delay: delay.max(Span::ZERO), jitter, reorders, random, held: VecDeque::new() }
+    }
+}
+
+impl<P> Link<P> for Delay<P> {
+    fn offer(&mut self, now: Time, size: Bytes, packet: P) {
+        let mut at = now + self.delay + self.jitter.draw(&mut self.random);
+        if !self.reorders
+            && let Some(last) = self.held.back()
+        {
+            at = at.max(last.at);
+        }
+        let position = self.held.iter().rposition(|held| held.at <= at).map_or(0, |index| index + 1);
+        self.held.insert(position, Departure { at, size, queued: Span::ZERO, packet });
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Departure<P>> {
+        if self.held.front()?.at <= now { self.held.pop_front() } else { None }
+    }
+
+    fn next_event(&self) -> Time {
+        self.held.front().map_or(Time::NEVER, |held| held.at)
+    }
+
+    fn poll_drop(&mut self) -> Option<Drop<P>> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_fixed_delay_keeps_order_and_spacing() {
+        let mut delay = Delay::fixed(Span::from_millis(25));
+        delay.offer(Time::from_millis(1), Bytes::new(100), 'a');
+        delay.offer(Time::from_millis(3), Bytes::new(100), 'b');
+        assert_eq!(delay.next_event(), Time::from_millis(26));
+        assert!(delay.poll(Time::from_millis(25)).is_none());
+        assert_eq!(delay.poll(Time::from_millis(30)).unwrap().packet, 'a');
+        assert_eq!(delay.poll(Time::from_millis(30)).unwrap().at, Time::from_millis(28));
+    }
+
+    #[test]
+    fn jitter_keeps_order_unless_told_to_reorder() {
+        let run = |reorders| {
+            let jitter = Jitter::Uniform { most: Span::from_millis(50) };
+            let mut delay = Delay::jittered(Span::from_millis(25), jitter, reorders, Seed::new(3));
+            (0..200u64).for_each(|i| delay.offer(Time::from_millis(i * 5), Bytes::new(100), i));
+            let left: Vec<_> = core::iter::from_fn(|| delay.poll(Time::from_secs_f64(10.0))).collect();
+            assert!(left.windows(2).all(|pair| pair[0].at <= pair[1].at));
+            left.iter().map(|left| left.packet).is_sorted()
+        };
+        assert!(run(false));
+        assert!(!run(true));
+    }
+}

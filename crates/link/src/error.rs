@@ -1,0 +1,22 @@
+//! Refusing a configuration that cannot work.
+
+use alloc::string::String;
+use core::fmt;
+
+/// A configuration value is out of range; the message has the value, the range and the fix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    pub(crate) fn out_of_range(field: &str, value: impl fmt::Display, range: &str) -> ConfigError {
+        ConfigError(alloc::format!("{field} is {value}, must be {range}"))
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for ConfigError {}

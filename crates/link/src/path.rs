@@ -1,0 +1,246 @@
+//! Hops one after another.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use thalweg_units::{Bytes, Seed, Span, Time};
+
+use crate::bottleneck::Bottleneck;
+use crate::delay::{Delay, Jitter};
+use crate::error::ConfigError;
+use crate::loss::{Loss, LossModel};
+use crate::queue::QueueConfig;
+use crate::trace::{Schedule, Trace};
+use crate::{Departure, Drop, Link};
+
+/// One hop of a path.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
+pub enum HopConfig {
+    /// A trace-driven bottleneck.
+    Bottleneck {
+        /// The trace, by a name that whoever builds the path can find.
+        trace: String,
+        /// What waits in front of it.
+        #[cfg_attr(feature = "serde", serde(default))]
+        queue: QueueConfig,
+        /// Whether the trace ends instead of beginning again.
+        #[cfg_attr(feature = "serde", serde(default))]
+        once: bool,
+    },
+    /// Time on the way.
+    Delay {
+        /// For every packet.
+        delay: Span,
+        /// And more for some.
+        #[cfg_attr(feature = "serde", serde(default))]
+        jitter: Jitter,
+        /// Whether packets may overtake one another.
+        #[cfg_attr(feature = "serde", serde(default))]
+        reorders: bool,
+    },
+    /// Packets that do not come through.
+    Loss(LossModel),
+}
+
+/// A path in one direction.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct PathConfig {
+    /// Its hops, from the sender on.
+    pub hops: Vec<HopConfig>,
+}
+
+/// A path could not be built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathError<E> {
+    /// A trace was not found or could not be read.
+    Trace(E),
+    /// A parameter is out of range.
+    Config(ConfigError),
+}
+
+impl<E: fmt::Display> fmt::Display for PathError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PathError::Trace(error) => error.fmt(f),
+            PathError::Config(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Display + fmt::Debug> core::error::Error for PathError<E> {}
+
+impl PathConfig {
+    /// The path, empty. `find` gives a trace by its name.
+    ///
+    /// # Errors
+    /// When a trace cannot be found, or a parameter is out of range.
+    pub fn build<P: 'static + Send, E>(
+        &self,
+        seed: Seed,
+        find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
+    ) -> Result<Path<P>, PathError<E>> {
+        let mut hops: Vec<Box<dyn Link<Carried<P>> + Send>> = Vec::new();
+        let mut bottlenecks = Vec::new();
+        for (index, hop) in self.hops.iter().enumerate() {
+            let seed = seed.child(&alloc::format!("hop {index}"));
+            hops.push(match hop {
+                HopConfig::Bottleneck { trace, queue, once } => {
+                    let trace = find(trace).map_err(PathError::Trace)?;
+                    bottlenecks.push(trace.clone());
+                    let schedule = if *once { Schedule::once(trace) } else { Schedule::looped(trace) };
+                    Box::new(Bottleneck::new(schedule, queue, seed).map_err(PathError::Config)?)
+                }
+                HopConfig::Delay { delay, jitter, reorders } => {
+                    if *delay < Span::ZERO {
+                        let error = ConfigError::out_of_range("delay", delay, "0ms or longer");
+                        return Err(PathError::Config(error));
+                    }
+                    Box::new(Delay::jittered(*delay, *jitter, *reorders, seed))
+                }
+                HopConfig::Loss(model) => Box::new(Loss::new(*model, seed).map_err(PathError::Config)?),
+            });
+        }
+        if hops.is_empty() {
+            hops.push(Box::new(Delay::fixed(Span::ZERO)));
+        }
+        Ok(Path { hops, bottlenecks })
+    }
+}
+
+/// A packet on its way, with how long it has waited in queues so far.
+struct Carried<P> {
+    packet: P,
+    queued: Span,
+}
+
+/// A chain of hops. A packet that leaves one reaches the next at that instant.
+pub struct Path<P> {
+    hops: Vec<Box<dyn Link<Carried<P>> + Send>>,
+    bottlenecks: Vec<Arc<Trace>>,
+}
+
+impl<P> Path<P> {
+    /// The traces of its bottlenecks, from the sender on.
+    pub fn bottlenecks(&self) -> &[Arc<Trace>] {
+        &self.bottlenecks
+    }
+}
+
+impl<P> Link<P> for Path<P> {
+    fn offer(&mut self, now: Time, size: Bytes, packet: P) {
+        self.hops[0].offer(now, size, Carried { packet, queued: Span::ZERO });
+    }
+
+    /// The waiting time reported is the sum over all hops.
+    fn poll(&mut self, now: Time) -> Option<Departure<P>> {
+        let last = self.hops.len() - 1;
+        // Packets move along in order of time, so that no hop sees a later packet before an earlier one; of hops due at the
+        // same instant the one nearest to the sender goes first.
+        loop {
+            let (next, index) = (0..=last).map(|index| (self.hops[index].next_event(), index)).min()?;
+            if next > now {
+                return None;
+            }
+            let Some(Departure { at, size, queued, packet: carried }) = self.hops[index].poll(next) else { continue };
+            let queued = carried.queued + queued;
+            if index == last {
+                return Some(Departure { at, size, queued, packet: carried.packet });
+            }
+            self.hops[index + 1].offer(at, size, Carried { packet: carried.packet, queued });
+        }
+    }
+
+    fn next_event(&self) -> Time {
+        self.hops.iter().map(|hop| hop.next_event()).min().unwrap_or(Time::NEVER)
+    }
+
+    fn poll_drop(&mut self) -> Option<Drop<P>> {
+        let dropped = self.hops.iter_mut().find_map(|hop| hop.poll_drop())?;
+        Some(Drop { at: dropped.at, size: dropped.size, why: dropped.why, packet: dropped.packet.packet })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn path(hops: Vec<HopConfig>, traces: &[(&str, Trace)]) -> Path<u64> {
+        let traces: Vec<_> = traces.iter().map(|(name, trace)| (*name, Arc::new(trace.clone()))).collect();
+        let mut find = |name: &str| {
+            traces.iter().find(|(known, _)| *known == name).map(|(_, trace)| trace.clone()).ok_or(name == "")
+        };
+        PathConfig { hops }.build(Seed::new(1), &mut find).unwrap()
+    }
+
+    fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
+        HopConfig::Bottleneck { trace: trace.into(), queue, once: false }
+    }
+
+    fn delay(millis: i64) -> HopConfig {
+        HopConfig::Delay { delay: Span::from_millis(millis), jitter: Jitter::None, reorders: false }
+    }
+
+    #[test]
+    fn two_cellular_hops_add_their_delays() {
+        let traces = [("a", Trace::new(vec![10]).unwrap()), ("b", Trace::new(vec![7]).unwrap())];
+        let hops = vec![bottleneck("a", QueueConfig::Infinite), delay(25), bottleneck("b", QueueConfig::Infinite)];
+        let mut path = path(hops, &traces);
+        path.offer(Time::from_millis(3), Bytes::new(1500), 1);
+        // Out of the first at 10, at the second at 35, which has an opportunity then but takes it before the arrival.
+        let left = path.poll(Time::from_millis(1000)).unwrap();
+        assert_eq!((left.at, left.queued), (Time::from_millis(42), Span::from_millis(7 + 7)));
+    }
+
+    #[test]
+    fn a_missing_trace_is_an_error_of_whoever_looks_it_up() {
+        let config = PathConfig { hops: vec![bottleneck("nowhere", QueueConfig::Infinite)] };
+        let built = config.build::<u64, String>(Seed::new(1), &mut |name| Err(alloc::format!("no trace '{name}'")));
+        assert_eq!(built.err(), Some(PathError::Trace("no trace 'nowhere'".into())));
+    }
+
+    proptest! {
+        /// Conservation, order, and indifference to how time is cut.
+        #[test]
+        fn every_packet_leaves_once_or_is_dropped_however_often_the_path_is_polled(
+            gaps in proptest::collection::vec(1u64..30, 1..40),
+            offers in proptest::collection::vec((0u64..4_000, 40u64..1500), 1..150),
+            limit in 1u64..20,
+        ) {
+            let mut at = 0;
+            let trace = Trace::new(gaps.iter().map(|gap| { at += gap; at }).collect()).unwrap();
+            let queue = QueueConfig::DropTail(crate::queue::Limits::packets(limit));
+            let run = |step_us: u64| {
+                let mut path = path(vec![bottleneck("t", queue), delay(25)], &[("t", trace.clone())]);
+                let (mut now, mut left, mut dropped) = (Time::ZERO, Vec::new(), Vec::new());
+                let mut next_poll = Time::ZERO;
+                for (number, (gap, size)) in offers.iter().enumerate() {
+                    now += Span::from_micros(*gap as i64);
+                    while step_us > 0 && next_poll < now {
+                        while let Some(out) = path.poll(next_poll) { left.push((out.at, out.packet)); }
+                        next_poll += Span::from_micros(step_us as i64);
+                    }
+                    path.offer(now, Bytes::new(*size), number as u64);
+                }
+                while let Some(out) = path.poll(Time::from_secs_f64(1e5)) { left.push((out.at, out.packet)); }
+                while let Some(lost) = path.poll_drop() { dropped.push(lost.packet); }
+                (left, dropped)
+            };
+            let (left, dropped) = run(0);
+            prop_assert_eq!(left.len() + dropped.len(), offers.len());
+            prop_assert!(left.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 < pair[1].1));
+            prop_assert_eq!(&run(300), &(left.clone(), dropped.clone()));
+            prop_assert_eq!(&run(50_000), &(left, dropped));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What waits in front of a bottleneck, and what is dropped.
+
+mod codel;
+mod pie;
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Seed, Span, Time};
+
+use crate::error::ConfigError;
+use codel::Codel;
+use pie::Pie;
+
+/// Why a packet was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// The queue was full.
+    QueueFull,
+    /// The queue's management dropped it early (CoDel, PIE).
+    QueueManaged,
+    /// It was lost at random on the way.
+    Lost,
+    /// The link was off.
+    LinkOff,
+}
+
+/// A queue's kind and limits. Sizes count as Mahimahi counts them, with 4 bytes of packet information each.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "kebab-case", deny_unknown_fields)
+)]
+pub enum QueueConfig {
+    /// Never drops.
+    #[default]
+    Infinite,
+    /// Drops what arrives at a full queue.
+    DropTail(Limits),
+    /// Drops from the head until what arrived fits.
+    DropHead(Limits),
+    /// Controlled delay, with Mahimahi's quirks (linkemu.md section 3).
+    Codel {
+        /// Limits, drop-tail.
+        limits: Limits,
+        /// The queueing delay that is acceptable.
+        target: Span,
+        /// How long it may be exceeded.
+        interval: Span,
+    },
+    /// Proportional integral controller enhanced, as Mahimahi has it.
+    Pie {
+        /// Limits, drop-tail.
+        limits: Limits,
+        /// The queueing delay aimed at.
+        reference: Span,
+        /// Bursts this long are let through.
+        max_burst: Span,
+    },
+}
+
+/// Limits of a queue; at least one is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Limits {
+    /// At most this many bytes.
+    pub bytes: Option<Bytes>,
+    /// At most this many packets.
+    pub packets: Option<u64>,
+}
+
+impl Limits {
+    /// At most `bytes`.
+    pub const fn bytes(bytes: Bytes) -> Limits {
+        Limits { bytes: Some(bytes), packets: None }
+    }
+
+    /// At most `packets`.
+    pub const fn packets(packets: u64) -> Limits {
+        Limits { bytes: None, packets: Some(packets) }
+    }
+
+    fn admit(&self, bytes: Bytes, packets: u64) -> bool {
+        self.bytes.is_none_or(|limit| bytes <= limit) && self.packets.is_none_or(|limit| packets <= limit)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.bytes.is_none() && self.packets.is_none() {
+            return Err(ConfigError::out_of_range("queue limits", "empty", "bytes = \"64kB\", packets = 256, or both"));
+        }
+        if self.packets == Some(0) || self.bytes == Some(Bytes::ZERO) {
+            return Err(ConfigError::out_of_range("queue limits", "0", "room for at least one packet"));
+        }
+        Ok(())
+    }
+}
+
+/// A packet in a queue.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Queued<P> {
+    pub(crate) arrival: Time,
+    /// As Mahimahi counts it: IP bytes and packet information.
+    pub(crate) counted: Bytes,
+    pub(crate) packet: P,
+}
+
+/// A queue in its running state.
+#[derive(Debug, Clone)]
+pub(crate) struct Queue<P> {
+    packets: VecDeque<Queued<P>>,
+    bytes: Bytes,
+    discipline: Discipline,
+}
+
+#[derive(Debug, Clone)]
+enum Discipline {
+    Infinite,
+    DropTail(Limits),
+    DropHead(Limits),
+    Codel(Limits, Codel),
+    Pie(Limits, Pie),
+}
+
+impl QueueConfig {
+    pub(crate) fn build<P>(&self, seed: Seed) -> Result<Queue<P>, ConfigError> {
+        let discipline = match *self {
+            QueueConfig::Infinite => Discipline::Infinite,
+            QueueConfig::DropTail(limits) => {
+                limits.check()?;
+                Discipline::DropTail(limits)
+            }
+            QueueConfig::DropHead(limits) => {
+                limits.check()?;
+                Discipline::DropHead(limits)
+            }
+            QueueConfig::Codel { limits, target, interval } => {
+                limits.check()?;
+                Discipline::Codel(limits, Codel::new(target, interval)?)
+            }
+            QueueConfig::Pie { limits, reference, max_burst } => {
+                limits.check()?;
+                Discipline::Pie(limits, Pie::new(reference, max_burst, seed)?)
+            }
+        };
+        Ok(Queue { packets: VecDeque::new(), bytes: Bytes::ZERO, discipline })
+    }
+}
+
+impl<P> Queue<P> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    pub(crate) fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
+    /// Takes `queued` in at `now`; `dropped` gets what does not fit.
+    pub(crate) fn push(&mut self, now: Time, queued: Queued<P>, mut dropped: impl FnMut(Queued<P>, DropReason)) {
+        let fits = |queue: &Queue<P>, limits: &Limits| {
+            limits.admit(queue.bytes + queued.counted, queue.packets.len() as u64 + 1)
+        };
+        let refused = match &self.discipline {
+            Discipline::Infinite | Discipline::DropHead(_) => None,
+            Discipline::DropTail(limits) | Discipline::Codel(limits, _) | Discipline::Pie(limits, _) => {
+                (!fits(self, limits)).then_some(DropReason::QueueFull)
+            }
+        };
+        let bytes = self.bytes;
+        let early = match &mut self.discipline {
+            Discipline::Pie(_, pie) => pie.on_arrival(now, bytes, refused.is_some()),
+            _ => false,
+        };
+        if let Some(why) = refused.or(early.then_some(DropReason::QueueManaged)) {
+            dropped(queued, why);
+            return;
+        }
+        self.bytes += queued.counted;
+        self.packets.push_back(queued);
+        if let Discipline::DropHead(limits) = self.discipline {
+            while !limits.admit(self.bytes, self.packets.len() as u64) {
+                match self.take() {
+                    Some(head) => dropped(head, DropReason::QueueFull),
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// The next packet to go at `now`; `dropped` gets what management drops before or after it.
+    pub(crate) fn pop(&mut self, now: Time, mut dropped: impl FnMut(Queued<P>, DropReason)) -> Option<Queued<P>> {
+        if let Discipline::Codel(limits, mut codel) = self.discipline.clone_codel() {
+            let popped = codel.pop(now, self, |queued| dropped(queued, DropReason::QueueManaged));
+            self.discipline = Discipline::Codel(limits, codel);
+            return popped;
+        }
+        let popped = self.take()?;
+        let bytes = self.bytes;
+        if let Discipline::Pie(_, pie) = &mut self.discipline {
+            pie.on_departure(now, bytes, popped.counted);
+        }
+        Some(popped)
+    }
+
+    fn take(&mut self) -> Option<Queued<P>> {
+        let queued = self.packets.pop_front()?;
+        self.bytes -= queued.counted;
+        Some(queued)
+    }
+}
+
+impl Discipline {
+    /// CoDel needs the queue while it decides, so its few words of state are taken out for that long.
+    fn clone_codel(&self) -> Discipline {
+        match self {
+            Discipline::Codel(limits, codel) => Discipline::Codel(*limits, *codel),
+            _ => Discipline::Infinite,
+        }
+    }
+}

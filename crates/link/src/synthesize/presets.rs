@@ -1,0 +1,119 @@
+//! Links by name.
+
+use core::str::FromStr;
+
+use thalweg_units::{Rate, Span};
+
+use super::CellularModel;
+
+/// A model by name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preset {
+    /// The name.
+    pub name: &'static str,
+    /// What it is like.
+    pub about: &'static str,
+    /// Its parameters.
+    pub model: CellularModel,
+}
+
+/// Every preset. The first four are fitted to the mean, the variation per second and its autocorrelation, and the outages of
+/// recordings (`cargo test -p thalweg-link --test presets -- --nocapture` shows them side by side).
+pub fn presets() -> &'static [Preset] {
+    PRESETS
+}
+
+const SECOND: i64 = 1_000;
+
+const PRESETS: &[Preset] = &[
+    Preset {
+        name: "lte-driving",
+        about: "a car on a city's LTE downlink: 5 Mbps on average, deep fades, an outage now and then",
+        model: CellularModel {
+            mean: Rate::from_kbps(5_000),
+            spread: 0.65,
+            memory: Span::from_millis(4 * SECOND),
+            ceiling: Rate::from_kbps(40_000),
+            outage_every: Some(Span::from_millis(20 * SECOND)),
+            outage_least: Span::from_millis(200),
+            outage_shape: 1.6,
+            outage_most: Span::from_millis(6 * SECOND),
+        },
+    },
+    Preset {
+        name: "lte-walking",
+        about: "a pedestrian on LTE: 10 Mbps, slower changes, short outages",
+        model: CellularModel {
+            mean: Rate::from_kbps(10_000),
+            spread: 0.45,
+            memory: Span::from_millis(8 * SECOND),
+            ceiling: Rate::from_kbps(50_000),
+            outage_every: Some(Span::from_millis(60 * SECOND)),
+            outage_least: Span::from_millis(150),
+            outage_shape: 2.0,
+            outage_most: Span::from_millis(2 * SECOND),
+        },
+    },
+    Preset {
+        name: "umts-driving",
+        about: "a car on a 3G link: 2 Mbps, outages of seconds",
+        model: CellularModel {
+            mean: Rate::from_kbps(2_000),
+            spread: 0.6,
+            memory: Span::from_millis(10 * SECOND),
+            ceiling: Rate::from_kbps(8_000),
+            outage_every: Some(Span::from_millis(45 * SECOND)),
+            outage_least: Span::from_millis(300),
+            outage_shape: 1.3,
+            outage_most: Span::from_millis(6 * SECOND),
+        },
+    },
+    Preset {
+        name: "5g-mmwave",
+        about: "mmWave on foot: hundreds of Mbps, cut to a fraction when something is in the way",
+        model: CellularModel {
+            mean: Rate::from_kbps(300_000),
+            spread: 0.8,
+            memory: Span::from_millis(6 * SECOND),
+            ceiling: Rate::from_kbps(1_500_000),
+            outage_every: Some(Span::from_millis(25 * SECOND)),
+            outage_least: Span::from_millis(100),
+            outage_shape: 1.5,
+            outage_most: Span::from_millis(3 * SECOND),
+        },
+    },
+    Preset {
+        name: "wifi-congested",
+        about: "a shared access point: 8 Mbps, quick swings, no outages longer than a beacon or two",
+        model: CellularModel {
+            mean: Rate::from_kbps(8_000),
+            spread: 0.5,
+            memory: Span::from_millis(500),
+            ceiling: Rate::from_kbps(60_000),
+            outage_every: Some(Span::from_millis(10 * SECOND)),
+            outage_least: Span::from_millis(50),
+            outage_shape: 2.5,
+            outage_most: Span::from_millis(400),
+        },
+    },
+];
+
+impl FromStr for Preset {
+    type Err = UnknownPreset;
+    fn from_str(name: &str) -> Result<Preset, UnknownPreset> {
+        presets().iter().find(|preset| preset.name == name).copied().ok_or_else(|| UnknownPreset(name.into()))
+    }
+}
+
+/// No preset has this name; the message lists those that are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownPreset(alloc::string::String);
+
+impl core::fmt::Display for UnknownPreset {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let names: alloc::vec::Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+        write!(f, "'{}' is no synthetic link: choose from {}", self.0, names.join(", "))
+    }
+}
+
+impl core::error::Error for UnknownPreset {}

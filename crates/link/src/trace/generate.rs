@@ -1,0 +1,99 @@
+//! Traces from rates.
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Rate, Span};
+
+use super::{Trace, TraceError};
+
+/// Bits of an opportunity that count as throughput: a 1500-byte packet.
+const OPPORTUNITY_BITS: u64 = 12_000;
+
+impl Trace {
+    /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is whole so that the loop is
+    /// exact (linkemu.md section 4).
+    ///
+    /// # Errors
+    /// When the rate is zero.
+    pub fn constant(rate: Rate) -> Result<Trace, TraceError> {
+        if rate == Rate::ZERO {
+            return Err(TraceError::Empty);
+        }
+        // 12000 bits take 12_000_000 / bps milliseconds: the k-th is at floor(k * numerator / denominator).
+        let (numerator, denominator) = (OPPORTUNITY_BITS * 1000, rate.as_bps());
+        let common = greatest_common_divisor(numerator, denominator);
+        let (numerator, denominator) = (numerator / common, denominator / common);
+        // Odd rates would need absurdly long periods: stop at about ten minutes then, which is off by less than a millisecond.
+        let longest = (600_000 * denominator / numerator).max(1);
+        let count = denominator.min(longest);
+        Trace::new((1..=count).map(|k| k * numerator / denominator).collect())
+    }
+
+    /// Rates one after another, each for so many milliseconds.
+    ///
+    /// # Errors
+    /// When nothing is ever delivered.
+    pub fn from_rates(pieces: impl IntoIterator<Item = (u64, Rate)>) -> Result<Trace, TraceError> {
+        let mut millis = Vec::new();
+        let mut bits: u128 = 0;
+        let mut now = 0u64;
+        for (duration, rate) in pieces {
+            for _ in 0..duration {
+                now += 1;
+                bits += u128::from(rate.as_bps());
+                while bits >= u128::from(OPPORTUNITY_BITS) * 1000 {
+                    bits -= u128::from(OPPORTUNITY_BITS) * 1000;
+                    millis.push(now);
+                }
+            }
+        }
+        if millis.is_empty() {
+            return Err(TraceError::Empty);
+        }
+        // The period is the last opportunity: when the end is silent, one opportunity marks it.
+        if *millis.last().unwrap_or(&0) < now {
+            millis.push(now);
+        }
+        Trace::new(millis)
+    }
+
+    /// Two rates in turn, each for `half` (Vidaptive Fig. 1: 2 Mbps and 500 kbps, 40 s each).
+    ///
+    /// # Errors
+    /// When both rates are zero or `half` is shorter than a millisecond.
+    pub fn periodic(first: Rate, second: Rate, half: Span) -> Result<Trace, TraceError> {
+        let millis = half.as_millis().max(0) as u64;
+        Trace::from_rates([(millis, first), (millis, second)])
+    }
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constant_rates_are_the_lines_the_spec_lists() {
+        let lines = |mbps: f64| Trace::constant(Rate::from_mbps_f64(mbps)).unwrap().millis().to_vec();
+        assert_eq!(lines(1.0), [12]);
+        assert_eq!(lines(12.0), [1]);
+        assert_eq!(lines(2.0), [6]);
+        assert_eq!(lines(5.0), [2, 4, 7, 9, 12]);
+        assert_eq!(lines(24.0), [0, 1]);
+    }
+
+    #[test]
+    fn a_periodic_trace_has_both_rates_and_loops_exactly() {
+        let trace = Trace::periodic(Rate::from_kbps(2000), Rate::from_kbps(500), Span::from_secs(40)).unwrap();
+        assert_eq!(trace.period(), Span::from_secs(80));
+        assert_eq!(&trace.millis()[..3], [6, 12, 18]);
+        let kbps = trace.mean_rate().as_kbps_f64();
+        assert!((kbps - 1250.0).abs() < 1.0, "{kbps}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Delivery opportunities: when a link lets bytes through.
+
+mod generate;
+mod mahimahi;
+mod per_second;
+mod schedule;
+mod statistics;
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+pub use mahimahi::TraceError;
+pub use schedule::Schedule;
+pub use statistics::Statistics;
+
+/// What one opportunity carries: an IP packet of 1500 bytes and the 4 bytes of packet information that Mahimahi's TUN device
+/// puts before it (linkemu.md section 1.1).
+pub const OPPORTUNITY: Bytes = Bytes::new(1504);
+
+/// Opportunities at whole milliseconds, in order; several in one millisecond are repeated. The last is later than 0 and is
+/// where the trace begins again when it loops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    millis: Vec<u64>,
+}
+
+impl Trace {
+    /// A trace of these milliseconds.
+    ///
+    /// # Errors
+    /// When there is none, one is earlier than the one before, or the last is 0.
+    pub fn new(millis: Vec<u64>) -> Result<Trace, TraceError> {
+        if let Some(at) = millis.windows(2).position(|pair| pair[1] < pair[0]) {
+            return Err(TraceError::decreasing(at + 2, millis[at], millis[at + 1]));
+        }
+        match millis.last() {
+            None => Err(TraceError::Empty),
+            Some(0) => Err(TraceError::EndsAtZero),
+            Some(_) => Ok(Trace { millis }),
+        }
+    }
+
+    /// The opportunities, in milliseconds.
+    pub fn millis(&self) -> &[u64] {
+        &self.millis
+    }
+
+    /// How long the trace lasts before it begins again.
+    pub fn period(&self) -> Span {
+        Span::from_millis(*self.millis.last().unwrap_or(&1) as i64)
+    }
+
+    /// The rate of the whole trace, counting 1500 bytes an opportunity.
+    pub fn mean_rate(&self) -> Rate {
+        (Bytes::new(1500) * self.millis.len() as u64).per(self.period())
+    }
+
+    /// How many opportunities there are in [from, to) when the trace loops.
+    pub fn opportunities(&self, from: Time, to: Time) -> u64 {
+        self.before(to).saturating_sub(self.before(from))
+    }
+
+    /// Opportunities before `at`.
+    fn before(&self, at: Time) -> u64 {
+        // An opportunity at millisecond t is before `at` if t < at, that is t <= ceil(at) - 1.
+        let limit = at.as_nanos().div_ceil(1_000_000);
+        let period = self.millis[self.millis.len() - 1];
+        let loops = limit / period;
+        let rest = limit % period;
+        let inside = self.millis.partition_point(|millis| *millis < rest) as u64;
+        // At a multiple of the period, the last opportunity of the loop before coincides with the start: it is before `at`
+        // only if `rest` is past it.
+        let whole = loops * self.millis.len() as u64;
+        let at_boundary = self.millis.iter().rev().take_while(|millis| **millis == period).count() as u64;
+        if loops > 0 && rest == 0 { whole - at_boundary + inside } else { whole + inside }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn opportunities_are_counted_over_loops() {
+        let trace = Trace::new(vec![0, 4, 10]).unwrap();
+        // 0, 4, 10, 10, 14, 20, 20, 24, ...
+        let count = |from, to| trace.opportunities(Time::from_millis(from), Time::from_millis(to));
+        assert_eq!(count(0, 10), 2);
+        assert_eq!(count(0, 11), 4);
+        assert_eq!(count(10, 11), 2);
+        assert_eq!(count(0, 21), 7);
+        assert_eq!(count(4, 5), 1);
+        assert_eq!(count(5, 10), 0);
+    }
+}

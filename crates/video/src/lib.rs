@@ -1,1 +1,15 @@
-//! placeholder
+//! Pictures, where they come from, and how alike two of them are.
+//!
+//! * [`Picture`]: 8-bit I420, and [`scale`] to another size;
+//! * [`source`]: y4m, anything ffmpeg reads, a built-in scene;
+//! * [`quality`]: PSNR and SSIM.
+#![forbid(unsafe_code)]
+
+mod picture;
+pub mod quality;
+mod scale;
+pub mod source;
+
+pub use picture::{Picture, PictureError, Plane};
+pub use scale::scale;
+pub use thalweg_units::Size;

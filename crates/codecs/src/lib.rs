@@ -1,5 +1,11 @@
 //! Encoders and decoders people already have.
+//!
+//! [`Encoder`] and [`Decoder`] are the seam; `libvpx` (Debian: libvpx-dev) is VP8 as WebRTC configures it.
 
+mod config;
+#[cfg(feature = "libvpx")]
+pub mod libvpx;
 pub mod seam;
 
+pub use config::{Codec, CodecPair, CodecTime};
 pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder};

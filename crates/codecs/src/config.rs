@@ -1,0 +1,73 @@
+//! Which codec, with its parameters.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Size, Span};
+
+use crate::seam::{Decoder, EncodeError, Encoder};
+
+/// A codec by name, with its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Codec {
+    /// VP8 by libvpx, as WebRTC configures it.
+    #[cfg(feature = "libvpx")]
+    Vp8(crate::libvpx::Settings),
+}
+
+/// An encoder and the decoder of what it makes.
+pub struct CodecPair {
+    /// The encoder.
+    pub encoder: Box<dyn Encoder>,
+    /// The decoder; `None` for models, which make no bytes.
+    pub decoder: Option<Box<dyn Decoder>>,
+}
+
+impl Codec {
+    /// An encoder for pictures of up to `largest`, and the decoder.
+    ///
+    /// # Errors
+    /// When a setting or the size is out of range.
+    pub fn build(&self, largest: Size) -> Result<CodecPair, EncodeError> {
+        match self {
+            #[cfg(feature = "libvpx")]
+            Codec::Vp8(settings) => {
+                let encoder = Box::new(crate::libvpx::Vp8Encoder::new(settings.clone(), largest)?);
+                let decoder = crate::libvpx::Vp8Decoder::new().map_err(|error| EncodeError::Library {
+                    codec: error.codec,
+                    call: "vpx_codec_dec_init",
+                    reason: error.reason,
+                })?;
+                Ok(CodecPair { encoder, decoder: Some(Box::new(decoder)) })
+            }
+        }
+    }
+}
+
+/// How long coding takes in virtual time, so that runs do not depend on the machine: measured on a 2026 server core, libvpx at
+/// cpu_used -6 (design.md section 6: 720p 4-6 ms to encode and 1.5 ms to decode, 1080p 10-13 and 3.5-4 ms).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CodecTime {
+    /// Nanoseconds to encode a pixel.
+    pub encode_ns_per_pixel: f64,
+    /// Nanoseconds to decode a pixel.
+    pub decode_ns_per_pixel: f64,
+}
+
+impl Default for CodecTime {
+    fn default() -> CodecTime {
+        CodecTime { encode_ns_per_pixel: 5.5, decode_ns_per_pixel: 1.7 }
+    }
+}
+
+impl CodecTime {
+    /// How long a picture takes to encode.
+    pub fn encode(&self, size: Size) -> Span {
+        Span::from_nanos((self.encode_ns_per_pixel * size.pixels() as f64).round() as i64)
+    }
+
+    /// How long a picture takes to decode.
+    pub fn decode(&self, size: Size) -> Span {
+        Span::from_nanos((self.decode_ns_per_pixel * size.pixels() as f64).round() as i64)
+    }
+}

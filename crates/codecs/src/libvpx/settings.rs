@@ -1,0 +1,86 @@
+//! How libvpx is configured: as libwebrtc does for a camera.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::Span;
+
+/// Settings of the VP8 encoder, with the names libvpx and libwebrtc use. The defaults are those of libwebrtc's
+/// `modules/video_coding/codecs/vp8/libvpx_vp8_encoder.cc` for a camera, but for `noise_sensitivity` and `threads`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Speed against quality: negative, so that it never adapts to the wall clock. libwebrtc takes -6 on desktops above CIF.
+    pub cpu_used: i8,
+    /// The buffer of the rate control: what decides how fast the encoder follows its target.
+    pub rate_buffer: RateBuffer,
+    /// The finest quantiser, 0..=63 (`rc_min_quantizer`; libwebrtc 2).
+    pub min_quantizer: u8,
+    /// The coarsest quantiser, 0..=63 (`rc_max_quantizer`; libwebrtc `kDefaultVideoMaxQpVpx`, 56).
+    pub max_quantizer: u8,
+    /// Drop frames while the buffer is below this percentage (`rc_dropframe_thresh`; libwebrtc 30 for cameras, 0 never drops).
+    pub drop_frame_threshold: u8,
+    /// `rc_undershoot_pct` (libwebrtc 100).
+    pub undershoot_percent: u32,
+    /// `rc_overshoot_pct` (libwebrtc 15).
+    pub overshoot_percent: u32,
+    /// Blocks that change less than this are skipped (`VP8E_SET_STATIC_THRESHOLD`; libwebrtc 1).
+    pub static_threshold: u32,
+    /// The temporal denoiser, 0 off to 6 (`VP8E_SET_NOISE_SENSITIVITY`). Chromium switches it on for cameras; here it is off,
+    /// because quality is measured against the source with its noise.
+    pub noise_sensitivity: u8,
+    /// log2 of the token partitions (libwebrtc: one).
+    pub token_partitions: u8,
+    /// Encoder threads. One keeps the output the same on every machine.
+    pub threads: u8,
+}
+
+/// The rate control's buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateBuffer {
+    /// libwebrtc's: 1 s, 500 ms at the start, 600 ms aimed at. Follows a rise within about 2 s and a fall within 0.7 s.
+    Webrtc,
+    /// This long, in the same proportions: 200 ms follows within about 0.15 s.
+    Span(Span),
+}
+
+impl RateBuffer {
+    /// `rc_buf_sz`, `rc_buf_initial_sz` and `rc_buf_optimal_sz`, in ms.
+    pub(super) fn millis(self) -> (u32, u32, u32) {
+        match self {
+            RateBuffer::Webrtc => (1000, 500, 600),
+            RateBuffer::Span(span) => {
+                let whole = span.as_millis().clamp(10, 60_000) as u32;
+                (whole, whole / 2, whole * 6 / 10)
+            }
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            cpu_used: -6,
+            rate_buffer: RateBuffer::Webrtc,
+            min_quantizer: 2,
+            max_quantizer: 56,
+            drop_frame_threshold: 30,
+            undershoot_percent: 100,
+            overshoot_percent: 15,
+            static_threshold: 1,
+            noise_sensitivity: 0,
+            token_partitions: 0,
+            threads: 1,
+        }
+    }
+}
+
+impl std::fmt::Display for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (buffer, _, _) = self.rate_buffer.millis();
+        write!(
+            f,
+            "libvpx VP8 cpu_used {}, {buffer} ms rate buffer, quantiser {}-{}, drop threshold {}",
+            self.cpu_used, self.min_quantizer, self.max_quantizer, self.drop_frame_threshold
+        )
+    }
+}

@@ -21,6 +21,11 @@ fn plan(kbps: u64) -> EncodePlan {
     EncodePlan { targets, keyframe: false, size: SIZE, interval: INTERVAL }
 }
 
+/// Settings that never drop a frame, for tests about single frames.
+fn every_frame() -> Settings {
+    Settings { drop_frame_threshold: 0, ..Settings::default() }
+}
+
 fn encoder(settings: Settings) -> Vp8Encoder {
     Vp8Encoder::new(settings, SIZE).unwrap()
 }
@@ -61,7 +66,7 @@ fn the_same_pictures_give_the_same_bytes() {
 
 #[test]
 fn the_size_changes_mid_stream_with_a_keyframe_and_never_beyond_the_largest() {
-    let (scene, mut encoder, mut decoder) = (scene(SIZE), encoder(Settings::default()), Vp8Decoder::new().unwrap());
+    let (scene, mut encoder, mut decoder) = (scene(SIZE), encoder(every_frame()), Vp8Decoder::new().unwrap());
     for (i, height) in [(0, 360), (1, 180), (2, 180), (3, 270), (4, 360)] {
         let size = SIZE.scale(f64::from(height) / 360.0);
         let candidates = encoder.candidates(&scene.picture(i), &EncodePlan { size, ..plan(2000) }).unwrap();
@@ -79,7 +84,7 @@ fn the_size_changes_mid_stream_with_a_keyframe_and_never_beyond_the_largest() {
 
 #[test]
 fn a_frame_that_is_not_sent_makes_the_next_a_keyframe() {
-    let (scene, mut encoder) = (scene(SIZE), encoder(Settings::default()));
+    let (scene, mut encoder) = (scene(SIZE), encoder(every_frame()));
     let key = |encoder: &mut Vp8Encoder, i, choice| {
         let keyframe = encoder.candidates(&scene.picture(i), &plan(1000)).unwrap()[0].frame.keyframe;
         encoder.commit(choice).unwrap();
@@ -121,7 +126,7 @@ fn the_rate_buffer_decides_how_fast_the_encoder_follows_its_target() {
 
 #[test]
 fn damage_never_panics_and_a_delta_frame_needs_its_keyframe() {
-    let (scene, mut encoder) = (scene(SIZE), encoder(Settings::default()));
+    let (scene, mut encoder) = (scene(SIZE), encoder(every_frame()));
     let frames: Vec<_> =
         (0..5).map(|i| encoder.candidates(&scene.picture(i), &plan(1000)).unwrap().remove(0).data).collect();
     let mut fresh = Vp8Decoder::new().unwrap();

@@ -71,3 +71,10 @@ impl CodecTime {
         Span::from_nanos((self.decode_ns_per_pixel * size.pixels() as f64).round() as i64)
     }
 }
+
+impl Codec {
+    /// Whether it makes no bytes and looks at no pixels.
+    pub fn is_model(&self) -> bool {
+        false
+    }
+}

@@ -1,1 +1,17 @@
-//! placeholder
+//! Experiments in virtual time.
+//!
+//! A [`Scenario`] says which video goes through which codec over which path; [`simulate()`] plays it for one scheme, with real
+//! pixels, packets, feedback and decoding, but no clock; what happened comes out as [`record`]s and as an [`Outcome`], which
+//! [`report`] draws.
+
+pub mod footage;
+pub mod metrics;
+pub mod outcome;
+pub mod receiver;
+pub mod record;
+pub mod scenario;
+pub mod simulate;
+
+pub use outcome::Outcome;
+pub use scenario::Scenario;
+pub use simulate::simulate;

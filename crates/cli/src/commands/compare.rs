@@ -1,0 +1,106 @@
+//! `thalweg compare`: schemes side by side.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_lab::scenario::{Scenario, Video};
+use thalweg_lab::simulate;
+use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
+use thalweg_sender::Scheme;
+use thalweg_units::{Seed, Size, Span};
+
+use crate::progress::Progress;
+use crate::{link, table};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Schemes to compare, separated by commas (see `thalweg schemes`)
+    #[arg(long, default_value = "gcc,copa,vidaptive,vidaptive:rocc", value_delimiter = ',')]
+    scheme: Vec<String>,
+    /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving)
+    #[arg(long, default_value = "lte-driving")]
+    trace: String,
+    /// The way back, for reports: as --trace; unlimited when absent
+    #[arg(long)]
+    down: Option<String>,
+    /// The video: `scene`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
+    #[arg(long, default_value = "scene")]
+    video: String,
+    /// The size to make the video, such as 1280x720 or 720p
+    #[arg(long)]
+    size: Option<Size>,
+    /// Pictures a second of the built-in scene
+    #[arg(long, default_value_t = 30)]
+    frame_rate: u32,
+    /// How long to play
+    #[arg(long, default_value = "60s")]
+    duration: Span,
+    /// One-way delay of the path in each direction
+    #[arg(long, default_value = "25ms")]
+    delay: Span,
+    /// Bytes the bottleneck's queue holds, drop-tail; unlimited when absent
+    #[arg(long)]
+    queue: Option<thalweg_units::Bytes>,
+    /// The root of every random choice
+    #[arg(long, default_value_t = Seed::new(1))]
+    seed: Seed,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Write each run's outcome into this folder
+    #[arg(long, short)]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let schemes: Vec<Scheme> =
+        arguments.scheme.iter().map(|name| name.parse::<Scheme>().map_err(anyhow::Error::from)).collect::<Result<_, _>>()?;
+    let scenario = scenario(arguments);
+    let mut summaries = Vec::new();
+    for scheme in &schemes {
+        let progress = Progress::new(format!("{} over {}", scheme.name, scenario.name), scenario.duration);
+        let mut find = |name: &str| {
+            link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"))
+        };
+        let mut run = simulate(&scenario, scheme, &mut find, &mut |now| progress.tell(now))
+            .with_context(|| format!("{} over {}", scheme.name, scenario.name))?;
+        run.outcome.summary.speed_x = Some(progress.finish());
+        if let Some(out) = &arguments.out {
+            std::fs::create_dir_all(out).with_context(|| out.display().to_string())?;
+            let path = out.join(format!("{}.json", scheme.name.replace([':', '+'], "-")));
+            let text = serde_json::to_string(&run.outcome)?;
+            std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+        }
+        summaries.push(run.outcome.summary);
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "runs": summaries }))?);
+    } else {
+        table::print(&summaries);
+    }
+    Ok(())
+}
+
+fn scenario(arguments: &Arguments) -> Scenario {
+    let queue = arguments.queue.map_or(QueueConfig::Infinite, |bytes| {
+        QueueConfig::DropTail(thalweg_link::queue::Limits::bytes(bytes))
+    });
+    let bottleneck = |trace: &str, queue| HopConfig::Bottleneck { trace: trace.into(), queue, once: false };
+    let delay = HopConfig::Delay { delay: arguments.delay, jitter: Jitter::None, reorders: false };
+    let mut down: Vec<HopConfig> = arguments.down.iter().map(|name| bottleneck(name, QueueConfig::Infinite)).collect();
+    down.push(delay.clone());
+    Scenario {
+        name: arguments.trace.rsplit('/').next().unwrap_or(&arguments.trace).into(),
+        duration: arguments.duration,
+        seed: arguments.seed,
+        video: Video { source: arguments.video.clone(), size: arguments.size, frame_rate: arguments.frame_rate },
+        codec: Codec::Vp8(thalweg_codecs::libvpx::Settings::default()),
+        codec_time: CodecTime::default(),
+        up: PathConfig { hops: vec![bottleneck(&arguments.trace, queue), delay] },
+        down: PathConfig { hops: down },
+        feedback: None,
+        measure_quality: true,
+        clock_offset: Span::from_millis(1234),
+    }
+}

@@ -1,0 +1,94 @@
+//! `thalweg trace`: look at, convert and make link traces.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use thalweg_link::Trace;
+use thalweg_link::synthesize::{Preset, presets};
+use thalweg_units::{Seed, Span};
+
+use crate::link;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Show a trace in figures
+    Inspect {
+        /// A trace file, a rate, rates in turn or a synthetic link
+        trace: String,
+        /// How much of a synthetic link to make
+        #[arg(long, default_value = "120s")]
+        duration: Span,
+    },
+    /// Write any trace in Mahimahi's format
+    Convert {
+        /// A trace file (Mahimahi's, or one throughput value in Mbps a second)
+        from: PathBuf,
+        /// Where to write it
+        to: PathBuf,
+    },
+    /// Make a cellular link that never was, in Mahimahi's format
+    Synthesize {
+        /// Which, or `list`
+        preset: String,
+        /// Where to write it; standard output when absent
+        #[arg(long, short)]
+        out: Option<PathBuf>,
+        /// How much of it
+        #[arg(long, default_value = "120s")]
+        duration: Span,
+        /// Which of the endless number of such links
+        #[arg(long, default_value_t = Seed::new(1))]
+        seed: Seed,
+    },
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.command {
+        Command::Inspect { trace, duration } => {
+            inspect(&*link::find(trace, *duration, Seed::new(1))?);
+            Ok(())
+        }
+        Command::Convert { from, to } => {
+            let text = std::fs::read_to_string(from).with_context(|| from.display().to_string())?;
+            let trace = link::read(&text).with_context(|| from.display().to_string())?;
+            write(&trace, Some(to))
+        }
+        Command::Synthesize { preset, .. } if preset == "list" => {
+            for preset in presets() {
+                println!("{:16} {}", preset.name, preset.about);
+            }
+            Ok(())
+        }
+        Command::Synthesize { preset, out, duration, seed } => {
+            let preset: Preset = preset.parse()?;
+            write(&preset.model.synthesize(*duration, *seed)?, out.as_deref())
+        }
+    }
+}
+
+fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
+    match to {
+        Some(path) => std::fs::write(path, trace.to_text()).with_context(|| path.display().to_string()),
+        None => {
+            print!("{}", trace.to_text());
+            Ok(())
+        }
+    }
+}
+
+fn inspect(trace: &Trace) {
+    let s = trace.statistics();
+    let [least, p5, p25, median, p75, p95, most] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
+    println!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
+    println!("mean rate         {:.3} Mbps", s.mean.as_mbps_f64());
+    println!("rate per second   {least} min, {p5} p5, {p25} p25, {median} median, {p75} p75, {p95} p95, {most} max (Mbps)");
+    println!("variation         {:.2} (deviation over mean), {:.2} correlated with the next second", s.variation, s.autocorrelation);
+    println!("longest gap       {:.0} ms; {} gaps over 1 s", s.longest_gap.as_millis_f64(), s.long_gaps);
+    println!("in outages        {:.1}% of the time (gaps over 100 ms)", s.outage_share * 100.0);
+}

@@ -1,0 +1,41 @@
+//! Links by the names people give them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use thalweg_link::Trace;
+use thalweg_link::synthesize::Preset;
+use thalweg_units::{Rate, Seed, Span};
+
+/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a rate such as `2Mbps`, rates in turn such as
+/// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving`.
+pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
+    if Path::new(name).is_file() {
+        let text = std::fs::read_to_string(name).with_context(|| name.to_string())?;
+        return read(&text).map(Arc::new).with_context(|| name.to_string());
+    }
+    if let Some((rates, half)) = name.split_once('@')
+        && let Some((first, second)) = rates.split_once('/')
+    {
+        let trace = Trace::periodic(first.parse()?, second.parse()?, half.parse()?)?;
+        return Ok(Arc::new(trace));
+    }
+    if let Ok(rate) = name.parse::<Rate>() {
+        return Ok(Arc::new(Trace::constant(rate)?));
+    }
+    match name.parse::<Preset>() {
+        Ok(preset) => Ok(Arc::new(preset.model.synthesize(duration, seed.child("link"))?)),
+        Err(unknown) => bail!(
+            "{unknown}; or give a trace file, a rate such as 2Mbps, or rates in turn such as 2Mbps/500kbps@40s (there is no \
+             file '{name}')"
+        ),
+    }
+}
+
+/// Reads either format: with two fields or a decimal point on its first line it is one value a second.
+pub(crate) fn read(text: &str) -> anyhow::Result<Trace> {
+    let first = text.lines().next().unwrap_or_default();
+    let per_second = first.split_whitespace().count() == 2 || first.contains('.');
+    Ok(if per_second { Trace::parse_per_second(text)? } else { Trace::parse(text)? })
+}

@@ -1,0 +1,52 @@
+//! `thalweg`: real-time video over networks that change under it.
+//!
+//! Results go to standard output, progress to standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
+
+mod commands;
+mod link;
+mod progress;
+mod table;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "thalweg", version, about = "Real-time video over networks that change under it", max_term_width = 110)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Play schemes side by side over one link, with a real codec, and compare them
+    Compare(commands::compare::Arguments),
+    /// List the schemes
+    Schemes,
+    /// Look at, convert and make link traces
+    Trace(commands::trace::Arguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> std::process::ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Schemes => commands::schemes::run(),
+        Command::Trace(arguments) => commands::trace::run(&arguments),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "thalweg", &mut std::io::stdout());
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("thalweg: {error:#}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! How late pictures are shown (metrics.md section 1).
+
+use super::percentile;
+use crate::outcome::FrameRecord;
+
+/// Latency over all pictures, in ms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latency {
+    /// Each picture's, a missing one counted to the next shown.
+    pub each_ms: Vec<f64>,
+    /// Median.
+    pub p50_ms: f64,
+    /// 95th percentile.
+    pub p95_ms: f64,
+    /// Mean.
+    pub mean_ms: f64,
+    /// Pictures after the last one shown, which have none.
+    pub tail_missing: u64,
+}
+
+/// Latency of these pictures; `None` when none was shown.
+pub fn latency(frames: &[FrameRecord]) -> Option<Latency> {
+    let mut each_ms = Vec::with_capacity(frames.len());
+    let mut next_shown: Option<f64> = None;
+    for frame in frames.iter().rev() {
+        next_shown = frame.displayed_s.or(next_shown);
+        if let Some(shown) = next_shown {
+            each_ms.push((shown - frame.captured_s) * 1e3);
+        }
+    }
+    each_ms.reverse();
+    Some(Latency {
+        p50_ms: percentile(&each_ms, 0.50)?,
+        p95_ms: percentile(&each_ms, 0.95)?,
+        mean_ms: each_ms.iter().sum::<f64>() / each_ms.len() as f64,
+        tail_missing: (frames.len() - each_ms.len()) as u64,
+        each_ms,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::{Size, Time};
+
+    #[test]
+    fn missing_pictures_count_to_the_next_shown_as_in_the_worked_example() {
+        let captured = [0, 33, 67, 100, 133, 167];
+        let mut frames: Vec<FrameRecord> =
+            captured.iter().map(|ms| FrameRecord::read(Time::from_millis(*ms), Size::HD)).collect();
+        for (index, shown) in [(0, 0.080), (1, 0.113), (4, 0.230)] {
+            frames[index].displayed_s = Some(shown);
+        }
+        let latency = latency(&frames).unwrap();
+        let rounded: Vec<f64> = latency.each_ms.iter().map(|ms| ms.round()).collect();
+        assert_eq!(rounded, [80.0, 80.0, 163.0, 130.0, 97.0]);
+        assert!((latency.mean_ms - 110.0).abs() < 0.1);
+        assert!((latency.p95_ms - 156.4).abs() < 0.1);
+        assert_eq!(latency.tail_missing, 1);
+    }
+}

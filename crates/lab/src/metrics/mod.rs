@@ -1,0 +1,87 @@
+//! Every figure of a run, as metrics.md defines it.
+
+mod latency;
+mod percentile;
+mod qoe;
+mod stall;
+
+use serde::{Deserialize, Serialize};
+use thalweg_video::quality;
+
+use crate::outcome::FrameRecord;
+pub use latency::{Latency, latency};
+pub use percentile::{floor_percentile, percentile};
+pub use qoe::{qoe_call, qoe_driving};
+pub use stall::{Stall, stall};
+
+/// The figures of a run, with the keys that `--json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The scheme's name.
+    pub scheme: String,
+    /// The link's name.
+    pub trace: String,
+    /// The video's name.
+    pub video: String,
+    /// The seed.
+    pub seed: u64,
+    /// How long the run was, in seconds.
+    pub duration_s: f64,
+    /// Media payload that arrived for the first time, in bit/s.
+    pub video_bitrate_bps: f64,
+    /// Everything sent, from IP upwards, in bit/s.
+    pub wire_bitrate_bps: f64,
+    /// Filler sent, in bit/s.
+    pub filler_bitrate_bps: f64,
+    /// What the bottleneck let through over what it could have, 0..1; null when the path has none.
+    pub utilization: Option<f64>,
+    /// Mean luma PSNR of shown frames, in dB; null when pixels were not made.
+    pub psnr_db: Option<f64>,
+    /// dB of the mean SSIM of shown frames (8x8 windows); null when pixels were not made.
+    pub ssim_db: Option<f64>,
+    /// 25th percentile of the SSIM of each frame, in dB.
+    pub ssim_p25_db: Option<f64>,
+    /// Capture to display over all pictures, a missing one counted to the next shown: median, in ms.
+    pub latency_p50_ms: Option<f64>,
+    /// 95th percentile of that, in ms.
+    pub latency_p95_ms: Option<f64>,
+    /// Mean of that, in ms.
+    pub latency_mean_ms: Option<f64>,
+    /// 95th percentile of the waiting time in the path's queues, per packet, in ms.
+    pub queue_delay_p95_ms: Option<f64>,
+    /// Frames shown a second.
+    pub frame_rate_fps: f64,
+    /// Time in gaps over 200 ms between shown frames over playing time, 0..1.
+    pub stall_ratio: f64,
+    /// Packets dropped by the path over packets sent, 0..1.
+    pub packet_loss_ratio: f64,
+    /// Salsify's model of the quality of a video call, 1..5.
+    pub qoe_call: Option<f64>,
+    /// Pictures after the last one shown.
+    pub tail_missing: u64,
+    /// Hash of all events, in hexadecimal.
+    pub events_fingerprint: String,
+    /// Simulated seconds over CPU seconds; set by whoever reads a clock.
+    pub speed_x: Option<f64>,
+}
+
+/// Mean PSNR of shown frames, in dB.
+pub fn mean_psnr(frames: &[FrameRecord]) -> Option<f64> {
+    mean(frames.iter().filter_map(|frame| frame.psnr_db))
+}
+
+/// dB of the mean SSIM, and the 25th percentile of each frame's dB.
+pub fn ssim_decibels(frames: &[FrameRecord]) -> Option<(f64, f64)> {
+    let mean = mean(frames.iter().filter_map(|frame| frame.ssim))?;
+    let each: Vec<f64> = frames.iter().filter_map(|frame| frame.ssim).map(quality::ssim_db).collect();
+    Some((quality::ssim_db(mean), percentile(&each, 0.25)?))
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0u64);
+    for value in values {
+        sum += value;
+        count += 1;
+    }
+    (count > 0).then(|| sum / count as f64)
+}

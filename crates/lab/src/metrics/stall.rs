@@ -1,0 +1,57 @@
+//! When the picture stands still (metrics.md section 5).
+
+/// A gap longer than this between shown frames is a stall, in seconds.
+const STALL: f64 = 0.200;
+
+/// Stalls of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stall {
+    /// The whole of each such gap over playing time: the definition used.
+    pub ratio: f64,
+    /// What exceeds 200 ms of each such gap over playing time.
+    pub excess_ratio: f64,
+    /// How many gaps.
+    pub count: u64,
+    /// The longest gap, in seconds.
+    pub longest_s: f64,
+}
+
+/// Stalls between frames shown at these times (in order, in seconds), counting the time to `end` as a gap.
+pub fn stall(shown: &[f64], end: Option<f64>) -> Stall {
+    let (mut whole, mut excess, mut count, mut longest) = (0.0, 0.0, 0, 0.0f64);
+    let last = end.filter(|end| shown.last().is_some_and(|last| end > last));
+    let times: Vec<f64> = shown.iter().copied().chain(last).collect();
+    for pair in times.windows(2) {
+        let gap = pair[1] - pair[0];
+        longest = longest.max(gap);
+        if gap > STALL {
+            whole += gap;
+            excess += gap - STALL;
+            count += 1;
+        }
+    }
+    let playing = match (times.first(), times.last()) {
+        (Some(first), Some(last)) if last > first => last - first,
+        _ => 1.0,
+    };
+    Stall { ratio: whole / playing, excess_ratio: excess / playing, count, longest_s: longest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_gaps_over_200_ms_count_as_in_the_worked_example() {
+        let shown = [0.0, 0.033, 0.066, 0.316, 0.349, 0.749];
+        let stall = stall(&shown, None);
+        assert!((stall.ratio - 0.868).abs() < 1e-3, "{}", stall.ratio);
+        assert!((stall.excess_ratio - 0.334).abs() < 1e-3);
+        assert_eq!(stall.count, 2);
+    }
+
+    #[test]
+    fn silence_until_the_end_is_a_gap() {
+        assert!((super::stall(&[0.0, 1.0], Some(10.0)).ratio - 1.0).abs() < 1e-9);
+    }
+}

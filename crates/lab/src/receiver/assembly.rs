@@ -1,0 +1,134 @@
+//! Fragments into frames, and frames into an order that can be decoded.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use thalweg_sender::Fragment;
+use thalweg_units::Time;
+
+/// A frame that can be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameInfo {
+    /// The frame.
+    pub frame: u64,
+    /// The picture in it.
+    pub picture: u64,
+    /// When the picture was read.
+    pub captured: Time,
+}
+
+#[derive(Debug, Clone)]
+struct Partial {
+    template: Fragment,
+    received: Vec<bool>,
+    left: u16,
+}
+
+/// Frames that are not whole, or wait for the one they refer to.
+#[derive(Debug, Default)]
+pub struct Assembly {
+    frames: BTreeMap<u64, Partial>,
+    /// The newest frame given out.
+    decoded: Option<u64>,
+    abandoned: VecDeque<u64>,
+}
+
+impl Assembly {
+    /// Takes a fragment; the frames that can be decoded with it, in order.
+    pub fn on_fragment(&mut self, _now: Time, fragment: Fragment) -> Vec<FrameInfo> {
+        if self.decoded.is_some_and(|decoded| fragment.frame <= decoded) {
+            return Vec::new();
+        }
+        let partial = self.frames.entry(fragment.frame).or_insert_with(|| Partial {
+            template: fragment,
+            received: vec![false; fragment.count.into()],
+            left: fragment.count,
+        });
+        match partial.received.get_mut(usize::from(fragment.index)) {
+            Some(received) if !*received => {
+                *received = true;
+                partial.left -= 1;
+            }
+            _ => return Vec::new(),
+        }
+        self.ready()
+    }
+
+    fn ready(&mut self) -> Vec<FrameInfo> {
+        let mut ready = Vec::new();
+        loop {
+            let decodable = |partial: &Partial| {
+                partial.left == 0 && (partial.template.keyframe || partial.template.depends_on == self.decoded)
+            };
+            let Some((&frame, partial)) = self.frames.iter().find(|(_, partial)| decodable(partial)) else {
+                return ready;
+            };
+            let template = partial.template;
+            ready.push(FrameInfo { frame, picture: template.picture, captured: template.captured });
+            self.decoded = Some(frame);
+            // What came before it will never be shown.
+            let later = self.frames.split_off(&(frame + 1));
+            let before = std::mem::replace(&mut self.frames, later);
+            self.abandoned.extend(before.into_keys().filter(|older| *older != frame));
+        }
+    }
+
+    /// Whether any frame waits to become whole or decodable.
+    pub fn waits(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
+    /// Whether only a keyframe can help: nothing was decoded yet, or a whole frame waits for one that never came.
+    pub fn needs_keyframe(&self) -> bool {
+        self.decoded.is_none()
+    }
+
+    /// The next frame given up.
+    pub fn poll_abandoned(&mut self) -> Option<u64> {
+        self.abandoned.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fragment(frame: u64, index: u16, count: u16, depends_on: Option<u64>) -> Fragment {
+        Fragment {
+            frame,
+            picture: frame,
+            captured: Time::ZERO,
+            index,
+            count,
+            offset: 0,
+            length: 100,
+            keyframe: depends_on.is_none(),
+            depends_on,
+        }
+    }
+
+    fn feed(assembly: &mut Assembly, fragments: &[Fragment]) -> Vec<u64> {
+        fragments.iter().flat_map(|f| assembly.on_fragment(Time::ZERO, *f)).map(|info| info.frame).collect()
+    }
+
+    #[test]
+    fn frames_come_out_whole_and_in_order_whatever_order_fragments_come_in() {
+        let mut assembly = Assembly::default();
+        let fragments = [
+            fragment(1, 0, 1, Some(0)),
+            fragment(0, 1, 2, None),
+            fragment(0, 1, 2, None),
+            fragment(0, 0, 2, None),
+            fragment(2, 0, 1, Some(1)),
+        ];
+        assert_eq!(feed(&mut assembly, &fragments), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_keyframe_gives_up_what_was_missing_before_it() {
+        let mut assembly = Assembly::default();
+        feed(&mut assembly, &[fragment(0, 0, 1, None), fragment(1, 0, 2, Some(0)), fragment(2, 0, 1, Some(1))]);
+        assert_eq!(feed(&mut assembly, &[fragment(3, 0, 1, None)]), [3]);
+        assert_eq!((assembly.poll_abandoned(), assembly.poll_abandoned()), (Some(1), Some(2)));
+        assert_eq!(feed(&mut assembly, &[fragment(1, 1, 2, Some(0))]), [0u64; 0]);
+    }
+}

@@ -1,0 +1,176 @@
+//! An event as a row of a table: the same columns for all.
+
+use thalweg_control::Payload;
+use thalweg_link::DropReason;
+use thalweg_sender::Event;
+use thalweg_units::{Bytes, Rate, Span};
+
+use super::{Record, What};
+
+/// One event in columns. What an event does not have is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Row {
+    /// Nanoseconds since the start.
+    pub time_ns: u64,
+    /// Which flow.
+    pub flow: u16,
+    /// A number for the kind of event, for hashing.
+    kind: u8,
+    /// The kind of event.
+    pub event: &'static str,
+    /// A packet's place in the order of sending, or a media packet's sequence number.
+    pub packet: Option<u64>,
+    /// A frame's number.
+    pub frame: Option<u64>,
+    /// A picture's number.
+    pub picture: Option<u64>,
+    /// An amount of data, in bytes.
+    pub bytes: Option<u64>,
+    /// How many, of whatever the event counts; for a size of picture its lines.
+    pub count: Option<u64>,
+    /// A rate, in bit/s.
+    pub rate_bps: Option<u64>,
+    /// A duration, in nanoseconds.
+    pub span_ns: Option<i64>,
+    /// Any other figure.
+    pub value: Option<f64>,
+    /// What, in a word.
+    pub what: &'static str,
+    /// Why, in a few words.
+    pub why: &'static str,
+}
+
+impl Row {
+    /// The row of a record.
+    pub fn of(record: &Record) -> Row {
+        let row = match record.what {
+            What::Sender(event) => of_event(event),
+            What::Arrived { id, payload, size, queued } => {
+                Row { packet: Some(id), what: payload_name(payload), ..kind(40, "packet-arrived") }.bytes(size).span(queued)
+            }
+            What::Dropped { id, payload, size, why } => {
+                let why = drop_name(why);
+                Row { packet: Some(id), what: payload_name(payload), why, ..kind(41, "packet-dropped") }.bytes(size)
+            }
+            What::ReportSent { packets, size } => Row { count: Some(packets.into()), ..kind(42, "report-sent") }.bytes(size),
+            What::RepeatAsked { packets } => Row { count: Some(packets.into()), ..kind(43, "repeat-asked") },
+            What::KeyframeAsked => kind(44, "keyframe-asked"),
+            What::FrameAbandoned { frame } => Row { frame: Some(frame), ..kind(45, "frame-abandoned") },
+            What::Displayed { frame, picture, latency, psnr, ssim: _ } => {
+                let value = Some(psnr).filter(|psnr| psnr.is_finite());
+                Row { frame: Some(frame), picture: Some(picture), value, ..kind(46, "frame-displayed") }.span(latency)
+            }
+        };
+        Row { time_ns: record.at.as_nanos(), flow: record.flow, ..row }
+    }
+
+    /// The row as words for hashing.
+    pub(super) fn words(&self) -> [u64; 11] {
+        [
+            self.time_ns,
+            u64::from(self.flow) << 8 | u64::from(self.kind),
+            self.packet.map_or(u64::MAX, |value| value),
+            self.frame.map_or(u64::MAX, |value| value),
+            self.picture.map_or(u64::MAX, |value| value),
+            self.bytes.map_or(u64::MAX, |value| value),
+            self.count.map_or(u64::MAX, |value| value),
+            self.rate_bps.map_or(u64::MAX, |value| value),
+            self.span_ns.map_or(u64::MAX, |value| value as u64),
+            self.value.map_or(u64::MAX, f64::to_bits),
+            // The same text in two places may differ in address, never in length and first letter.
+            (self.what.len() as u64) << 16 | (self.why.len() as u64) << 32 | u64::from(*self.why.as_bytes().first().unwrap_or(&0)),
+        ]
+    }
+
+    fn bytes(self, bytes: Bytes) -> Row {
+        Row { bytes: Some(bytes.get()), ..self }
+    }
+
+    fn rate(self, rate: Rate) -> Row {
+        Row { rate_bps: Some(rate.as_bps()), ..self }
+    }
+
+    fn span(self, span: Span) -> Row {
+        Row { span_ns: Some(span.as_nanos()), ..self }
+    }
+}
+
+fn kind(kind: u8, event: &'static str) -> Row {
+    Row { kind, event, ..Row::default() }
+}
+
+fn payload_name(payload: Payload) -> &'static str {
+    match payload {
+        Payload::Media => "media",
+        Payload::Filler => "filler",
+        Payload::Repair => "repair",
+    }
+}
+
+fn drop_name(why: DropReason) -> &'static str {
+    match why {
+        DropReason::QueueFull => "the queue was full",
+        DropReason::QueueManaged => "the queue's management dropped it",
+        DropReason::Lost => "lost at random",
+        DropReason::LinkOff => "the link was off",
+    }
+}
+
+fn of_event(event: Event) -> Row {
+    match event {
+        Event::PictureRead { picture } => Row { picture: Some(picture), ..kind(1, "picture-read") },
+        Event::PictureSkipped { picture, why } => {
+            Row { picture: Some(picture), why: why.text(), ..kind(2, "picture-skipped") }
+        }
+        Event::PictureHeld { picture, why } => Row { picture: Some(picture), why: why.text(), ..kind(3, "picture-held") },
+        Event::EncodeStarted { picture, target, size, candidates } => {
+            let value = Some(f64::from(candidates));
+            Row { picture: Some(picture), count: Some(size.height.into()), value, ..kind(4, "encode-started") }.rate(target)
+        }
+        Event::KeyframeForced { why } => Row { why: why.text(), ..kind(5, "keyframe-forced") },
+        Event::FrameQueued { frame, picture, size, packets, keyframe, quantizer } => Row {
+            frame: Some(frame),
+            picture: Some(picture),
+            count: Some(packets.into()),
+            value: Some(f64::from(quantizer)),
+            what: if keyframe { "keyframe" } else { "delta" },
+            ..kind(6, "frame-queued")
+        }
+        .bytes(size),
+        Event::PacketSent { id, payload, size, in_flight } => {
+            let count = Some(in_flight.get());
+            Row { packet: Some(id.0), what: payload_name(payload), count, ..kind(7, "packet-sent") }.bytes(size)
+        }
+        Event::FrameSent { frame, delay } => Row { frame: Some(frame), ..kind(8, "frame-sent") }.span(delay),
+        Event::FrameFlushed { frame, packets } => {
+            Row { frame: Some(frame), count: Some(packets), ..kind(9, "frame-flushed") }
+        }
+        Event::Paused { age } => kind(10, "paused").span(age),
+        Event::Resumed { why } => Row { why: why.text(), ..kind(11, "resumed") },
+        Event::Reset { age, packets } => Row { count: Some(packets), ..kind(12, "reset") }.span(age),
+        Event::SizeChanged { from, to } => {
+            Row { count: Some(to.height.into()), value: Some(f64::from(from.height)), ..kind(13, "size-changed") }
+        }
+        Event::Feedback { arrived, lost, rtt, in_flight } => Row {
+            count: Some(arrived.into()),
+            value: Some(f64::from(lost)),
+            span_ns: rtt.map(Span::as_nanos),
+            ..kind(14, "feedback")
+        }
+        .bytes(in_flight),
+        Event::Allowance { window, pacing, capacity } => {
+            Row { bytes: window.map(Bytes::get), value: Some(pacing.as_bps_f64()), ..kind(15, "allowance") }.rate(capacity)
+        }
+        Event::Decision(decision) => Row {
+            what: decision.what,
+            why: decision.why,
+            value: Some(decision.from.as_bps_f64()),
+            ..kind(16, "decision")
+        }
+        .rate(decision.to),
+        Event::RepeatRefused { sequence, why } => {
+            Row { packet: Some(sequence), why: why.text(), ..kind(17, "repeat-refused") }
+        }
+        Event::Variable { name, value } => Row { what: name, value: Some(value), ..kind(18, "variable") },
+    }
+}

@@ -1,0 +1,82 @@
+//! What is played: video, codec, path, feedback and for how long.
+
+use serde::{Deserialize, Serialize};
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_link::PathConfig;
+use thalweg_sender::FeedbackStyle;
+use thalweg_units::{Seed, Size, Span};
+
+/// Everything that decides a run but the scheme. Same scenario, scheme and seed give the same events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What it is called.
+    pub name: String,
+    /// How long it lasts.
+    pub duration: Span,
+    /// The root of every random choice.
+    #[serde(default = "one")]
+    pub seed: Seed,
+    /// What is seen.
+    pub video: Video,
+    /// Which codec, with its settings.
+    pub codec: Codec,
+    /// How long coding takes in virtual time.
+    #[serde(default)]
+    pub codec_time: CodecTime,
+    /// From the sender to the receiver.
+    pub up: PathConfig,
+    /// From the receiver to the sender, for reports.
+    pub down: PathConfig,
+    /// What the receiver reports, instead of what the scheme asks for.
+    #[serde(default)]
+    pub feedback: Option<FeedbackStyle>,
+    /// Whether shown frames are compared with their source.
+    #[serde(default = "yes")]
+    pub measure_quality: bool,
+    /// How far the receiver's clock is ahead of the sender's.
+    #[serde(default)]
+    pub clock_offset: Span,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> Seed {
+    Seed::new(1)
+}
+
+/// What is seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Video {
+    /// `scene` for the built-in one, `-` for y4m on standard input, or a file: y4m, or anything ffmpeg reads.
+    pub source: String,
+    /// The size to make it; a file's own when absent (1280x720 for the scene).
+    #[serde(default)]
+    pub size: Option<Size>,
+    /// Pictures a second of the built-in scene.
+    #[serde(default = "thirty")]
+    pub frame_rate: u32,
+}
+
+fn thirty() -> u32 {
+    30
+}
+
+impl Video {
+    /// The built-in scene.
+    pub fn scene(size: Size, frame_rate: u32) -> Video {
+        Video { source: "scene".into(), size: Some(size), frame_rate }
+    }
+
+    /// A short name for tables.
+    pub fn label(&self) -> String {
+        let name = self.source.rsplit('/').next().unwrap_or(&self.source);
+        match self.size {
+            Some(size) => format!("{name} {}p", size.height),
+            None => name.to_string(),
+        }
+    }
+}

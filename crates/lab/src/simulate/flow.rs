@@ -1,0 +1,291 @@
+//! One sender and its receiver.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use thalweg_codecs::{Candidate, CodecPair, CodecTime};
+use thalweg_link::{Link, Path};
+use thalweg_sender::frames::EncodePlan;
+use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme, Timed};
+use thalweg_units::{Bytes, Size, Span, Time};
+use thalweg_video::quality::{psnr, ssim};
+use thalweg_video::source::Format;
+use thalweg_video::{Picture, scale};
+
+use super::{Cargo, Parcel, SimulateError, request_size};
+use crate::footage::Footage;
+use crate::outcome::FrameRecord;
+use crate::receiver::{FrameInfo, Receiver};
+use crate::record::{Record, Recorder, What};
+use crate::scenario::Scenario;
+
+/// Where pictures come from: a source, or nowhere for models that do not look at them.
+enum Scenery {
+    Real(Footage),
+    Blank(Picture),
+}
+
+/// A frame that was encoded and may still be shown.
+struct Encoded {
+    data: Arc<[u8]>,
+    size: Size,
+}
+
+/// A frame in the decoder.
+struct Decoding {
+    done: Time,
+    info: FrameInfo,
+}
+
+pub(super) struct Flow {
+    number: u16,
+    pub(super) engine: Engine,
+    receiver: Receiver,
+    codec: CodecPair,
+    codec_time: CodecTime,
+    scenery: Scenery,
+    pub(super) format: Format,
+    measure_quality: bool,
+    /// By picture.
+    pub(super) frames: Vec<FrameRecord>,
+    /// By frame: which picture it shows.
+    pictures: BTreeMap<u64, u64>,
+    encoded: BTreeMap<u64, Encoded>,
+    candidates: Vec<Candidate>,
+    encoding_done: Time,
+    decoding: VecDeque<Decoding>,
+    next_picture: u64,
+    wake: Time,
+}
+
+impl Flow {
+    pub(super) fn new(number: u16, scenario: &Scenario, scheme: &Scheme) -> Result<Flow, SimulateError> {
+        let real = !scenario.codec.is_model();
+        let (scenery, format) = if real {
+            let footage = Footage::open(&scenario.video, scenario.seed)?;
+            let format = footage.format();
+            (Scenery::Real(footage), format)
+        } else {
+            let size = scenario.video.size.unwrap_or(Size::HD);
+            let format = Format { size, frame_rate: (scenario.video.frame_rate.clamp(1, 240), 1) };
+            (Scenery::Blank(Picture::filled(size, 16, 128, 128)), format)
+        };
+        let camera = Camera { size: format.size, interval: format.interval() };
+        let style = scenario.feedback.unwrap_or(scheme.feedback);
+        Ok(Flow {
+            number,
+            engine: Engine::new(scheme, camera, Time::ZERO)?,
+            receiver: Receiver::new(style, scenario.clock_offset),
+            codec: scenario.codec.build(format.size)?,
+            codec_time: scenario.codec_time,
+            scenery,
+            format,
+            measure_quality: scenario.measure_quality && real,
+            frames: Vec::new(),
+            pictures: BTreeMap::new(),
+            encoded: BTreeMap::new(),
+            candidates: Vec::new(),
+            encoding_done: Time::NEVER,
+            decoding: VecDeque::new(),
+            next_picture: 0,
+            wake: Time::ZERO,
+        })
+    }
+
+    pub(super) fn codec_settings(&self) -> String {
+        self.codec.encoder.settings()
+    }
+
+    pub(super) fn next_event(&self) -> Time {
+        self.camera_time()
+            .min(self.wake)
+            .min(self.encoding_done)
+            .min(self.decoding.front().map_or(Time::NEVER, |decoding| decoding.done))
+            .min(self.receiver.next_event())
+    }
+
+    /// When the next picture is read; exact for every frame rate, without drift.
+    fn camera_time(&self) -> Time {
+        let (rate, per) = self.format.frame_rate;
+        let nanos = u128::from(self.next_picture) * u128::from(per) * 1_000_000_000 / u128::from(rate);
+        Time::from_nanos(nanos as u64)
+    }
+
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        for info in self.receiver.on_packet(now, packet) {
+            let size = self.encoded.get(&info.frame).map_or(self.format.size, |encoded| encoded.size);
+            let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
+            self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info });
+        }
+        while let Some(frame) = self.receiver.poll_abandoned() {
+            recorder.push(Record { at: now, flow: self.number, what: What::FrameAbandoned { frame } });
+            self.let_go(frame);
+        }
+    }
+
+    fn let_go(&mut self, frame: u64) {
+        self.encoded.remove(&frame);
+        if let (Some(picture), Scenery::Real(footage)) = (self.pictures.remove(&frame), &mut self.scenery) {
+            footage.let_go(picture);
+        }
+    }
+
+    /// Reports and requests that are due go onto the way back.
+    pub(super) fn answer(&mut self, now: Time, down: &mut Path<Parcel>, recorder: &mut Recorder) {
+        if self.receiver.next_event() > now {
+            return;
+        }
+        let flow = self.number;
+        while let Some(report) = self.receiver.poll_report(now) {
+            let (packets, size) = (report.acknowledgements.len() as u32, report.size);
+            recorder.push(Record { at: now, flow, what: What::ReportSent { packets, size } });
+            down.offer(now, size, Parcel { flow, content: Cargo::Report(report) });
+        }
+        for request in self.receiver.poll_requests(now) {
+            let what = match &request {
+                crate::receiver::Request::Repeat(sequences) => What::RepeatAsked { packets: sequences.len() as u32 },
+                crate::receiver::Request::Keyframe => What::KeyframeAsked,
+            };
+            recorder.push(Record { at: now, flow, what });
+            down.offer(now, request_size(&request), Parcel { flow, content: Cargo::Request(request) });
+        }
+    }
+
+    /// Frames whose decoding is done are decoded for real, compared and shown.
+    pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
+        while self.decoding.front().is_some_and(|decoding| decoding.done <= now) {
+            let Some(Decoding { info, .. }) = self.decoding.pop_front() else { break };
+            let mut quality = None;
+            if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.encoded.get(&info.frame)) {
+                let decoded = decoder.decode(&encoded.data)?;
+                if let (true, Some(decoded), Scenery::Real(footage)) = (self.measure_quality, decoded, &mut self.scenery)
+                    && let Some(source) = footage.picture(info.picture)?
+                {
+                    let shown = scale(&decoded, source.size());
+                    quality = Some((psnr(&source, &shown), ssim(&source, &shown)));
+                }
+            }
+            let latency = now - info.captured;
+            let (psnr, ssim) = quality.unwrap_or((f64::NAN, f64::NAN));
+            if let Some(record) = self.frames.get_mut(info.picture as usize) {
+                record.displayed_s = Some(now.as_secs_f64());
+                record.psnr_db = quality.map(|quality| quality.0);
+                record.ssim = quality.map(|quality| quality.1);
+            }
+            let what = What::Displayed { frame: info.frame, picture: info.picture, latency, psnr, ssim };
+            recorder.push(Record { at: now, flow: self.number, what });
+            self.let_go(info.frame);
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish_encoding(&mut self, now: Time) {
+        if self.encoding_done <= now {
+            self.encoding_done = Time::NEVER;
+            let frames: Vec<_> = self.candidates.iter().map(|candidate| candidate.frame).collect();
+            self.engine.on_encoded(now, &frames);
+            self.wake = now;
+        }
+    }
+
+    pub(super) fn read_camera(&mut self, now: Time) -> Result<(), SimulateError> {
+        while self.camera_time() <= now {
+            let number = self.next_picture;
+            self.next_picture += 1;
+            if let Scenery::Real(footage) = &mut self.scenery
+                && footage.picture(number)?.is_none()
+            {
+                return Err(SimulateError::Scenario(format!("the video ends at picture {number}, before the run does")));
+            }
+            self.frames.push(FrameRecord::read(now, self.format.size));
+            self.engine.on_picture(now, number);
+            self.wake = now;
+        }
+        Ok(())
+    }
+
+    pub(super) fn wake(&mut self, now: Time) {
+        if self.wake <= now {
+            self.engine.on_timeout(now);
+        }
+    }
+
+    /// Does what the engine wants until it waits.
+    pub(super) fn pump(
+        &mut self,
+        now: Time,
+        up: &mut Path<Parcel>,
+        recorder: &mut Recorder,
+    ) -> Result<(), SimulateError> {
+        loop {
+            match self.engine.poll() {
+                Output::Transmit(packet) => {
+                    up.offer(now, packet.sent.size, Parcel { flow: self.number, content: Cargo::Packet(packet) });
+                }
+                Output::Encode { picture, plan } => self.encode(now, picture, &plan)?,
+                Output::Commit { choice } => self.commit(choice)?,
+                Output::Wait { until, .. } => {
+                    self.wake = until;
+                    break;
+                }
+            }
+        }
+        let events: Vec<Timed> = self.engine.drain_events().collect();
+        for event in events {
+            self.note(&event);
+            recorder.push(Record { at: event.at, flow: self.number, what: What::Sender(event.event) });
+        }
+        Ok(())
+    }
+
+    fn encode(&mut self, now: Time, picture: u64, plan: &EncodePlan) -> Result<(), SimulateError> {
+        let image = match &mut self.scenery {
+            Scenery::Blank(image) => &*image,
+            Scenery::Real(footage) => &*footage
+                .picture(picture)?
+                .ok_or_else(|| SimulateError::Scenario(format!("picture {picture} was let go before it was encoded")))?,
+        };
+        self.candidates = self.codec.encoder.candidates(image, plan)?;
+        self.encoding_done = now + self.codec_time.encode(plan.size).max(Span::from_nanos(1));
+        Ok(())
+    }
+
+    fn commit(&mut self, choice: Option<(usize, u64)>) -> Result<(), SimulateError> {
+        self.codec.encoder.commit(choice.map(|(index, _)| index))?;
+        if let Some((index, frame)) = choice {
+            let candidate = &self.candidates[index];
+            self.encoded.insert(frame, Encoded { data: candidate.data.clone(), size: candidate.frame.picture });
+        }
+        Ok(())
+    }
+
+    /// Keeps each picture's record up to date.
+    fn note(&mut self, timed: &Timed) {
+        let at = timed.at.as_secs_f64();
+        match timed.event {
+            Event::FrameQueued { frame, picture, size, keyframe, quantizer, .. } => {
+                self.pictures.insert(frame, picture);
+                let height = self.encoded.get(&frame).map(|encoded| encoded.size.height);
+                if let Some(record) = self.frames.get_mut(picture as usize) {
+                    record.queued_s = Some(at);
+                    record.bytes = Bytes::get(size);
+                    record.keyframe = keyframe;
+                    record.quantizer = (quantizer != u8::MAX).then_some(quantizer);
+                    record.height = height.unwrap_or(record.height);
+                }
+            }
+            Event::FrameSent { frame, .. } => {
+                if let Some(record) = self.pictures.get(&frame).and_then(|picture| self.frames.get_mut(*picture as usize)) {
+                    record.sent_s = Some(at);
+                }
+            }
+            Event::FrameFlushed { frame, .. } => self.let_go(frame),
+            Event::PictureSkipped { picture, .. } => {
+                if let Scenery::Real(footage) = &mut self.scenery {
+                    footage.let_go(picture);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Playing a scenario in virtual time.
+//!
+//! Nothing here reads a clock: time goes to the next instant at which anything happens. At one instant, things happen in this
+//! order: packets come out of the forward path; receivers answer; reports come out of the backward path; decoded frames are
+//! shown; encoded frames are queued; cameras are read; senders' timers go off.
+
+mod flow;
+mod summarize;
+
+use std::sync::Arc;
+
+use thalweg_codecs::{DecodeError, EncodeError};
+use thalweg_link::{Link, Path, PathError, Trace};
+use thalweg_sender::{Packet, Scheme};
+use thalweg_units::{Bytes, Time};
+use thalweg_video::source::SourceError;
+
+use crate::outcome::Outcome;
+use crate::receiver::{Report, Request};
+use crate::record::{Record, Recorder, What};
+use crate::scenario::Scenario;
+use flow::Flow;
+
+/// A run could not be played.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulateError {
+    /// The scheme's parameters are out of range.
+    #[error("scheme: {0}")]
+    Scheme(#[from] thalweg_control::ConfigError),
+    /// The path cannot be built.
+    #[error("path: {0}")]
+    Path(String),
+    /// The video cannot be read.
+    #[error("video: {0}")]
+    Video(#[from] SourceError),
+    /// The encoder refused.
+    #[error("encoder: {0}")]
+    Encode(#[from] EncodeError),
+    /// The decoder refused a frame that came whole.
+    #[error("decoder: {0}")]
+    Decode(#[from] DecodeError),
+    /// The scenario asks for something that makes no sense.
+    #[error("{0}")]
+    Scenario(String),
+}
+
+/// Finds a trace by the name a scenario gives it.
+pub type FindTrace<'a> = dyn FnMut(&str) -> Result<Arc<Trace>, String> + 'a;
+
+/// What travels.
+#[derive(Debug, Clone)]
+struct Parcel {
+    flow: u16,
+    content: Cargo,
+}
+
+#[derive(Debug, Clone)]
+enum Cargo {
+    Packet(Packet),
+    Report(Report),
+    Request(Request),
+}
+
+/// Both directions of the path.
+struct Network {
+    up: Path<Parcel>,
+    down: Path<Parcel>,
+}
+
+/// What a run gave.
+pub struct Run {
+    /// Figures and series.
+    pub outcome: Outcome,
+    /// Every event.
+    pub recorder: Recorder,
+}
+
+/// Plays `scenario` for one scheme. `find` gives traces by name; `progress` is told the virtual time now and then.
+///
+/// # Errors
+/// When something the scenario names cannot be found, read or built, with what to do about it.
+pub fn simulate(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    find: &mut FindTrace<'_>,
+    progress: &mut dyn FnMut(Time),
+) -> Result<Run, SimulateError> {
+    let end = Time::ZERO + scenario.duration;
+    if end == Time::ZERO {
+        return Err(SimulateError::Scenario(format!("duration is {}, must be longer than 0, such as 60s", scenario.duration)));
+    }
+    let path_error = |error: PathError<String>| SimulateError::Path(error.to_string());
+    let up = scenario.up.build(scenario.seed.child("up"), find).map_err(path_error)?;
+    let down = scenario.down.build(scenario.seed.child("down"), find).map_err(path_error)?;
+    let mut network = Network { up, down };
+    let mut recorder = Recorder::default();
+    let mut flows = vec![Flow::new(0, scenario, scheme)?];
+    let mut told = Time::ZERO;
+    loop {
+        let next = flows.iter().map(Flow::next_event).min().unwrap_or(Time::NEVER);
+        let now = next.min(network.up.next_event()).min(network.down.next_event());
+        if now >= end {
+            break;
+        }
+        if now - told >= thalweg_units::Span::from_millis(500) {
+            told = now;
+            progress(now);
+        }
+        step(now, &mut network, &mut flows, &mut recorder)?;
+    }
+    progress(end);
+    let flow = flows.swap_remove(0);
+    let capacity = network.up.bottlenecks().first().cloned();
+    let outcome = summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_deref());
+    Ok(Run { outcome, recorder })
+}
+
+fn step(
+    now: Time,
+    network: &mut Network,
+    flows: &mut [Flow],
+    recorder: &mut Recorder,
+) -> Result<(), SimulateError> {
+    while let Some(left) = network.up.poll(now) {
+        let Parcel { flow, content: Cargo::Packet(packet) } = left.packet else { continue };
+        let (id, payload) = (packet.sent.id.0, packet.sent.payload);
+        let what = What::Arrived { id, payload, size: left.size, queued: left.queued };
+        recorder.push(Record { at: now, flow, what });
+        flows[usize::from(flow)].on_packet(now, &packet, recorder);
+    }
+    while let Some(dropped) = network.up.poll_drop() {
+        let Parcel { flow, content: Cargo::Packet(packet) } = dropped.packet else { continue };
+        let (id, payload) = (packet.sent.id.0, packet.sent.payload);
+        let what = What::Dropped { id, payload, size: dropped.size, why: dropped.why };
+        recorder.push(Record { at: dropped.at, flow, what });
+    }
+    for flow in flows.iter_mut() {
+        flow.answer(now, &mut network.down, recorder);
+    }
+    while let Some(left) = network.down.poll(now) {
+        let flow = &mut flows[usize::from(left.packet.flow)];
+        match left.packet.content {
+            Cargo::Report(report) => flow.engine.on_feedback(now, &report.acknowledgements, report.hold),
+            Cargo::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
+            Cargo::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
+            Cargo::Packet(_) => continue,
+        }
+        flow.pump(now, &mut network.up, recorder)?;
+    }
+    while network.down.poll_drop().is_some() {}
+    for flow in flows.iter_mut() {
+        flow.show(now, recorder)?;
+        flow.finish_encoding(now);
+        flow.read_camera(now)?;
+        flow.wake(now);
+        flow.pump(now, &mut network.up, recorder)?;
+    }
+    Ok(())
+}
+
+/// The size of a NACK or keyframe request on the wire: IPv4, UDP, RTCP header and two SSRCs, SRTCP; and four bytes for each
+/// run of up to 17 packets.
+fn request_size(request: &Request) -> Bytes {
+    let body = match request {
+        Request::Repeat(sequences) => 4 * (sequences.len() as u64).div_ceil(17),
+        Request::Keyframe => 0,
+    };
+    Bytes::new(54 + body)
+}

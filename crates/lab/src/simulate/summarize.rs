@@ -1,0 +1,135 @@
+//! From events to figures.
+
+use std::collections::BTreeMap;
+
+use thalweg_control::Payload;
+use thalweg_link::Trace;
+use thalweg_sender::{Event, Scheme};
+use thalweg_units::{Bytes, Time};
+
+use super::flow::Flow;
+use crate::metrics::{Summary, latency, mean_psnr, percentile, qoe_call, ssim_decibels, stall};
+use crate::outcome::{Mark, Outcome, Series};
+use crate::record::{Recorder, What};
+use crate::scenario::Scenario;
+
+/// The width of a bin of the series.
+const BIN_S: f64 = 0.1;
+
+/// Amounts of data by bin.
+struct Bins(Vec<f64>);
+
+impl Bins {
+    fn new(count: usize) -> Bins {
+        Bins(vec![0.0; count])
+    }
+
+    fn add(&mut self, at: Time, size: Bytes) {
+        let index = (at.as_secs_f64() / BIN_S) as usize;
+        if let Some(bin) = self.0.get_mut(index) {
+            *bin += size.bits() as f64 / 1e6 / BIN_S;
+        }
+    }
+}
+
+pub(super) fn summarize(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    flow: Flow,
+    recorder: &Recorder,
+    link: Option<&Trace>,
+) -> Outcome {
+    let duration = scenario.duration.as_secs_f64();
+    let count = (duration / BIN_S).ceil() as usize;
+    let (mut sent, mut video, mut filler, mut delivered) =
+        (Bins::new(count), Bins::new(count), Bins::new(count), Bins::new(count));
+    let (mut wire_bytes, mut filler_bytes, mut departed) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
+    let (mut packets, mut drops) = (0u64, 0u64);
+    let mut queued_ms = Vec::new();
+    let mut variables: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut marks = Vec::new();
+    for record in recorder.records() {
+        let at = record.at.as_secs_f64();
+        match record.what {
+            What::Sender(Event::PacketSent { payload, size, .. }) => {
+                packets += 1;
+                wire_bytes += size;
+                sent.add(record.at, size);
+                match payload {
+                    Payload::Media => video.add(record.at, size),
+                    Payload::Filler => {
+                        filler_bytes += size;
+                        filler.add(record.at, size);
+                    }
+                    Payload::Repair => {}
+                }
+            }
+            What::Arrived { size, queued, .. } => {
+                departed += size + thalweg_link::PACKET_INFORMATION;
+                delivered.add(record.at, size);
+                queued_ms.push(queued.as_millis_f64());
+            }
+            What::Dropped { .. } => {
+                drops += 1;
+                marks.push((at, Mark::Drop));
+            }
+            What::Sender(Event::Variable { name, value }) => variables.entry(name).or_default().push((at, value)),
+            What::Sender(Event::Paused { .. }) => marks.push((at, Mark::Pause)),
+            What::Sender(Event::Resumed { .. }) => marks.push((at, Mark::Resume)),
+            What::Sender(Event::Reset { .. }) => marks.push((at, Mark::Reset)),
+            What::Sender(Event::FrameQueued { keyframe: true, .. }) => marks.push((at, Mark::Keyframe)),
+            What::Sender(Event::SizeChanged { .. }) => marks.push((at, Mark::Resize)),
+            _ => {}
+        }
+    }
+    let codec = flow.codec_settings();
+    let frames = flow.frames;
+    let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
+    let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
+    let end = Time::ZERO + scenario.duration;
+    let capacity = |from: Time, to: Time| link.map(|trace| trace.opportunities(from, to));
+    let bin = |index: usize| Time::from_secs_f64(index as f64 * BIN_S);
+    let capacity_mbps = (0..count)
+        .map(|i| capacity(bin(i), bin(i + 1)).unwrap_or(0) as f64 * 1500.0 * 8.0 / 1e6 / BIN_S)
+        .collect();
+    let latency = latency(&frames);
+    let ssim = ssim_decibels(&frames);
+    let summary = Summary {
+        scheme: scheme.name.clone(),
+        trace: scenario.name.clone(),
+        video: scenario.video.label(),
+        seed: scenario.seed.get(),
+        duration_s: duration,
+        video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
+        wire_bitrate_bps: wire_bytes.bits() as f64 / duration,
+        filler_bitrate_bps: filler_bytes.bits() as f64 / duration,
+        utilization: capacity(Time::ZERO, end)
+            .filter(|opportunities| *opportunities > 0)
+            .map(|opportunities| departed.as_f64() / (opportunities as f64 * thalweg_link::trace::OPPORTUNITY.as_f64())),
+        psnr_db: mean_psnr(&frames),
+        ssim_db: ssim.map(|ssim| ssim.0),
+        ssim_p25_db: ssim.map(|ssim| ssim.1),
+        latency_p50_ms: latency.as_ref().map(|latency| latency.p50_ms),
+        latency_p95_ms: latency.as_ref().map(|latency| latency.p95_ms),
+        latency_mean_ms: latency.as_ref().map(|latency| latency.mean_ms),
+        queue_delay_p95_ms: percentile(&queued_ms, 0.95),
+        frame_rate_fps: shown.len() as f64 / duration,
+        stall_ratio: stall(&shown, Some(duration)).ratio,
+        packet_loss_ratio: drops as f64 / packets.max(1) as f64,
+        qoe_call: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_call(latency.mean_ms, ssim.0)),
+        tail_missing: latency.as_ref().map_or(frames.len() as u64, |latency| latency.tail_missing),
+        events_fingerprint: format!("{:016x}", recorder.fingerprint()),
+        speed_x: None,
+    };
+    let series = Series {
+        bin_s: BIN_S,
+        capacity_mbps,
+        sent_mbps: sent.0,
+        video_mbps: video.0,
+        filler_mbps: filler.0,
+        delivered_mbps: delivered.0,
+        variables: variables.into_iter().map(|(name, values)| (name.to_string(), values)).collect(),
+        marks,
+    };
+    Outcome { summary, codec, series, frames }
+}

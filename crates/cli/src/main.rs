@@ -10,7 +10,12 @@ mod table;
 use clap::{CommandFactory, Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "thalweg", version, about = "Real-time video over networks that change under it", max_term_width = 110)]
+#[command(
+    name = "thalweg",
+    version,
+    about = "Real-time video over networks that change under it",
+    max_term_width = 110
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for _ in 0..pictures {
             let Some(picture) = source.next_picture()? else { break };
             let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
-            let made = encoder.candidates(&picture, &EncodePlan { targets, keyframe: false, size, interval })?;
+            let made = encoder
+                .candidates(&picture, &EncodePlan { targets, keyframe: false, size, interval, may_drop: true })?;
             let Some(candidate) = made.first() else { continue };
             encoder.commit(Some(0))?;
             if let Some(decoded) = decoder.decode(&candidate.data)? {

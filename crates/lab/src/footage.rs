@@ -5,7 +5,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use thalweg_units::{Seed, Size};
-use thalweg_video::source::{Ffmpeg, ForthAndBack, Format, Scene, SceneConfig, Source, SourceError, Y4mReader};
+use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig, Source, SourceError, Y4mReader};
 use thalweg_video::{Picture, scale};
 
 use crate::scenario::Video;

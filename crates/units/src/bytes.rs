@@ -110,14 +110,7 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Bytes, ParseQuantityError> {
         const NOTATION: Notation = Notation {
             kind: "an amount of data",
-            suffixes: &[
-                ("KiB", 1024.0),
-                ("MiB", 1_048_576.0),
-                ("kB", 1e3),
-                ("MB", 1e6),
-                ("GB", 1e9),
-                ("B", 1.0),
-            ],
+            suffixes: &[("KiB", 1024.0), ("MiB", 1_048_576.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1.0)],
             units: "B, kB, MB, KiB, MiB",
             example: "1500B or 64kB",
         };

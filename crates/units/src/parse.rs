@@ -14,7 +14,11 @@ pub struct ParseQuantityError {
 
 impl fmt::Display for ParseQuantityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "'{}' is not {}: write a number and one of {}, as in {}", self.value, self.kind, self.units, self.example)
+        write!(
+            f,
+            "'{}' is not {}: write a number and one of {}, as in {}",
+            self.value, self.kind, self.units, self.example
+        )
     }
 }
 

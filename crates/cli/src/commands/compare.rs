@@ -54,15 +54,17 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let schemes: Vec<Scheme> =
-        arguments.scheme.iter().map(|name| name.parse::<Scheme>().map_err(anyhow::Error::from)).collect::<Result<_, _>>()?;
+    let schemes: Vec<Scheme> = arguments
+        .scheme
+        .iter()
+        .map(|name| name.parse::<Scheme>().map_err(anyhow::Error::from))
+        .collect::<Result<_, _>>()?;
     let scenario = scenario(arguments);
     let mut summaries = Vec::new();
     for scheme in &schemes {
         let progress = Progress::new(format!("{} over {}", scheme.name, scenario.name), scenario.duration);
-        let mut find = |name: &str| {
-            link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"))
-        };
+        let mut find =
+            |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
         let mut run = simulate(&scenario, scheme, &mut find, &mut |now| progress.tell(now))
             .with_context(|| format!("{} over {}", scheme.name, scenario.name))?;
         run.outcome.summary.speed_x = Some(progress.finish());
@@ -83,9 +85,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn scenario(arguments: &Arguments) -> Scenario {
-    let queue = arguments.queue.map_or(QueueConfig::Infinite, |bytes| {
-        QueueConfig::DropTail(thalweg_link::queue::Limits::bytes(bytes))
-    });
+    let queue = arguments
+        .queue
+        .map_or(QueueConfig::Infinite, |bytes| QueueConfig::DropTail(thalweg_link::queue::Limits::bytes(bytes)));
     let bottleneck = |trace: &str, queue| HopConfig::Bottleneck { trace: trace.into(), queue, once: false };
     let delay = HopConfig::Delay { delay: arguments.delay, jitter: Jitter::None, reorders: false };
     let mut down: Vec<HopConfig> = arguments.down.iter().map(|name| bottleneck(name, QueueConfig::Infinite)).collect();

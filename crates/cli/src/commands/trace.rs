@@ -87,8 +87,13 @@ fn inspect(trace: &Trace) {
     let [least, p5, p25, median, p75, p95, most] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
     println!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
     println!("mean rate         {:.3} Mbps", s.mean.as_mbps_f64());
-    println!("rate per second   {least} min, {p5} p5, {p25} p25, {median} median, {p75} p75, {p95} p95, {most} max (Mbps)");
-    println!("variation         {:.2} (deviation over mean), {:.2} correlated with the next second", s.variation, s.autocorrelation);
+    println!(
+        "rate per second   {least} min, {p5} p5, {p25} p25, {median} median, {p75} p75, {p95} p95, {most} max (Mbps)"
+    );
+    println!(
+        "variation         {:.2} (deviation over mean), {:.2} correlated with the next second",
+        s.variation, s.autocorrelation
+    );
     println!("longest gap       {:.0} ms; {} gaps over 1 s", s.longest_gap.as_millis_f64(), s.long_gaps);
     println!("in outages        {:.1}% of the time (gaps over 100 ms)", s.outage_share * 100.0);
 }

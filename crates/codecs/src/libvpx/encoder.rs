@@ -124,15 +124,26 @@ impl Vp8Encoder {
     }
 
     /// Sets rate, size and quantiser range; whether the size changed.
-    fn configure(&mut self, size: Size, rate: Option<Rate>, quantizers: (u8, u8)) -> Result<bool, EncodeError> {
+    fn configure(
+        &mut self,
+        size: Size,
+        rate: Option<Rate>,
+        quantizers: (u8, u8),
+        may_drop: bool,
+    ) -> Result<bool, EncodeError> {
+        let threshold = if may_drop { self.settings.drop_frame_threshold.into() } else { 0 };
         let kbps = rate.map_or(self.config.rc_target_bitrate, |rate| (rate.as_bps() / 1000).clamp(1, 1_000_000) as u32);
         let resized = (self.config.g_w, self.config.g_h) != (size.width.into(), size.height.into());
-        if !resized && kbps == self.config.rc_target_bitrate && quantizers == self.quantizers {
+        let same = kbps == self.config.rc_target_bitrate
+            && quantizers == self.quantizers
+            && threshold == self.config.rc_dropframe_thresh;
+        if !resized && same {
             return Ok(false);
         }
         self.config.g_w = size.width.into();
         self.config.g_h = size.height.into();
         self.config.rc_target_bitrate = kbps;
+        self.config.rc_dropframe_thresh = threshold;
         self.config.rc_min_quantizer = quantizers.0.into();
         self.config.rc_max_quantizer = quantizers.1.into();
         self.quantizers = quantizers;
@@ -248,7 +259,7 @@ impl Encoder for Vp8Encoder {
                 });
             }
         };
-        let resized = self.configure(size, rate, quantizers)?;
+        let resized = self.configure(size, rate, quantizers, plan.may_drop)?;
         let duration = (plan.interval.as_nanos() * CLOCK / 1_000_000_000).max(1);
         let keyframe = plan.keyframe || resized || self.diverged;
         let scaled;

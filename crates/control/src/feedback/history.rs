@@ -249,13 +249,7 @@ impl History {
         }
     }
 
-    fn feedback(
-        &self,
-        now: Time,
-        cause: Cause,
-        rtt: Option<Span>,
-        newest_delay: Option<Span>,
-    ) -> Feedback<'_> {
+    fn feedback(&self, now: Time, cause: Cause, rtt: Option<Span>, newest_delay: Option<Span>) -> Feedback<'_> {
         Feedback {
             now,
             cause,
@@ -310,7 +304,9 @@ mod tests {
     #[test]
     fn a_packet_is_lost_when_the_third_after_it_arrives_and_late_when_it_arrives_after_all() {
         let mut history = History::new(Config::default());
-        (0..4).for_each(|id| { sent(&mut history, id, id); });
+        (0..4).for_each(|id| {
+            sent(&mut history, id, id);
+        });
         let two = [arrived(1, Time::from_millis(26)), arrived(2, Time::from_millis(27))];
         let feedback = history.on_report(Time::from_millis(52), &two, None);
         assert!(feedback.reports.iter().all(|report| report.fate != Fate::Lost));
@@ -353,7 +349,9 @@ mod tests {
     #[test]
     fn a_receiver_that_never_reports_costs_bounded_memory() {
         let mut history = History::new(Config { capacity: 100, ..Config::default() });
-        (0..1000).for_each(|id| { sent(&mut history, id, id); });
+        (0..1000).for_each(|id| {
+            sent(&mut history, id, id);
+        });
         assert!(history.entries.len() <= 101);
         assert!(history.in_flight() <= Bytes::new(101_000));
     }
@@ -361,7 +359,9 @@ mod tests {
     #[test]
     fn sixteen_bit_numbers_are_resolved_around_the_newest_packet() {
         let mut history = History::new(Config::default());
-        (65_530..65_540).for_each(|id| { sent(&mut history, id, 0); });
+        (65_530..65_540).for_each(|id| {
+            sent(&mut history, id, 0);
+        });
         assert_eq!(history.resolve(65_535), PacketId(65_535));
         assert_eq!(history.resolve(3), PacketId(65_539));
     }
@@ -379,7 +379,11 @@ mod tests {
             for id in 0..300 {
                 sent(&mut history, id, id * 4);
                 let now = Time::from_millis(id * 4);
-                let due = if batch == Span::ZERO { now } else { Time::from_nanos(now.as_nanos() / batch.as_nanos() as u64 * batch.as_nanos() as u64) };
+                let due = if batch == Span::ZERO {
+                    now
+                } else {
+                    Time::from_nanos(now.as_nanos() / batch.as_nanos() as u64 * batch.as_nanos() as u64)
+                };
                 // Everything that arrived by `due` is reported 25 ms after `due`; here the report is read as it is made.
                 let mut report = Vec::new();
                 let mut newest = Time::ZERO;

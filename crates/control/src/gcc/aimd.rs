@@ -181,11 +181,8 @@ impl Aimd {
             self.capacity.reset();
         }
         // The estimate may run ahead of what arrives by half, no further: this ties it to what the encoder makes.
-        let limit = if self.in_alr && self.config.hold_in_alr {
-            self.rate
-        } else {
-            arriving.scale(1.5) + Rate::from_kbps(10)
-        };
+        let limit =
+            if self.in_alr && self.config.hold_in_alr { self.rate } else { arriving.scale(1.5) + Rate::from_kbps(10) };
         if self.rate < limit {
             let elapsed = self.changed.map_or(Span::ZERO, |changed| now - changed);
             let step = if self.capacity.mean().is_some() {

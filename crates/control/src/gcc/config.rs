@@ -76,14 +76,22 @@ impl Config {
             return Err(ConfigError::out_of_range("gcc.pacing_factor", self.pacing_factor, "1 to 10, such as 1.1"));
         }
         if !(self.aimd.beta > 0.0 && self.aimd.beta < 1.0) {
-            return Err(ConfigError::out_of_range("gcc.aimd.beta", self.aimd.beta, "above 0 and below 1, such as 0.85"));
+            return Err(ConfigError::out_of_range(
+                "gcc.aimd.beta",
+                self.aimd.beta,
+                "above 0 and below 1, such as 0.85",
+            ));
         }
         if !(self.aimd.growth > 1.0 && self.aimd.growth <= 2.0) {
             return Err(ConfigError::out_of_range("gcc.aimd.growth", self.aimd.growth, "above 1 and at most 2"));
         }
         if !(self.overuse.initial_threshold > 0.0 && self.overuse.rise >= 0.0 && self.overuse.fall >= 0.0) {
             let value = alloc::format!("{:?}", self.overuse);
-            return Err(ConfigError::out_of_range("gcc.overuse", value, "a threshold above 0 ms, rise and fall not negative"));
+            return Err(ConfigError::out_of_range(
+                "gcc.overuse",
+                value,
+                "a threshold above 0 ms, rise and fall not negative",
+            ));
         }
         Ok(Gcc::new(self))
     }

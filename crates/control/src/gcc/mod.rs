@@ -171,12 +171,21 @@ impl Gcc {
         let Some(heard) = self.last_feedback else { return };
         let waited = (self.last_sent - heard).max(Span::ZERO);
         self.backed_off = self.rtt + waited > self.config.rtt_limit;
-        if self.backed_off && now - self.last_back_off >= self.config.rtt_back_off_interval && self.target > BACK_OFF_FLOOR {
+        if self.backed_off
+            && now - self.last_back_off >= self.config.rtt_back_off_interval
+            && self.target > BACK_OFF_FLOOR
+        {
             self.last_back_off = now;
             let from = self.target;
             self.target = self.target.scale(self.config.rtt_back_off).max(BACK_OFF_FLOOR);
             self.aimd.set_rate(now, self.target);
-            self.decisions.push(Decision { at: now, what: "back off", why: "round trip above limit", from, to: self.target });
+            self.decisions.push(Decision {
+                at: now,
+                what: "back off",
+                why: "round trip above limit",
+                from,
+                to: self.target,
+            });
         }
     }
 }

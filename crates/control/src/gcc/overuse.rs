@@ -21,13 +21,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config {
-            initial_threshold: 12.5,
-            rise: 0.0087,
-            fall: 0.039,
-            gain: 4.0,
-            overuse_time: Span::from_millis(10),
-        }
+        Config { initial_threshold: 12.5, rise: 0.0087, fall: 0.039, gain: 4.0, overuse_time: Span::from_millis(10) }
     }
 }
 

@@ -8,8 +8,8 @@ use thalweg_sender::{Content, FeedbackStyle, Fragment, Packet};
 use thalweg_units::{Span, Time};
 
 pub use assembly::{Assembly, FrameInfo};
-pub use reports::{Report, Reports};
 use missing::MissingPackets;
+pub use reports::{Report, Reports};
 
 /// A keyframe is asked for when nothing could be decoded for this long while waiting for one (libwebrtc
 /// `kMaxWaitForKeyFrame`) ...

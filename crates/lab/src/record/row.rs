@@ -46,13 +46,17 @@ impl Row {
         let row = match record.what {
             What::Sender(event) => of_event(event),
             What::Arrived { id, payload, size, queued } => {
-                Row { packet: Some(id), what: payload_name(payload), ..kind(40, "packet-arrived") }.bytes(size).span(queued)
+                Row { packet: Some(id), what: payload_name(payload), ..kind(40, "packet-arrived") }
+                    .bytes(size)
+                    .span(queued)
             }
             What::Dropped { id, payload, size, why } => {
                 let why = drop_name(why);
                 Row { packet: Some(id), what: payload_name(payload), why, ..kind(41, "packet-dropped") }.bytes(size)
             }
-            What::ReportSent { packets, size } => Row { count: Some(packets.into()), ..kind(42, "report-sent") }.bytes(size),
+            What::ReportSent { packets, size } => {
+                Row { count: Some(packets.into()), ..kind(42, "report-sent") }.bytes(size)
+            }
             What::RepeatAsked { packets } => Row { count: Some(packets.into()), ..kind(43, "repeat-asked") },
             What::KeyframeAsked => kind(44, "keyframe-asked"),
             What::FrameAbandoned { frame } => Row { frame: Some(frame), ..kind(45, "frame-abandoned") },
@@ -78,7 +82,9 @@ impl Row {
             self.span_ns.map_or(u64::MAX, |value| value as u64),
             self.value.map_or(u64::MAX, f64::to_bits),
             // The same text in two places may differ in address, never in length and first letter.
-            (self.what.len() as u64) << 16 | (self.why.len() as u64) << 32 | u64::from(*self.why.as_bytes().first().unwrap_or(&0)),
+            (self.what.len() as u64) << 16
+                | (self.why.len() as u64) << 32
+                | u64::from(*self.why.as_bytes().first().unwrap_or(&0)),
         ]
     }
 
@@ -122,10 +128,13 @@ fn of_event(event: Event) -> Row {
         Event::PictureSkipped { picture, why } => {
             Row { picture: Some(picture), why: why.text(), ..kind(2, "picture-skipped") }
         }
-        Event::PictureHeld { picture, why } => Row { picture: Some(picture), why: why.text(), ..kind(3, "picture-held") },
+        Event::PictureHeld { picture, why } => {
+            Row { picture: Some(picture), why: why.text(), ..kind(3, "picture-held") }
+        }
         Event::EncodeStarted { picture, target, size, candidates } => {
             let value = Some(f64::from(candidates));
-            Row { picture: Some(picture), count: Some(size.height.into()), value, ..kind(4, "encode-started") }.rate(target)
+            Row { picture: Some(picture), count: Some(size.height.into()), value, ..kind(4, "encode-started") }
+                .rate(target)
         }
         Event::KeyframeForced { why } => Row { why: why.text(), ..kind(5, "keyframe-forced") },
         Event::FrameQueued { frame, picture, size, packets, keyframe, quantizer } => Row {
@@ -159,7 +168,8 @@ fn of_event(event: Event) -> Row {
         }
         .bytes(in_flight),
         Event::Allowance { window, pacing, capacity } => {
-            Row { bytes: window.map(Bytes::get), value: Some(pacing.as_bps_f64()), ..kind(15, "allowance") }.rate(capacity)
+            Row { bytes: window.map(Bytes::get), value: Some(pacing.as_bps_f64()), ..kind(15, "allowance") }
+                .rate(capacity)
         }
         Event::Decision(decision) => Row {
             what: decision.what,

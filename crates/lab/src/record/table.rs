@@ -48,7 +48,8 @@ fn schema() -> Result<Type, ParquetError> {
     let column = |name: &str, physical: Physical, repetition: Repetition| {
         let text = physical == Physical::BYTE_ARRAY;
         let logical = text.then_some(LogicalType::String);
-        let built = Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build();
+        let built =
+            Type::primitive_type_builder(name, physical).with_repetition(repetition).with_logical_type(logical).build();
         built.map(Arc::new)
     };
     let fields = vec![

@@ -158,7 +158,8 @@ impl Flow {
             let mut quality = None;
             if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.encoded.get(&info.frame)) {
                 let decoded = decoder.decode(&encoded.data)?;
-                if let (true, Some(decoded), Scenery::Real(footage)) = (self.measure_quality, decoded, &mut self.scenery)
+                if let (true, Some(decoded), Scenery::Real(footage)) =
+                    (self.measure_quality, decoded, &mut self.scenery)
                     && let Some(source) = footage.picture(info.picture)?
                 {
                     let shown = scale(&decoded, source.size());
@@ -195,7 +196,9 @@ impl Flow {
             if let Scenery::Real(footage) = &mut self.scenery
                 && footage.picture(number)?.is_none()
             {
-                return Err(SimulateError::Scenario(format!("the video ends at picture {number}, before the run does")));
+                return Err(SimulateError::Scenario(format!(
+                    "the video ends at picture {number}, before the run does"
+                )));
             }
             self.frames.push(FrameRecord::read(now, self.format.size));
             self.engine.on_picture(now, number);
@@ -241,9 +244,9 @@ impl Flow {
     fn encode(&mut self, now: Time, picture: u64, plan: &EncodePlan) -> Result<(), SimulateError> {
         let image = match &mut self.scenery {
             Scenery::Blank(image) => &*image,
-            Scenery::Real(footage) => &*footage
-                .picture(picture)?
-                .ok_or_else(|| SimulateError::Scenario(format!("picture {picture} was let go before it was encoded")))?,
+            Scenery::Real(footage) => &*footage.picture(picture)?.ok_or_else(|| {
+                SimulateError::Scenario(format!("picture {picture} was let go before it was encoded"))
+            })?,
         };
         self.candidates = self.codec.encoder.candidates(image, plan)?;
         self.encoding_done = now + self.codec_time.encode(plan.size).max(Span::from_nanos(1));
@@ -275,7 +278,9 @@ impl Flow {
                 }
             }
             Event::FrameSent { frame, .. } => {
-                if let Some(record) = self.pictures.get(&frame).and_then(|picture| self.frames.get_mut(*picture as usize)) {
+                if let Some(record) =
+                    self.pictures.get(&frame).and_then(|picture| self.frames.get_mut(*picture as usize))
+                {
                     record.sent_s = Some(at);
                 }
             }

@@ -87,7 +87,10 @@ pub fn simulate(
 ) -> Result<Run, SimulateError> {
     let end = Time::ZERO + scenario.duration;
     if end == Time::ZERO {
-        return Err(SimulateError::Scenario(format!("duration is {}, must be longer than 0, such as 60s", scenario.duration)));
+        return Err(SimulateError::Scenario(format!(
+            "duration is {}, must be longer than 0, such as 60s",
+            scenario.duration
+        )));
     }
     let path_error = |error: PathError<String>| SimulateError::Path(error.to_string());
     let up = scenario.up.build(scenario.seed.child("up"), find).map_err(path_error)?;
@@ -115,12 +118,7 @@ pub fn simulate(
     Ok(Run { outcome, recorder })
 }
 
-fn step(
-    now: Time,
-    network: &mut Network,
-    flows: &mut [Flow],
-    recorder: &mut Recorder,
-) -> Result<(), SimulateError> {
+fn step(now: Time, network: &mut Network, flows: &mut [Flow], recorder: &mut Recorder) -> Result<(), SimulateError> {
     while let Some(left) = network.up.poll(now) {
         let Parcel { flow, content: Cargo::Packet(packet) } = left.packet else { continue };
         let (id, payload) = (packet.sent.id.0, packet.sent.payload);

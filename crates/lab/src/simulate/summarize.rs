@@ -89,9 +89,8 @@ pub(super) fn summarize(
     let end = Time::ZERO + scenario.duration;
     let capacity = |from: Time, to: Time| link.map(|trace| trace.opportunities(from, to));
     let bin = |index: usize| Time::from_secs_f64(index as f64 * BIN_S);
-    let capacity_mbps = (0..count)
-        .map(|i| capacity(bin(i), bin(i + 1)).unwrap_or(0) as f64 * 1500.0 * 8.0 / 1e6 / BIN_S)
-        .collect();
+    let capacity_mbps =
+        (0..count).map(|i| capacity(bin(i), bin(i + 1)).unwrap_or(0) as f64 * 1500.0 * 8.0 / 1e6 / BIN_S).collect();
     let latency = latency(&frames);
     let ssim = ssim_decibels(&frames);
     let summary = Summary {
@@ -103,9 +102,9 @@ pub(super) fn summarize(
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
         wire_bitrate_bps: wire_bytes.bits() as f64 / duration,
         filler_bitrate_bps: filler_bytes.bits() as f64 / duration,
-        utilization: capacity(Time::ZERO, end)
-            .filter(|opportunities| *opportunities > 0)
-            .map(|opportunities| departed.as_f64() / (opportunities as f64 * thalweg_link::trace::OPPORTUNITY.as_f64())),
+        utilization: capacity(Time::ZERO, end).filter(|opportunities| *opportunities > 0).map(|opportunities| {
+            departed.as_f64() / (opportunities as f64 * thalweg_link::trace::OPPORTUNITY.as_f64())
+        }),
         psnr_db: mean_psnr(&frames),
         ssim_db: ssim.map(|ssim| ssim.0),
         ssim_p25_db: ssim.map(|ssim| ssim.1),

@@ -107,11 +107,8 @@ impl Engine {
                 }
             }
         }
-        let occasion = if self.slot.is_some_and(|slot| slot.considered) {
-            Occasion::QueueEmpty
-        } else {
-            Occasion::EncoderFree
-        };
+        let occasion =
+            if self.slot.is_some_and(|slot| slot.considered) { Occasion::QueueEmpty } else { Occasion::EncoderFree };
         // A held picture waits for the queue; one that the encoder kept waiting may go now.
         if occasion == Occasion::EncoderFree || self.queue.is_empty() {
             self.consider(occasion);

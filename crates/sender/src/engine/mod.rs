@@ -255,8 +255,7 @@ impl Engine {
         if now >= self.next_inspection {
             self.next_inspection = now + INSPECTION_INTERVAL;
             let events = &mut self.events;
-            let mut see =
-                |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
+            let mut see = |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
             self.controller.inspect(&mut see);
             self.policy.inspect(&mut see);
         }

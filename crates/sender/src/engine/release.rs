@@ -130,8 +130,7 @@ impl Engine {
                 let fragment = head.fragment;
                 let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
                 if last {
-                    finished =
-                        Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
+                    finished = Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
                 }
                 let offset = Bytes::new(u64::from(fragment.offset));
                 let place = FramePlace { frame: fragment.frame, first, last, offset };

@@ -16,6 +16,7 @@ impl FramePolicy for EveryFrame {
             keyframe: false,
             size: view.source,
             interval: view.interval,
+            may_drop: true,
         })
     }
 }

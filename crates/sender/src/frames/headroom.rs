@@ -63,7 +63,13 @@ impl Config {
             let value = alloc::format!("window {}, pause_threshold {}", self.window, self.pause_threshold);
             return Err(ConfigError::out_of_range("headroom", value, "both longer than 0"));
         }
-        Ok(Headroom { alpha: self.initial, config: self, samples: VecDeque::new(), first_frame: None, ranked: Vec::new() })
+        Ok(Headroom {
+            alpha: self.initial,
+            config: self,
+            samples: VecDeque::new(),
+            first_frame: None,
+            ranked: Vec::new(),
+        })
     }
 }
 

@@ -15,6 +15,9 @@ pub struct EncodePlan {
     pub size: Size,
     /// The time between pictures that the encoder should count with: what a rate target is spread over.
     pub interval: Span,
+    /// Whether the encoder's own rate control may drop the picture instead. A policy that decides itself which pictures to
+    /// send (Vidaptive's pause) wants every one it asks for.
+    pub may_drop: bool,
 }
 
 /// How large, or how good, a frame should be.

@@ -126,7 +126,11 @@ impl Known {
 pub fn known() -> &'static [Known] {
     &[
         Known { name: "gcc", about: "WebRTC today: GCC, paced, target = estimate", make: gcc::webrtc },
-        Known { name: "copa", about: "Vidaptive's first ablation: Copa alone, nothing fills the path", make: copa::alone },
+        Known {
+            name: "copa",
+            about: "Vidaptive's first ablation: Copa alone, nothing fills the path",
+            make: copa::alone,
+        },
         Known { name: "copa+dummy", about: "and dummies that keep it backlogged", make: copa::with_dummies },
         Known {
             name: "copa+dummy+latency",
@@ -135,7 +139,11 @@ pub fn known() -> &'static [Known] {
         },
         Known { name: "vidaptive", about: "Vidaptive over Copa (delta 0.9): all of it", make: vidaptive::over_copa },
         Known { name: "vidaptive:rocc", about: "Vidaptive over RoCC (gamma 0.5)", make: vidaptive::over_rocc },
-        Known { name: "vidaptive:gcc", about: "Vidaptive's frames and dummies over GCC's estimate", make: vidaptive::over_gcc },
+        Known {
+            name: "vidaptive:gcc",
+            about: "Vidaptive's frames and dummies over GCC's estimate",
+            make: vidaptive::over_gcc,
+        },
     ]
 }
 

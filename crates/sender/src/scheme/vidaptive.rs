@@ -14,6 +14,7 @@ pub(super) fn over_copa() -> Scheme {
             safeguards: safeguards::Config::default(),
             headroom: Some(headroom::Config::default()),
             resolution: resolution::Config::Ladder(resolution::LadderConfig::default()),
+            encoder_drops: false,
             ..rate_targeted::Config::default()
         }),
         ..copa::with_dummies()

@@ -221,10 +221,7 @@ impl LossV2 {
         let acknowledged = input.acknowledged.map(Rate::as_kbps_f64);
         let current = self.bandwidth;
         let may_use_acknowledged = !input.in_alr || now < self.padding_until;
-        let more = [
-            acknowledged.filter(|_| may_use_acknowledged),
-            Some(delay_based).filter(|rate| *rate > current),
-        ];
+        let more = [acknowledged.filter(|_| may_use_acknowledged), Some(delay_based).filter(|rate| *rate > current)];
         let mut best = (f64::NEG_INFINITY, current, self.inherent);
         for candidate in CANDIDATES.iter().map(|factor| factor * current).chain(more.into_iter().flatten()) {
             let inherent = self.newton_step(candidate, feasible(self.inherent, candidate));

@@ -68,7 +68,11 @@ impl QualityScalerConfig {
     pub fn build(&self, source: Size) -> Result<QualityScaler, ConfigError> {
         if self.low_quantizer >= self.high_quantizer {
             let value = alloc::format!("{} and {}", self.low_quantizer, self.high_quantizer);
-            return Err(ConfigError::out_of_range("quality_scaler thresholds", value, "low_quantizer < high_quantizer"));
+            return Err(ConfigError::out_of_range(
+                "quality_scaler thresholds",
+                value,
+                "low_quantizer < high_quantizer",
+            ));
         }
         for (name, value) in [("quick_memory", self.quick_memory), ("slow_memory", self.slow_memory)] {
             if !(value > 0.0 && value < 1.0) {
@@ -77,7 +81,11 @@ impl QualityScalerConfig {
         }
         if self.period <= Span::ZERO || self.period_factor < 1.0 || self.min_frames == 0 {
             let value = alloc::format!("{}, factor {}, {} frames", self.period, self.period_factor, self.min_frames);
-            return Err(ConfigError::out_of_range("quality_scaler.period", value, "positive, factor and frames at least 1"));
+            return Err(ConfigError::out_of_range(
+                "quality_scaler.period",
+                value,
+                "positive, factor and frames at least 1",
+            ));
         }
         // libwebrtc asks for 3/5 of the pixels and its video adapter knows steps of 3/4 and 2/3 in turn.
         let mut rungs = Vec::new();

@@ -1,0 +1,81 @@
+//! A first-in first-out queue drained at a rate that changes over time.
+
+use std::collections::VecDeque;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// What the bottleneck carries, from when on.
+#[derive(Debug, Clone)]
+pub struct Schedule(Vec<(Time, Rate)>);
+
+impl Schedule {
+    /// One rate throughout.
+    pub fn constant(rate: Rate) -> Schedule {
+        Schedule(vec![(Time::ZERO, rate)])
+    }
+
+    /// Rates and when each begins; the first begins at once.
+    pub fn steps(steps: &[(u64, Rate)]) -> Schedule {
+        assert_eq!(steps[0].0, 0, "the first rate begins at the start");
+        Schedule(steps.iter().map(|(second, rate)| (Time::from_millis(second * 1000), *rate)).collect())
+    }
+
+    /// What could have passed between two instants.
+    pub fn between(&self, from: Time, to: Time) -> Bytes {
+        let ends = self.0.iter().skip(1).map(|(at, _)| *at).chain([Time::NEVER]);
+        self.0.iter().zip(ends).map(|((at, rate), end)| rate.over(end.min(to) - (*at).max(from))).sum()
+    }
+
+    /// When `size` is through if its service begins at `start`.
+    fn served(&self, start: Time, size: Bytes) -> Time {
+        let mut left = size.bits() as f64;
+        let mut at = start;
+        for (index, (_, rate)) in self.0.iter().enumerate() {
+            let end = self.0.get(index + 1).map_or(Time::NEVER, |(next, _)| *next);
+            if end <= at || *rate == Rate::ZERO {
+                at = at.max(if *rate == Rate::ZERO { end } else { at });
+                continue;
+            }
+            let needed = Span::from_secs_f64(left / rate.as_bps_f64());
+            if at + needed <= end {
+                return at + needed;
+            }
+            left -= rate.as_bps_f64() * (end - at).as_secs_f64();
+            at = end;
+        }
+        Time::NEVER
+    }
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Bottleneck {
+    schedule: Schedule,
+    limit: Bytes,
+    free_at: Time,
+    queued: VecDeque<(Time, Bytes)>,
+    backlog: Bytes,
+}
+
+impl Bottleneck {
+    pub fn new(schedule: Schedule, limit: Bytes) -> Bottleneck {
+        Bottleneck { schedule, limit, free_at: Time::ZERO, queued: VecDeque::new(), backlog: Bytes::ZERO }
+    }
+
+    /// When a packet is through; `None` if the queue was full.
+    pub fn offer(&mut self, now: Time, size: Bytes) -> Option<Time> {
+        while let Some((at, size)) = self.queued.front().copied().filter(|(at, _)| *at <= now) {
+            let _ = at;
+            self.queued.pop_front();
+            self.backlog -= size;
+        }
+        if self.backlog + size > self.limit {
+            return None;
+        }
+        let through = self.schedule.served(self.free_at.max(now), size);
+        self.free_at = through;
+        self.queued.push_back((through, size));
+        self.backlog += size;
+        Some(through)
+    }
+}

@@ -1,0 +1,17 @@
+//! A small closed loop in virtual time: a sender that obeys an [`thalweg_control::Allowance`], a bottleneck, a receiver.
+//!
+//! It speaks to controllers only through the crate's public API, as any program would. Each test file uses a part of it.
+#![allow(dead_code, unused_imports)]
+
+pub mod bottleneck;
+pub mod feedback;
+pub mod record;
+pub mod sender;
+pub mod simulation;
+pub mod subjects;
+
+pub use bottleneck::Schedule;
+pub use feedback::{Clock, Style};
+pub use record::Record;
+pub use sender::Source;
+pub use simulation::Scenario;

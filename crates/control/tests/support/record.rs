@@ -1,0 +1,92 @@
+//! What happened, in bins of 100 ms.
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+const BIN: Span = Span::from_millis(100);
+
+/// One bin.
+#[derive(Debug, Clone, Default)]
+pub struct Bin {
+    pub sent: Bytes,
+    pub arrived: Bytes,
+    pub packets: u64,
+    pub queueing: Span,
+    pub worst: Span,
+    pub target: Rate,
+    pub round_trip: Span,
+    pub round_trips: u64,
+}
+
+/// The bins of a run.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub bins: Vec<Bin>,
+}
+
+impl Record {
+    pub fn new(duration: Span) -> Record {
+        Record { bins: vec![Bin::default(); (duration.as_nanos() / BIN.as_nanos()) as usize + 1] }
+    }
+
+    pub fn bin(&mut self, now: Time) -> &mut Bin {
+        let last = self.bins.len() - 1;
+        &mut self.bins[((now.as_nanos() / BIN.as_nanos() as u64) as usize).min(last)]
+    }
+
+    /// Bins of seconds [from, to).
+    fn seconds(&self, from: f64, to: f64) -> &[Bin] {
+        &self.bins[(from * 10.0).round() as usize..((to * 10.0).round() as usize).min(self.bins.len())]
+    }
+
+    pub fn sent(&self, from: f64, to: f64) -> Rate {
+        self.seconds(from, to).iter().map(|bin| bin.sent).sum::<Bytes>().per(Span::from_secs_f64(to - from))
+    }
+
+    pub fn arrived(&self, from: f64, to: f64) -> Rate {
+        self.seconds(from, to).iter().map(|bin| bin.arrived).sum::<Bytes>().per(Span::from_secs_f64(to - from))
+    }
+
+    /// Mean time in the bottleneck of the packets sent in that time.
+    pub fn mean_queueing(&self, from: f64, to: f64) -> Span {
+        let bins = self.seconds(from, to);
+        bins.iter().map(|bin| bin.queueing).sum::<Span>()
+            / bins.iter().map(|bin| bin.packets).sum::<u64>().max(1) as i64
+    }
+
+    pub fn worst_queueing(&self, from: f64, to: f64) -> Span {
+        self.seconds(from, to).iter().map(|bin| bin.worst).max().unwrap_or(Span::ZERO)
+    }
+
+    pub fn mean_round_trip(&self, from: f64, to: f64) -> Span {
+        let bins = self.seconds(from, to);
+        let count = bins.iter().map(|bin| bin.round_trips).sum::<u64>().max(1);
+        bins.iter().map(|bin| bin.round_trip).sum::<Span>() / count as i64
+    }
+
+    pub fn target(&self, at: f64) -> Rate {
+        self.bins[(at * 10.0) as usize].target
+    }
+
+    /// The first instant after `from` (both in seconds) since when `rate` arrived over `window` seconds.
+    pub fn reaches(&self, rate: Rate, from: f64, window: f64) -> Option<f64> {
+        let starts = (from * 10.0) as usize..self.bins.len().saturating_sub((window * 10.0) as usize);
+        starts.map(|bin| bin as f64 / 10.0).find(|at| self.arrived(*at, at + window) >= rate)
+    }
+
+    /// A line a second, for people.
+    pub fn print(&self, title: &str) {
+        println!("# {title}\nsec,sent_kbps,arrived_kbps,target_kbps,qdelay_mean_ms,qdelay_max_ms");
+        for second in 0..self.bins.len() / 10 {
+            let (from, to) = (second as f64, second as f64 + 1.0);
+            println!(
+                "{},{:.1},{:.1},{:.1},{:.1},{:.1}",
+                second + 1,
+                self.sent(from, to).as_kbps_f64(),
+                self.arrived(from, to).as_kbps_f64(),
+                self.target(to - 0.1).as_kbps_f64(),
+                self.mean_queueing(from, to).as_millis_f64(),
+                self.worst_queueing(from, to).as_millis_f64(),
+            );
+        }
+    }
+}

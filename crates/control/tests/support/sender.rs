@@ -1,0 +1,210 @@
+//! A sender that does what an allowance says and nothing else.
+
+use std::collections::VecDeque;
+
+use thalweg_control::{Allowance, Controller, Demand, History, MSS, PacketId, Payload, Probe, SentPacket};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use super::feedback::Message;
+
+/// What there is to send.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// Always another packet of this size.
+    Backlog(Bytes),
+    /// A frame 30 times a second at this share of the capacity estimate, never above `max`.
+    Encoder { share: f64, max: Rate },
+}
+
+impl Source {
+    /// Between two frames, if there are frames.
+    pub fn frame_interval(self) -> Option<Span> {
+        match self {
+            Source::Backlog(_) => None,
+            Source::Encoder { .. } => Some(Span::of_frame(30.0)),
+        }
+    }
+
+    fn packet(self) -> Bytes {
+        match self {
+            Source::Backlog(size) => size,
+            Source::Encoder { .. } => Bytes::new(1200),
+        }
+    }
+
+    fn demand(self) -> Demand {
+        let max = match self {
+            Source::Backlog(_) => Rate::from_kbps(1_000_000),
+            Source::Encoder { max, .. } => max,
+        };
+        Demand { min: Rate::from_kbps(30), max }
+    }
+}
+
+/// A probe cluster being sent.
+#[derive(Debug, Clone, Copy)]
+struct Probing {
+    probe: Probe,
+    began: Time,
+    next: Time,
+    burst: Bytes,
+    sent: Bytes,
+    packets: u32,
+}
+
+/// Controller, history, pacer and what waits in it.
+pub struct Sender {
+    pub controller: Box<dyn Controller>,
+    pub history: History,
+    source: Source,
+    queue: VecDeque<Bytes>,
+    next_id: u64,
+    next_send: Time,
+    probing: Option<Probing>,
+    last_cluster: u32,
+    frames: f64,
+}
+
+impl Sender {
+    pub fn new(mut controller: Box<dyn Controller>, source: Source) -> Sender {
+        controller.on_demand(Time::ZERO, source.demand());
+        Sender {
+            controller,
+            history: History::new(thalweg_control::feedback::Config::default()),
+            source,
+            queue: VecDeque::new(),
+            next_id: 0,
+            next_send: Time::ZERO,
+            probing: None,
+            last_cluster: 0,
+            frames: 0.0,
+        }
+    }
+
+    /// The encoder makes a frame, unless the controller holds frames back.
+    pub fn on_frame(&mut self) {
+        let Source::Encoder { share, max } = self.source else { return };
+        let allowance = self.controller.allowance();
+        self.frames += allowance.keep_frames;
+        if self.frames < 1.0 {
+            return;
+        }
+        self.frames -= 1.0;
+        let mut left = allowance.capacity.min(max).scale(share).over(Span::of_frame(30.0));
+        while left > Bytes::ZERO {
+            let packet = left.min(self.source.packet());
+            left -= packet;
+            self.queue.push_back(packet.max(Bytes::new(80)));
+        }
+    }
+
+    pub fn on_message(&mut self, now: Time, message: &Message) -> Option<Span> {
+        let feedback = self.history.on_report(now, &message.acknowledgements, message.hold);
+        self.controller.on_feedback(&feedback);
+        feedback.rtt
+    }
+
+    pub fn on_timeouts(&mut self, now: Time) {
+        if let Some(feedback) = self.history.on_timeout(now) {
+            self.controller.on_feedback(&feedback);
+        }
+        if self.controller.next_timeout() <= now {
+            self.controller.on_timeout(now);
+        }
+    }
+
+    /// The next packet that may leave now, or else when to ask again.
+    pub fn send(&mut self, now: Time) -> Result<SentPacket, Time> {
+        let allowance = self.controller.allowance();
+        let backlog = matches!(self.source, Source::Backlog(_));
+        if self.probing.is_none()
+            && let Some(probe) = allowance.probe.filter(|probe| probe.cluster > self.last_cluster)
+            && (backlog || !self.queue.is_empty())
+        {
+            self.last_cluster = probe.cluster;
+            self.probing =
+                Some(Probing { probe, began: now, next: now, burst: Bytes::ZERO, sent: Bytes::ZERO, packets: 0 });
+        }
+        if let Some(probing) = self.probing {
+            return if now < probing.next {
+                Err(probing.next.min(self.timeouts()))
+            } else {
+                Ok(self.send_probe(now, probing))
+            };
+        }
+        let padding = !backlog && self.queue.is_empty() && allowance.padding > Rate::ZERO;
+        let size = match self.queue.front() {
+            Some(size) => *size,
+            None if backlog || padding => self.source.packet(),
+            None => return Err(self.timeouts()),
+        };
+        if !fits(&allowance, self.history.in_flight() + size) {
+            return Err(self.timeouts());
+        }
+        if now < self.next_send {
+            return Err(self.next_send.min(self.timeouts()));
+        }
+        let pacing = if padding { allowance.padding } else { allowance.pacing.max(self.drain()) };
+        self.next_send = now + pacing.time_for(size).min(Span::from_secs(2));
+        let payload = if padding { Payload::Filler } else { Payload::Media };
+        Ok(self.leave(now, size, payload, None, &allowance))
+    }
+
+    /// WebRTC's pacer empties its queue within two seconds.
+    fn drain(&self) -> Rate {
+        self.queue.iter().copied().sum::<Bytes>().per(Span::from_secs(2))
+    }
+
+    fn send_probe(&mut self, now: Time, mut probing: Probing) -> SentPacket {
+        let probe = probing.probe;
+        let payload = if self.queue.is_empty() { Payload::Filler } else { Payload::Media };
+        let size = self.queue.front().copied().unwrap_or(self.source.packet());
+        probing.sent += size;
+        probing.burst += size;
+        probing.packets += 1;
+        if probing.burst >= probe.rate.over(probe.spacing) {
+            probing.burst = Bytes::ZERO;
+            probing.next = probing.began + probe.rate.time_for(probing.sent);
+        }
+        let done = probing.packets >= probe.packets && probing.sent >= probe.bytes;
+        self.probing = (!done).then_some(probing);
+        let allowance = self.controller.allowance();
+        self.leave(now, size, payload, Some(probe.cluster), &allowance)
+    }
+
+    fn leave(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        payload: Payload,
+        probe: Option<u32>,
+        allowance: &Allowance,
+    ) -> SentPacket {
+        self.queue.pop_front();
+        let encoder = matches!(self.source, Source::Encoder { .. });
+        let app_limited = encoder && self.queue.is_empty() && fits(allowance, self.history.in_flight() + size + MSS);
+        let packet = self.history.on_sent(SentPacket {
+            id: PacketId(self.next_id),
+            at: now,
+            size,
+            payload,
+            probe,
+            place: None,
+            in_flight: Bytes::ZERO,
+            delivered: Bytes::ZERO,
+            delivered_at: Time::ZERO,
+            app_limited,
+        });
+        self.next_id += 1;
+        self.controller.on_sent(&packet);
+        packet
+    }
+
+    fn timeouts(&self) -> Time {
+        self.controller.next_timeout().min(self.history.next_timeout())
+    }
+}
+
+fn fits(allowance: &Allowance, in_flight: Bytes) -> bool {
+    allowance.window.is_none_or(|window| in_flight <= window)
+}

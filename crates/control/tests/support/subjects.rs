@@ -1,0 +1,45 @@
+//! Every controller, for the tests that all of them take: a new one joins by a line.
+
+use thalweg_control::{Controller, copa, fixed, gcc, rocc};
+
+/// A controller and how to make one.
+#[derive(Clone, Copy)]
+pub struct Subject {
+    pub name: &'static str,
+    pub build: fn() -> Box<dyn Controller>,
+    pub kind: Kind,
+}
+
+/// What may be expected of a controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Finds the capacity within a number of round trips.
+    Window,
+    /// Grows by 8 % a second, or by half a packet a response time once it knows the capacity (gcc.md section 5).
+    Gcc,
+    /// Does not look at the network.
+    Blind,
+}
+
+/// All of them.
+pub const ALL: &[Subject] = &[
+    Subject { name: "fixed", build: || Box::new(fixed::Config::default().build().unwrap()), kind: Kind::Blind },
+    Subject { name: "copa", build: || Box::new(copa::Config::default().build().unwrap()), kind: Kind::Window },
+    Subject { name: "copa-0.9", build: copa_of_vidaptive, kind: Kind::Window },
+    Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
+    Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
+    Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
+];
+
+fn copa_of_vidaptive() -> Box<dyn Controller> {
+    Box::new(copa::Config { delta: 0.9, ..copa::Config::default() }.build().unwrap())
+}
+
+fn gcc_of_2021() -> Box<dyn Controller> {
+    let config = gcc::Config {
+        acknowledged_rate: gcc::acknowledged_rate::Config::Bayesian,
+        loss: gcc::loss::Config::V1,
+        ..gcc::Config::legacy_pacing()
+    };
+    Box::new(config.build().unwrap())
+}

@@ -25,6 +25,8 @@ pub struct Copa {
     rtt_min: WindowedMin,
     rtt_standing: WindowedMin,
     srtt: Span,
+    /// How long news of a packet waits for its report, smoothed: the window covers it, but it is no queue.
+    held: Span,
     max_rate: Rate,
     limited_at: Option<Time>,
     losses: LossWindow,
@@ -61,6 +63,7 @@ impl Copa {
             rtt_min: WindowedMin::default(),
             rtt_standing: WindowedMin::default(),
             srtt: config.srtt_before_samples,
+            held: Span::ZERO,
             max_rate: Rate::MAX,
             limited_at: None,
             losses: LossWindow::default(),
@@ -90,6 +93,11 @@ impl Copa {
         self.rtt_standing.get().unwrap_or(self.srtt)
     }
 
+    /// How long the window lasts: a standing round trip, and the wait for reports where they are batched.
+    fn turn(&self) -> Span {
+        self.standing() + self.held
+    }
+
     /// d_q: how long packets stand in queues.
     fn queueing_delay(&self) -> Span {
         (self.standing() - self.rtt_min.get().unwrap_or(self.standing())).max(Span::ZERO)
@@ -98,11 +106,13 @@ impl Copa {
     /// Whether the current rate is at most the target rate 1 / (delta * d_q).
     fn below_target(&self) -> bool {
         let queueing = self.queueing_delay().as_secs_f64();
-        queueing <= 0.0 || self.cwnd / self.standing().as_secs_f64() <= 1.0 / (self.delta * queueing)
+        queueing <= 0.0 || self.cwnd / self.turn().as_secs_f64() <= 1.0 / (self.delta * queueing)
     }
 
-    fn window_limited(&self, now: Time) -> bool {
-        self.limited_at.is_some_and(|at| now - at <= self.srtt)
+    /// Whether the window limited lately: within the flight of the packet just acknowledged, which is longer than an srtt when
+    /// its report came late.
+    fn window_limited(&self, now: Time, flight: Span) -> bool {
+        self.limited_at.is_some_and(|at| now - at <= self.srtt.max(flight))
     }
 
     fn note_limited(&mut self, now: Time, in_flight: Bytes) {
@@ -115,12 +125,12 @@ impl Copa {
         }
     }
 
-    fn on_ack(&mut self, now: Time, rtt: Span, size: Bytes) {
+    fn on_ack(&mut self, now: Time, rtt: Span, flight: Span, size: Bytes) {
         self.rtt_min.add(now, rtt, self.config.rtt_min_window);
         self.rtt_standing.add(now, rtt, self.srtt.scale(self.config.standing_share));
         let packets = size.as_f64() / MSS.as_f64();
         let below = self.below_target();
-        let limited = self.window_limited(now);
+        let limited = self.window_limited(now, flight);
         if self.slow_start {
             if below {
                 if limited {
@@ -212,6 +222,9 @@ impl Controller for Copa {
         if let Some(srtt) = feedback.srtt {
             self.srtt = srtt;
         }
+        if let Some(held) = feedback.mean_held() {
+            self.held += (held - self.held) / 8;
+        }
         let before = self.cwnd;
         let mut lost = false;
         for report in feedback.reports {
@@ -223,7 +236,7 @@ impl Controller for Copa {
                 Fate::Arrived { .. } => {
                     self.losses.arrived += 1;
                     if let Some(rtt) = feedback.rtt_of(report) {
-                        self.on_ack(now, rtt, report.packet.size);
+                        self.on_ack(now, rtt, now - report.packet.at, report.packet.size);
                         self.cwnd = self.cwnd.max(self.config.min_window);
                     }
                 }
@@ -231,13 +244,13 @@ impl Controller for Copa {
         }
         // One report, however many packets it covers, halves the window at most (copa.md section 6).
         self.cwnd = self.cwnd.max(before / 2.0);
-        self.compete(now, feedback.rtt, lost);
+        self.compete(now, feedback.path_rtt, lost);
         self.judge_losses(now);
         self.bound();
     }
 
     fn allowance(&self) -> Allowance {
-        let pacing = self.window().per(self.standing()).scale(self.config.pacing_gain);
+        let pacing = self.window().per(self.turn()).scale(self.config.pacing_gain);
         Allowance { window: Some(self.window()), capacity: self.capacity(), ..Allowance::of_rate(pacing) }
     }
 
@@ -258,6 +271,8 @@ impl Controller for Copa {
         see("velocity", self.velocity.get());
         see("delta", self.delta);
         see("rtt_standing_ms", self.standing().as_millis_f64());
+        see("srtt_ms", self.srtt.as_millis_f64());
+        see("slow_start", f64::from(u8::from(self.slow_start)));
         see("rtt_min_ms", self.rtt_min.get().unwrap_or(Span::ZERO).as_millis_f64());
         see("queueing_delay_ms", self.queueing_delay().as_millis_f64());
     }
@@ -279,7 +294,8 @@ mod tests {
     }
 
     fn ack(copa: &mut Copa, rtt_ms: i64, bytes: u64) {
-        copa.on_ack(Time::from_millis(1000), Span::from_millis(rtt_ms), Bytes::new(bytes));
+        let rtt = Span::from_millis(rtt_ms);
+        copa.on_ack(Time::from_millis(1000), rtt, rtt, Bytes::new(bytes));
     }
 
     #[test]

@@ -8,6 +8,10 @@ use thalweg_units::{Bytes, Span, Time};
 use super::{Acknowledgement, Cause, Fate, Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 
+/// The least return delay is held to grow by this share of the time, as it seems to when the receiver's clock is slow. A window
+/// would forget it all at once, and the jump would look like a queue.
+const CLOCK_DRIFT: f64 = 100e-6;
+
 /// When a packet counts as lost, and how long it is remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -65,6 +69,8 @@ pub struct History {
     delivered_at: Option<Time>,
     srtt: Option<Span>,
     min_rtt: Option<Span>,
+    /// From arrival by the receiver's clock to news of it by ours: the return path, the hold and the clocks' offset.
+    least_return: Option<(Time, Span)>,
     quiet_since: Time,
     unknown: u64,
     reports: Vec<Report>,
@@ -84,6 +90,7 @@ impl History {
             delivered_at: None,
             srtt: None,
             min_rtt: None,
+            least_return: None,
             quiet_since: Time::ZERO,
             unknown: 0,
             reports: Vec::new(),
@@ -144,15 +151,35 @@ impl History {
             (now - sent - hold.unwrap_or(Span::ZERO)).max(Span::from_nanos(1))
         });
         if let Some(rtt) = rtt {
-            self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt + (rtt - srtt) / 8));
             self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
+            let flight = self.mean_flight(now);
+            self.srtt = Some(self.srtt.map_or(flight, |srtt| srtt + (flight - srtt) / 8));
         }
+        let newest_delay = newest.map(|(_, delay, _)| delay);
+        let path_rtt = if hold.is_some() { rtt } else { newest_delay.and_then(|delay| self.path_rtt(now, delay)) };
         self.judge();
         if !self.reports.is_sorted_by_key(|report| report.packet.id) {
             self.reports.sort_by_key(|report| report.packet.id);
         }
         self.forget(now);
-        self.feedback(now, Cause::Report, rtt, newest.map(|(_, delay, _)| delay))
+        Feedback { rtt, path_rtt, newest_delay, ..self.feedback(now, Cause::Report) }
+    }
+
+    /// Mean time from sending to hearing of it, over the packets of a report.
+    fn mean_flight(&self, now: Time) -> Span {
+        let flights = self.reports.iter().map(|report| now - report.packet.at);
+        flights.sum::<Span>() / self.reports.len().max(1) as i64
+    }
+
+    /// Forward delay of the newest packet and the least recent return delay, for reports that do not tell their hold.
+    fn path_rtt(&mut self, now: Time, newest_delay: Span) -> Option<Span> {
+        let last = self.reports.iter().filter_map(Report::arrival).max()?;
+        let fresh = now - last;
+        let least = self.least_return.map_or(fresh, |(at, least)| fresh.min(least + (now - at).scale(CLOCK_DRIFT)));
+        // Without any delay left, the receiver's clock was set back: what was learnt of it is void.
+        let least = if newest_delay + least > Span::ZERO { least } else { fresh };
+        self.least_return = Some((now, least));
+        Some((newest_delay + least).max(Span::from_nanos(1)))
     }
 
     /// When [`History::on_timeout`] wants to be called; [`Time::NEVER`] while nothing is in flight.
@@ -174,7 +201,7 @@ impl History {
         self.in_flight = Bytes::ZERO;
         self.judged = self.first + self.entries.len() as u64;
         self.forget(now);
-        Some(self.feedback(now, Cause::Silence, None, None))
+        Some(self.feedback(now, Cause::Silence))
     }
 
     /// The number of the packet that a 16-bit transport-wide sequence number stands for: the one nearest to the newest sent.
@@ -189,7 +216,7 @@ impl History {
         self.in_flight
     }
 
-    /// Smoothed round-trip time (gain 1/8); `None` before the first sample.
+    /// Smoothed time from sending a packet to hearing of it (gain 1/8); `None` before the first sample.
     pub fn srtt(&self) -> Option<Span> {
         self.srtt
     }
@@ -249,13 +276,14 @@ impl History {
         }
     }
 
-    fn feedback(&self, now: Time, cause: Cause, rtt: Option<Span>, newest_delay: Option<Span>) -> Feedback<'_> {
+    fn feedback(&self, now: Time, cause: Cause) -> Feedback<'_> {
         Feedback {
             now,
             cause,
             reports: &self.reports,
-            rtt,
-            newest_delay,
+            rtt: None,
+            newest_delay: None,
+            path_rtt: None,
             srtt: self.srtt,
             min_rtt: self.min_rtt,
             in_flight: self.in_flight,
@@ -364,6 +392,37 @@ mod tests {
         });
         assert_eq!(history.resolve(65_535), PacketId(65_535));
         assert_eq!(history.resolve(3), PacketId(65_539));
+    }
+
+    #[test]
+    fn the_wait_for_a_batch_is_no_delay_of_the_path_but_counts_in_srtt() {
+        let mut history = History::new(Config::default());
+        // 25 ms each way, a clock 100 s ahead; the first report leaves as its packet arrives, the second 40 ms after.
+        let clock = |ms: u64| Time::from_millis(ms + 100_000);
+        sent(&mut history, 0, 0);
+        let feedback = history.on_report(Time::from_millis(50), &[arrived(0, clock(25))], None);
+        assert_eq!((feedback.path_rtt, feedback.mean_held()), (Some(Span::from_millis(50)), Some(Span::ZERO)));
+        sent(&mut history, 1, 100);
+        sent(&mut history, 2, 110);
+        let both = [arrived(1, clock(125)), arrived(2, clock(145))];
+        let feedback = history.on_report(Time::from_millis(210), &both, None);
+        let near = |told: Option<Span>, ms: i64| (told.unwrap() - Span::from_millis(ms)).abs() < Span::from_micros(20);
+        assert_eq!(feedback.rtt, Some(Span::from_millis(100)));
+        assert!(near(feedback.path_rtt, 60), "{:?}", feedback.path_rtt);
+        assert!(near(feedback.rtt_of(&feedback.reports[0]), 50));
+        assert!(near(feedback.held(&feedback.reports[0]), 60) && near(feedback.mean_held(), 50));
+        // Mean flight of the two is 105 ms, an eighth of the way from 50.
+        assert_eq!(feedback.srtt, Some(Span::from_micros(56_875)));
+    }
+
+    #[test]
+    fn a_receiver_clock_set_back_is_noticed() {
+        let mut history = History::new(Config::default());
+        sent(&mut history, 0, 0);
+        history.on_report(Time::from_millis(50), &[arrived(0, Time::from_millis(100_025))], None);
+        sent(&mut history, 1, 100);
+        let feedback = history.on_report(Time::from_millis(150), &[arrived(1, Time::from_millis(125))], None);
+        assert_eq!(feedback.path_rtt, Some(Span::from_millis(50)));
     }
 
     /// The same arrivals told in three ways.

@@ -75,7 +75,11 @@ pub struct Feedback<'a> {
     pub rtt: Option<Span>,
     /// Arrival less sending time of that packet: two clocks, so only differences between packets mean anything.
     pub newest_delay: Option<Span>,
-    /// Smoothed round-trip time (gain 1/8, vidaptive.md C1), this sample included; `None` before the first.
+    /// `rtt` without the time the report was held even if the receiver does not tell it (TWCC): forward delay and the least
+    /// return delay seen. This is the delay to judge queues by; a window must cover the wait for reports too.
+    pub path_rtt: Option<Span>,
+    /// Smoothed time from sending a packet to hearing of it (gain 1/8, vidaptive.md C1), this report included; `None` before the
+    /// first. It has the wait for batched reports in it, so that window / srtt is the rate that the window sustains.
     pub srtt: Option<Span>,
     /// The least round-trip time of the connection.
     pub min_rtt: Option<Span>,
@@ -100,6 +104,18 @@ impl Feedback<'_> {
     /// back, but how much longer than the newest packet it was under way shows in the receiver's clock.
     pub fn rtt_of(&self, report: &Report) -> Option<Span> {
         let delay = report.arrival()? - report.packet.at;
-        Some((self.rtt? + (delay - self.newest_delay?)).max(Span::from_nanos(1)))
+        Some((self.path_rtt? + (delay - self.newest_delay?)).max(Span::from_nanos(1)))
+    }
+
+    /// How long news of an arrived packet waited at the receiver for its report.
+    pub fn held(&self, report: &Report) -> Option<Span> {
+        Some(((self.now - report.packet.at) - self.rtt_of(report)?).max(Span::ZERO))
+    }
+
+    /// The mean of [`Feedback::held`] over the packets that arrived; `None` if none did.
+    pub fn mean_held(&self) -> Option<Span> {
+        let held = || self.reports.iter().filter_map(|report| self.held(report));
+        let count = held().count() as i64;
+        (count > 0).then(|| held().sum::<Span>() / count)
     }
 }

@@ -60,6 +60,7 @@ impl Config {
             srtt: self.srtt_before_samples,
             config: self,
             rtt_min: None,
+            held: Span::ZERO,
             history: VecDeque::new(),
             acked: Bytes::ZERO,
             lost: Bytes::ZERO,
@@ -85,6 +86,8 @@ pub struct Rocc {
     cwnd: Bytes,
     srtt: Span,
     rtt_min: Option<Span>,
+    /// The longest that news of a packet waits for its report, smoothed.
+    held: Span,
     history: VecDeque<Entry>,
     acked: Bytes,
     lost: Bytes,
@@ -95,9 +98,10 @@ pub struct Rocc {
 }
 
 impl Rocc {
-    /// hist = (1 + gamma) R_min.
+    /// hist = (1 + gamma) R_min, and the wait for reports where they are batched: gamma R_min must be left over to grow by
+    /// (rocc.md section 4, "ACK aggregation larger than gamma R_min").
     fn span(&self) -> Span {
-        self.rtt_min.unwrap_or(self.srtt).scale(1.0 + self.config.gamma)
+        self.rtt_min.unwrap_or(self.srtt).scale(1.0 + self.config.gamma) + self.held
     }
 
     fn push(&mut self, entry: Entry) {
@@ -142,6 +146,9 @@ impl Controller for Rocc {
         }
         if let Some(srtt) = feedback.srtt {
             self.srtt = srtt;
+        }
+        if let Some(held) = feedback.reports.iter().filter_map(|report| feedback.held(report)).max() {
+            self.held += (held - self.held) / 8;
         }
         let newest = feedback.reports.iter().filter_map(|report| report.arrival()).max();
         let mut last = self.history.back().map_or(Time::ZERO, |entry| entry.at);

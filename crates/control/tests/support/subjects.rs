@@ -39,7 +39,7 @@ fn gcc_of_2021() -> Box<dyn Controller> {
     let config = gcc::Config {
         acknowledged_rate: gcc::acknowledged_rate::Config::Bayesian,
         loss: gcc::loss::Config::V1,
-        ..gcc::Config::legacy_pacing()
+        ..gcc::Config::default()
     };
     Box::new(config.build().unwrap())
 }

@@ -15,6 +15,8 @@ impl Clock {
     pub const TRUE: Clock = Clock { offset: Span::ZERO, drift_ppm: 0.0 };
     /// Seventeen minutes ahead and 100 ppm fast.
     pub const ODD: Clock = Clock { offset: Span::from_secs(1024), drift_ppm: 100.0 };
+    /// The same, but slow.
+    pub const SLOW: Clock = Clock { offset: Span::from_secs(1024), drift_ppm: -100.0 };
 
     fn read(self, now: Time, tick: Span) -> Time {
         let drifted = now + now.since_start().scale(self.drift_ppm * 1e-6) + self.offset;

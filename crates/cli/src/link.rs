@@ -33,6 +33,14 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
     }
 }
 
+/// A short name for tables: the file's own, or what was given.
+pub(crate) fn label(name: &str) -> String {
+    if Path::new(name).is_file() {
+        return Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy().into_owned());
+    }
+    name.into()
+}
+
 /// Reads either format: with two fields or a decimal point on its first line it is one value a second.
 pub(crate) fn read(text: &str) -> anyhow::Result<Trace> {
     let first = text.lines().next().unwrap_or_default();

@@ -4,6 +4,7 @@
 
 mod commands;
 mod link;
+mod play;
 mod progress;
 mod table;
 
@@ -25,6 +26,12 @@ struct Arguments {
 enum Command {
     /// Play schemes side by side over one link, with a real codec, and compare them
     Compare(commands::compare::Arguments),
+    /// Play a scenario file
+    Run(commands::run::Arguments),
+    /// Draw the report of runs again
+    Report(commands::report::Arguments),
+    /// Say why a run did what it did at a moment
+    Explain(commands::explain::Arguments),
     /// List the schemes
     Schemes,
     /// Look at, convert and make link traces
@@ -40,6 +47,9 @@ fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Run(arguments) => commands::run::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Completions { shell } => {

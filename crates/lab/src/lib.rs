@@ -9,6 +9,8 @@ pub mod metrics;
 pub mod outcome;
 pub mod receiver;
 pub mod record;
+pub mod report;
+pub mod run_folder;
 pub mod scenario;
 pub mod simulate;
 

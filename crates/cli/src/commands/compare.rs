@@ -2,16 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_lab::simulate;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
-use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Size, Span};
-
-use crate::progress::Progress;
-use crate::{link, table};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -48,40 +42,16 @@ pub(crate) struct Arguments {
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
-    /// Write each run's outcome into this folder
-    #[arg(long, short)]
-    out: Option<PathBuf>,
+    /// The folder for the report and for each run: run.toml, events.parquet, summary.json
+    #[arg(long, short, default_value = "out")]
+    out: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let schemes: Vec<Scheme> = arguments
-        .scheme
-        .iter()
-        .map(|name| name.parse::<Scheme>().map_err(anyhow::Error::from))
-        .collect::<Result<_, _>>()?;
+    let schemes = crate::play::schemes(&arguments.scheme)?;
     let scenario = scenario(arguments);
-    let mut summaries = Vec::new();
-    for scheme in &schemes {
-        let progress = Progress::new(format!("{} over {}", scheme.name, scenario.name), scenario.duration);
-        let mut find =
-            |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
-        let mut run = simulate(&scenario, scheme, &mut find, &mut |now| progress.tell(now))
-            .with_context(|| format!("{} over {}", scheme.name, scenario.name))?;
-        run.outcome.summary.speed_x = Some(progress.finish());
-        if let Some(out) = &arguments.out {
-            std::fs::create_dir_all(out).with_context(|| out.display().to_string())?;
-            let path = out.join(format!("{}.json", scheme.name.replace([':', '+'], "-")));
-            let text = serde_json::to_string(&run.outcome)?;
-            std::fs::write(&path, text).with_context(|| path.display().to_string())?;
-        }
-        summaries.push(run.outcome.summary);
-    }
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "runs": summaries }))?);
-    } else {
-        table::print(&summaries);
-    }
-    Ok(())
+    let outcomes = crate::play::all(&scenario, &schemes, Some(&arguments.out))?;
+    crate::play::show(&outcomes, arguments.json, &arguments.out)
 }
 
 fn scenario(arguments: &Arguments) -> Scenario {
@@ -93,7 +63,7 @@ fn scenario(arguments: &Arguments) -> Scenario {
     let mut down: Vec<HopConfig> = arguments.down.iter().map(|name| bottleneck(name, QueueConfig::Infinite)).collect();
     down.push(delay.clone());
     Scenario {
-        name: arguments.trace.rsplit('/').next().unwrap_or(&arguments.trace).into(),
+        name: crate::link::label(&arguments.trace),
         duration: arguments.duration,
         seed: arguments.seed,
         video: Video { source: arguments.video.clone(), size: arguments.size, frame_rate: arguments.frame_rate },

@@ -1,5 +1,8 @@
 //! One file for each command.
 
 pub(crate) mod compare;
+pub(crate) mod explain;
+pub(crate) mod report;
+pub(crate) mod run;
 pub(crate) mod schemes;
 pub(crate) mod trace;

@@ -1,0 +1,93 @@
+//! `thalweg explain`: why a run did what it did at a moment.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use thalweg_lab::record::{Row, What};
+use thalweg_lab::run_folder::RunFile;
+use thalweg_lab::simulate;
+use thalweg_sender::Event;
+use thalweg_units::{Span, Time};
+
+use crate::link;
+use crate::progress::Progress;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The folder of a run
+    run: PathBuf,
+    /// The moment, such as 12.3s
+    #[arg(long)]
+    at: Span,
+    /// How much before and after it to show
+    #[arg(long, default_value = "500ms")]
+    around: Span,
+}
+
+/// Plays the run again up to the moment (same scenario, scheme and seed give the same events) and shows the decisions.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let path = arguments.run.join("run.toml");
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let mut file: RunFile = toml::from_str(&text).with_context(|| path.display().to_string())?;
+    if arguments.at < Span::ZERO || arguments.at >= file.scenario.duration {
+        bail!("--at {} is outside the run, which lasts {}", arguments.at, file.scenario.duration);
+    }
+    let at = Time::ZERO + arguments.at;
+    let (from, to) = (at - arguments.around, at + arguments.around);
+    file.scenario.measure_quality = false;
+    let (duration, seed) = (file.scenario.duration, file.scenario.seed);
+    file.scenario.duration = file.scenario.duration.min(to.since_start());
+    let progress = Progress::new(format!("{} again, up to {}", file.scheme.name, to), file.scenario.duration);
+    let mut find = |name: &str| link::find(name, duration, seed).map_err(|error| format!("{error:#}"));
+    let run = simulate(&file.scenario, &file.scheme, &mut find, &mut |now| progress.tell(now))?;
+    progress.finish();
+
+    println!("{} over {} at {at}", file.scheme.name, file.scenario.name);
+    println!("\nvariables");
+    let mut latest = std::collections::BTreeMap::new();
+    for record in run.recorder.records().iter().take_while(|record| record.at <= at) {
+        if let What::Sender(Event::Variable { name, value }) = record.what {
+            latest.insert(name, value);
+        }
+    }
+    for (name, value) in latest {
+        println!("  {name:20} {value:.3}");
+    }
+    println!("\ndecisions from {from} to {to}");
+    for record in run.recorder.records().iter().filter(|record| record.at >= from && record.at <= to) {
+        if let Some(line) = decision(&Row::of(record)) {
+            println!("  {} {line}", record.at);
+        }
+    }
+    Ok(())
+}
+
+/// A decision in a line; nothing for packets, reports and samples.
+fn decision(row: &Row) -> Option<String> {
+    let why = if row.why.is_empty() { String::new() } else { format!(": {}", row.why) };
+    let mbps = |bps: Option<u64>| bps.map_or(String::new(), |bps| format!(" {:.3} Mbps", bps as f64 / 1e6));
+    let number = |name: &str, value: Option<u64>| value.map_or(String::new(), |value| format!(" {name} {value}"));
+    Some(match row.event {
+        "decision" => {
+            let from = row.value.map_or(0.0, |bps| bps / 1e6);
+            format!("controller: {} from {from:.3} to{}{why}", row.what, mbps(row.rate_bps))
+        }
+        "allowance" => format!("allowance:{}{}", mbps(row.rate_bps), number("window", row.bytes)),
+        "encode-started" => {
+            format!("encode{} at {}p for{}", number("picture", row.picture), row.count?, mbps(row.rate_bps))
+        }
+        "frame-queued" => format!("queued {}{}{}", row.what, number("frame", row.frame), number("bytes", row.bytes)),
+        "picture-skipped" | "picture-held" | "keyframe-forced" | "resumed" | "repeat-refused" => {
+            format!("{}{}{why}", row.event.replace('-', " "), number("picture", row.picture))
+        }
+        "paused" | "reset" => {
+            let age = row.span_ns? as f64 / 1e6;
+            format!("{}: the oldest packet had waited {age:.0} ms{}", row.event, number("packets", row.count))
+        }
+        "size-changed" => format!("size changed to {}p", row.count?),
+        "keyframe-asked" | "repeat-asked" | "packet-dropped" | "frame-abandoned" => {
+            format!("{}{}{why}", row.event.replace('-', " "), number("frame", row.frame))
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,52 @@
+//! `thalweg run`: a scenario file.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use thalweg_lab::Scenario;
+use thalweg_units::Seed;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The scenario, a TOML file (the `[scenario]` of any run.toml is one; see examples/)
+    scenario: PathBuf,
+    /// Schemes to play, separated by commas (see `thalweg schemes`)
+    #[arg(long, default_value = "gcc,vidaptive", value_delimiter = ',')]
+    scheme: Vec<String>,
+    /// Another seed than the scenario's, or several: 1..10
+    #[arg(long, value_parser = seeds)]
+    seed: Option<Seeds>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+    /// The folder for the report and for each run
+    #[arg(long, short, default_value = "out")]
+    out: PathBuf,
+}
+
+/// Seeds from..=to.
+#[derive(Debug, Clone, Copy)]
+struct Seeds(u64, u64);
+
+fn seeds(text: &str) -> Result<Seeds, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) if from <= to => Ok(Seeds(from, to)),
+        _ => Err(format!("'{text}' is no seed: write a number, or a range such as 1..10 (both ends played)")),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let path = arguments.scenario.display().to_string();
+    let text = std::fs::read_to_string(&arguments.scenario).with_context(|| path.clone())?;
+    let scenario: Scenario = toml::from_str(&text).with_context(|| path)?;
+    let schemes = crate::play::schemes(&arguments.scheme)?;
+    let Seeds(from, to) = arguments.seed.unwrap_or(Seeds(scenario.seed.get(), scenario.seed.get()));
+    let mut outcomes = Vec::new();
+    for seed in from..=to {
+        let scenario = Scenario { seed: Seed::new(seed), ..scenario.clone() };
+        let out = if from == to { arguments.out.clone() } else { arguments.out.join(format!("seed-{seed}")) };
+        outcomes.extend(crate::play::all(&scenario, &schemes, Some(&out))?);
+    }
+    crate::play::show(&outcomes, arguments.json, &arguments.out)
+}

@@ -1,0 +1,274 @@
+//! The page: table, time axis, distributions.
+
+use std::fmt::Write;
+
+use thalweg_video::quality::ssim_db;
+
+use super::About;
+use super::chart::{Chart, Line, Stroke};
+use crate::metrics::latency;
+use crate::outcome::{Mark, Outcome};
+
+/// Colours that differ in print and for most of the colour-blind (Okabe and Ito 2008, without the palest).
+const COLOURS: [&str; 7] = ["#d55e00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#e69f00", "#000000"];
+const CAPACITY: &str = "#e4e7ec";
+
+const STYLE: &str = "
+body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1120px;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.1rem;margin:2rem 0 .4rem}p{margin:.3rem 0}.quiet{color:#57606a}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;margin:1rem 0}
+th,td{padding:.3rem .55rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
+th:first-child,td:first-child{text-align:left}th{font-weight:600;color:#57606a}
+tbody td:first-child{font-weight:600}.key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em}
+figure{margin:.6rem 0;display:inline-block;vertical-align:top}figcaption{font-weight:600;font-size:.9rem;color:#57606a}
+svg{width:100%;height:auto;display:block}svg text{font:12px system-ui,sans-serif;fill:#57606a}
+.grid{stroke:#eef1f4;stroke-width:1;fill:none}.unit{fill:#8c959f}
+.legend span{margin-right:1.2em;white-space:nowrap}code{background:#f3f5f7;padding:.1em .3em;border-radius:4px}
+@media print{body{margin:0;max-width:none}figure{break-inside:avoid}}";
+
+pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
+    let mut html = String::new();
+    let title = escape(&about.title);
+    // Writing to a string cannot fail.
+    let _ = write!(
+        html,
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><title>{title}</title><style>{STYLE}</style></head><body><h1>{title}</h1>"
+    );
+    if let Some(first) = runs.first() {
+        let s = &first.summary;
+        let _ = write!(
+            html,
+            "<p class=\"quiet\">{} over {}, {:.0} s, seed {}. {}.</p>",
+            escape(&s.video),
+            escape(&s.trace),
+            s.duration_s,
+            s.seed,
+            escape(&first.codec)
+        );
+    }
+    html.push_str(&table(runs));
+    html.push_str("<h2>Over time</h2><p class=\"legend\">");
+    for (index, run) in runs.iter().enumerate() {
+        let _ = write!(html, "<span>{}{}</span>", key(colour(index)), escape(&run.summary.scheme));
+    }
+    let _ = write!(html, "<span>{}what the link could carry</span></p>", key(CAPACITY));
+    for chart in time_charts(runs) {
+        html.push_str(&chart.svg());
+    }
+    html.push_str("<h2>Distributions</h2>");
+    for chart in distributions(runs) {
+        html.push_str(&chart.svg());
+    }
+    let _ = write!(
+        html,
+        "<p class=\"quiet\">Latency is from the camera to the display, over all pictures; one that was not shown counts until \
+         the next that was. PSNR and SSIM are of luma, scaled to the source's size. Utilisation is what the bottleneck let \
+         through over what it could have.</p><p class=\"quiet\">Made by Thalweg {}: <code>{}</code></p></body></html>",
+        env!("CARGO_PKG_VERSION"),
+        escape(&about.command)
+    );
+    html
+}
+
+fn table(runs: &[Outcome]) -> String {
+    let heads = [
+        "scheme",
+        "video Mbps",
+        "wire Mbps",
+        "filler Mbps",
+        "used",
+        "PSNR dB",
+        "SSIM dB",
+        "latency p50",
+        "p95",
+        "mean ms",
+        "fps",
+        "stalls",
+        "loss",
+        "call QoE",
+    ];
+    let mut html = String::from("<table><thead><tr>");
+    for head in heads {
+        let _ = write!(html, "<th>{head}</th>");
+    }
+    html.push_str("</tr></thead><tbody>");
+    let optional =
+        |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
+    for (index, run) in runs.iter().enumerate() {
+        let s = &run.summary;
+        let cells = [
+            format!("{}{}", key(colour(index)), escape(&s.scheme)),
+            format!("{:.2}", s.video_bitrate_bps / 1e6),
+            format!("{:.2}", s.wire_bitrate_bps / 1e6),
+            format!("{:.2}", s.filler_bitrate_bps / 1e6),
+            s.utilization.map_or("–".into(), |share| format!("{:.0}%", share * 100.0)),
+            optional(s.psnr_db, 2),
+            optional(s.ssim_db, 2),
+            optional(s.latency_p50_ms, 0),
+            optional(s.latency_p95_ms, 0),
+            optional(s.latency_mean_ms, 0),
+            format!("{:.1}", s.frame_rate_fps),
+            format!("{:.1}%", s.stall_ratio * 100.0),
+            format!("{:.1}%", s.packet_loss_ratio * 100.0),
+            optional(s.qoe_call, 2),
+        ];
+        html.push_str("<tr>");
+        for cell in cells {
+            let _ = write!(html, "<td>{cell}</td>");
+        }
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table>");
+    html
+}
+
+fn time_charts(runs: &[Outcome]) -> Vec<Chart> {
+    let end = runs.iter().map(|run| run.summary.duration_s).fold(1.0, f64::max);
+    let over_time = |title, height, y_range, logarithmic_y, lines| Chart {
+        title,
+        x: "seconds",
+        x_range: (0.0, end),
+        y_range,
+        logarithmic_x: false,
+        logarithmic_y,
+        height,
+        width_share: 1.0,
+        lines,
+    };
+    let each = |stroke, points: &dyn Fn(&Outcome) -> Vec<(f64, f64)>| -> Vec<Line> {
+        let lines = runs.iter().enumerate();
+        lines.map(|(index, run)| Line { colour: colour(index), stroke, points: points(run) }).collect()
+    };
+    let halves = |values: &[f64], bin: f64| -> Vec<(f64, f64)> {
+        let chunk = ((0.5 / bin).round() as usize).max(1);
+        let means = values.chunks(chunk).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64);
+        means.enumerate().map(|(index, mean)| ((index * chunk) as f64 * bin, mean)).collect()
+    };
+    let mut rates: Vec<Line> = runs
+        .first()
+        .map(|run| Line {
+            colour: CAPACITY,
+            stroke: Stroke::Area,
+            points: halves(&run.series.capacity_mbps, run.series.bin_s),
+        })
+        .into_iter()
+        .collect();
+    let highest = |lines: &[Line]| lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.1, f64::max);
+    rates.extend(each(Stroke::Steps, &|run| halves(&run.series.sent_mbps, run.series.bin_s)));
+    let mut video: Vec<Line> = rates.first().cloned().into_iter().collect();
+    video.extend(each(Stroke::Steps, &|run| halves(&run.series.video_mbps, run.series.bin_s)));
+    let late = each(Stroke::Line, &|run| {
+        run.frames.iter().filter_map(|f| Some((f.captured_s, (f.displayed_s? - f.captured_s) * 1e3))).collect()
+    });
+    let quality = each(Stroke::Steps, &|run| by_second(run, |frame| frame.psnr_db));
+    let size = each(Stroke::Steps, &|run| {
+        let shown = run.frames.iter().filter(|frame| frame.displayed_s.is_some());
+        shown.map(|frame| (frame.captured_s, f64::from(frame.height))).collect()
+    });
+    let alpha = each(Stroke::Line, &|run| variable(run, "alpha"));
+    let marks = each(Stroke::Marks, &|run| {
+        run.series.marks.iter().filter(|(_, mark)| *mark == Mark::Reset).map(|(at, _)| (*at, 0.0)).collect()
+    });
+    let filler = each(Stroke::Steps, &|run| halves(&run.series.filler_mbps, run.series.bin_s));
+    let slowest = highest(&late).max(200.0);
+    let mut alpha_and_marks = alpha;
+    alpha_and_marks.extend(marks);
+    let top = highest(&rates);
+    vec![
+        over_time("On the wire, Mbps, against what the link could carry", 240.0, (0.0, top), false, rates),
+        over_time("Video on the wire, Mbps", 180.0, (0.0, top), false, video),
+        over_time("Frame latency, ms", 220.0, (20.0, slowest), true, late),
+        over_time("PSNR, dB (mean of each second)", 160.0, range(&quality), false, quality),
+        over_time("Lines in a frame", 130.0, (0.0, highest(&size) * 1.05), false, size),
+        over_time("Filler on the wire, Mbps", 120.0, (0.0, highest(&filler)), false, filler),
+        over_time(
+            "Headroom factor alpha (ticks at the top: encoder resets)",
+            140.0,
+            (0.0, 1.05),
+            false,
+            alpha_and_marks,
+        ),
+    ]
+}
+
+fn distributions(runs: &[Outcome]) -> Vec<Chart> {
+    let cumulative = |mut values: Vec<f64>| -> Vec<(f64, f64)> {
+        values.sort_by(f64::total_cmp);
+        let count = values.len().max(1) as f64;
+        let step = (values.len() / 400).max(1);
+        let chosen = values.iter().enumerate().filter(|(index, _)| index % step == 0 || index + 1 == values.len());
+        chosen.map(|(index, value)| (*value, (index + 1) as f64 / count)).collect()
+    };
+    let chart = |title, x, logarithmic_x, values: &dyn Fn(&Outcome) -> Vec<f64>| {
+        let lines: Vec<Line> = runs
+            .iter()
+            .enumerate()
+            .map(|(index, run)| Line { colour: colour(index), stroke: Stroke::Line, points: cumulative(values(run)) })
+            .collect();
+        let all = || lines.iter().flat_map(|line| &line.points).map(|point| point.0);
+        let (from, to) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        let x_range =
+            if from.is_finite() { (if logarithmic_x { from.max(1.0) } else { from }, to) } else { (1.0, 10.0) };
+        Chart {
+            title,
+            x,
+            x_range,
+            y_range: (0.0, 1.0),
+            logarithmic_x,
+            logarithmic_y: false,
+            height: 220.0,
+            width_share: 0.49,
+            lines,
+        }
+    };
+    vec![
+        chart("Share of pictures at most this late", "ms", true, &|run| {
+            latency(&run.frames).map(|latency| latency.each_ms).unwrap_or_default()
+        }),
+        chart("Share of shown frames with at most this PSNR", "dB", false, &|run| {
+            run.frames.iter().filter_map(|frame| frame.psnr_db).collect()
+        }),
+        chart("Share of shown frames with at most this SSIM", "dB", false, &|run| {
+            run.frames.iter().filter_map(|frame| frame.ssim).map(ssim_db).collect()
+        }),
+        chart("Share of frames at most this large", "bytes", true, &|run| {
+            run.frames.iter().filter(|frame| frame.queued_s.is_some()).map(|frame| frame.bytes as f64).collect()
+        }),
+    ]
+}
+
+fn by_second(run: &Outcome, value: impl Fn(&crate::outcome::FrameRecord) -> Option<f64>) -> Vec<(f64, f64)> {
+    let seconds = run.summary.duration_s.ceil() as usize;
+    let mut sums = vec![(0.0, 0u32); seconds];
+    for frame in &run.frames {
+        if let (Some(value), Some(sum)) = (value(frame), sums.get_mut(frame.captured_s as usize)) {
+            *sum = (sum.0 + value, sum.1 + 1);
+        }
+    }
+    let present = sums.into_iter().enumerate().filter(|(_, (_, count))| *count > 0);
+    present.map(|(second, (sum, count))| (second as f64, sum / f64::from(count))).collect()
+}
+
+fn variable(run: &Outcome, name: &str) -> Vec<(f64, f64)> {
+    run.series.variables.iter().find(|(known, _)| known == name).map(|(_, points)| points.clone()).unwrap_or_default()
+}
+
+/// A little more than what the lines cover.
+fn range(lines: &[Line]) -> (f64, f64) {
+    let all = || lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let (from, to) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    if from.is_finite() { ((from - 1.0).floor(), (to + 1.0).ceil()) } else { (0.0, 1.0) }
+}
+
+fn colour(index: usize) -> &'static str {
+    COLOURS[index % COLOURS.len()]
+}
+
+fn key(colour: &str) -> String {
+    format!("<span class=\"key\" style=\"background:{colour}\"></span>")
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

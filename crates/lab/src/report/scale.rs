@@ -1,0 +1,65 @@
+//! From figures to places on paper.
+
+/// An axis.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    from: f64,
+    to: f64,
+    start: f64,
+    end: f64,
+    logarithmic: bool,
+}
+
+impl Scale {
+    /// Values `from..to` on `start..end` of the paper.
+    pub(super) fn linear(from: f64, to: f64, start: f64, end: f64) -> Scale {
+        Scale { from, to: if to > from { to } else { from + 1.0 }, start, end, logarithmic: false }
+    }
+
+    /// The same by orders of magnitude; `from` is above zero.
+    pub(super) fn logarithmic(from: f64, to: f64, start: f64, end: f64) -> Scale {
+        Scale { from: from.ln(), to: to.max(from * 1.01).ln(), start, end, logarithmic: true }
+    }
+
+    /// Where a value lies; values beyond the ends lie on them.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let value = if self.logarithmic { value.max(1e-12).ln() } else { value };
+        let share = ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
+        self.start + share * (self.end - self.start)
+    }
+
+    /// Round values to mark, about `count` of them.
+    pub(super) fn ticks(&self, count: usize) -> Vec<f64> {
+        if self.logarithmic {
+            let (from, to) = (self.from.exp(), self.to.exp());
+            let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
+            let steps = decades.flat_map(|decade| [1.0, 3.0].map(|step| step * 10f64.powi(decade)));
+            return steps.filter(|value| (from * 0.999..=to * 1.001).contains(value)).collect();
+        }
+        let rough = (self.to - self.from) / count.max(1) as f64;
+        let power = 10f64.powf(rough.log10().floor());
+        let step =
+            [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= rough).unwrap_or(power);
+        let first = (self.from / step).ceil() as i64;
+        let last = (self.to / step + 1e-9).floor() as i64;
+        (first..=last).map(|index| index as f64 * step).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(Scale::linear(0.0, 60.0, 0.0, 1.0).ticks(6), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        let ticks = Scale::logarithmic(20.0, 5000.0, 0.0, 1.0).ticks(5);
+        assert_eq!(ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(), [30.0, 100.0, 300.0, 1000.0, 3000.0]);
+    }
+
+    #[test]
+    fn values_beyond_the_ends_lie_on_them() {
+        let scale = Scale::linear(0.0, 10.0, 100.0, 200.0);
+        assert_eq!((scale.place(-5.0), scale.place(5.0), scale.place(99.0)), (100.0, 150.0, 200.0));
+    }
+}

@@ -168,7 +168,7 @@ impl History {
     /// Mean time from sending to hearing of it, over the packets of a report.
     fn mean_flight(&self, now: Time) -> Span {
         let flights = self.reports.iter().map(|report| now - report.packet.at);
-        flights.sum::<Span>() / self.reports.len().max(1) as i64
+        (flights.sum::<Span>() / self.reports.len().max(1) as i64).max(Span::from_nanos(1))
     }
 
     /// Forward delay of the newest packet and the least recent return delay, for reports that do not tell their hold.
@@ -413,6 +413,15 @@ mod tests {
         assert!(near(feedback.held(&feedback.reports[0]), 60) && near(feedback.mean_held(), 50));
         // Mean flight of the two is 105 ms, an eighth of the way from 50.
         assert_eq!(feedback.srtt, Some(Span::from_micros(56_875)));
+    }
+
+    #[test]
+    fn a_receiver_that_acknowledges_before_a_packet_can_have_arrived_leaves_no_round_trip_of_nothing() {
+        let mut history = History::new(Config::default());
+        sent(&mut history, 0, 100);
+        let feedback = history.on_report(Time::from_millis(100), &[arrived(0, Time::from_millis(100))], None);
+        assert!(feedback.rtt > Some(Span::ZERO) && feedback.path_rtt > Some(Span::ZERO));
+        assert!(feedback.srtt > Some(Span::ZERO));
     }
 
     #[test]

@@ -14,8 +14,8 @@ pub struct Config {
     /// Exceed the pacing rate so that the queue drains within this time (libwebrtc `queue_time_limit`, 2 s); `None` where the
     /// queue's age is bounded by the frame policy instead (vidaptive.md section 4).
     pub drain_within: Option<Span>,
-    /// Never faster than this (vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
-    pub limit: Rate,
+    /// Never faster than this, if set (vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
+    pub limit: Option<Rate>,
 }
 
 /// Where the pacing rate comes from.
@@ -32,7 +32,7 @@ pub enum PacingRate {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { rate: PacingRate::Controller, burst: Span::ZERO, drain_within: None, limit: Rate::MAX }
+        Config { rate: PacingRate::Controller, burst: Span::ZERO, drain_within: None, limit: None }
     }
 }
 

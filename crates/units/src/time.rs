@@ -82,7 +82,7 @@ impl AddAssign<Span> for Time {
 impl Sub<Span> for Time {
     type Output = Time;
     fn sub(self, span: Span) -> Time {
-        self + Span(span.0.saturating_neg())
+        Time(self.0.saturating_add_signed(span.0.saturating_neg()))
     }
 }
 

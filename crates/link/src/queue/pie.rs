@@ -87,7 +87,7 @@ impl Pie {
     fn update(&mut self, now: u64, bytes: u64) {
         while now - self.updated > UPDATE {
             self.previous = self.current;
-            self.current = if self.rate > 0 { bytes / self.rate } else { 0 };
+            self.current = bytes.checked_div(self.rate).unwrap_or(0);
             let (current, previous, reference) = (self.current as f64, self.previous as f64, self.reference as f64);
             let step = 0.125 * (current - reference) + 1.25 * (current - previous);
             let scale = match self.probability {

@@ -291,7 +291,7 @@ impl Engine {
             (PacingRate::WindowRate(factor), Some(window)) => window.per(self.srtt()).scale(factor),
             (PacingRate::Unpaced, _) => Rate::MAX,
         };
-        rate.min(self.pacing.limit)
+        rate.min(self.pacing.limit.unwrap_or(Rate::MAX))
     }
 
     /// Lets the policy judge the queue.

@@ -65,7 +65,7 @@ impl Engine {
     /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (gcc.md section 11).
     fn follow_drain_rule(&mut self) {
         let Some(limit) = self.pacing.drain_within else { return };
-        let mut rate = self.allowance.pacing.min(self.pacing.limit);
+        let mut rate = self.allowance.pacing.min(self.pacing.limit.unwrap_or(Rate::MAX));
         if !self.queue.is_empty() {
             let left = (limit - self.queue.mean_wait(self.now)).max(Span::from_millis(1));
             rate = rate.max(self.queue.wire_bytes().per(left));

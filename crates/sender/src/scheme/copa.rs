@@ -19,7 +19,7 @@ pub(super) fn alone() -> Scheme {
         controller: ControllerConfig::Copa(copa::Config { delta: 0.9, ..copa::Config::default() }),
         pacing: pacing::Config {
             rate: PacingRate::WindowRate(1.0),
-            limit: Rate::from_kbps(12_000),
+            limit: Some(Rate::from_kbps(12_000)),
             ..pacing::Config::default()
         },
         filler: None,
@@ -32,7 +32,7 @@ pub(super) fn alone() -> Scheme {
 
 /// And dummies.
 pub(super) fn with_dummies() -> Scheme {
-    let pacing = pacing::Config { limit: Rate::MAX, ..alone().pacing };
+    let pacing = pacing::Config { limit: None, ..alone().pacing };
     Scheme { filler: Some(filler::Config::default()), pacing, ..alone() }
 }
 

@@ -36,7 +36,7 @@ impl ControllerConfig {
     /// When a parameter is out of range.
     pub fn build(&self) -> Result<Box<dyn Controller>, ConfigError> {
         Ok(match self {
-            ControllerConfig::Fixed(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Fixed(config) => Box::new(config.build()?),
             ControllerConfig::Copa(config) => Box::new(config.clone().build()?),
             ControllerConfig::Rocc(config) => Box::new(config.clone().build()?),
             ControllerConfig::Gcc(config) => Box::new(config.clone().build()?),

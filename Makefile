@@ -1,0 +1,31 @@
+# Two commands do everything, set-up included: `make demo` and `make test`.
+
+CARGO ?= cargo
+# libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
+PACKAGES = libvpx-dev pkg-config
+
+.PHONY: demo test setup check clean
+
+demo: setup
+	$(CARGO) build --release -p thalweg-cli
+	./target/release/thalweg compare --scheme gcc,copa,vidaptive,vidaptive:rocc --trace lte-driving --size 720p --out out
+	@echo "open out/report.html in a browser"
+
+test: setup
+	$(CARGO) test --workspace
+
+# What CI adds: formatting, lints, documentation.
+check: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+setup:
+	@pkg-config --exists vpx || { \
+	  echo "installing $(PACKAGES) (Debian's libvpx: the real VP8 encoder)"; \
+	  if [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq $(PACKAGES); \
+	  else sudo apt-get update -qq && sudo apt-get install -y -qq $(PACKAGES); fi; }
+
+clean:
+	$(CARGO) clean
+	rm -rf out

@@ -20,9 +20,8 @@ pub struct Config {
     pub packets: u32,
     /// ... and duration.
     pub duration: Span,
-    /// The least time between its bursts: in the first exponential probing ...
-    pub initial_spacing: Span,
-    /// ... and later.
+    /// The least time between its bursts (20 ms, and 100 ms of duration, belong to repeated initial probing, which is off unless
+    /// an application asks for it).
     pub spacing: Span,
     /// Probe every five seconds while the application limits (WebRTC: screen sharing only).
     pub periodic_in_alr: bool,
@@ -36,7 +35,6 @@ impl Default for Config {
             further_share: 0.7,
             packets: 5,
             duration: Span::from_millis(15),
-            initial_spacing: Span::from_millis(20),
             spacing: Span::from_millis(2),
             periodic_in_alr: false,
         }
@@ -55,6 +53,8 @@ const DROP_SHARE: f64 = 0.66;
 const DROP_RECENT: Span = Span::from_secs(5);
 /// ... by a probe at this share of the estimate before.
 const RECOVERY_SHARE: f64 = 0.85;
+/// A raised maximum is probed for in steps of this many times the estimate (`alloc_current_bwe_limit`).
+const MAX_STEP: f64 = 2.0;
 /// Only when the probe could find more than the estimate, by this margin.
 const PROBE_UNCERTAINTY: f64 = 0.05;
 
@@ -132,8 +132,9 @@ impl ProbeController {
     pub(super) fn set_max(&mut self, now: Time, max: Rate) {
         let raised = max > self.max;
         self.max = max;
-        if raised && self.state == State::Complete && self.alr_since.is_some() {
-            self.probe(now, &[max, max.scale(2.0)], false);
+        if raised && self.state == State::Complete && self.alr_since.is_some() && self.estimate < max {
+            let most = self.estimate.scale(MAX_STEP);
+            self.probe(now, &[max.min(most)], most < max);
         }
     }
 
@@ -201,23 +202,19 @@ impl ProbeController {
         let cap = match self.limit {
             Limit::None => self.max,
             Limit::LossIncreasing => self.max.min(self.estimate.scale(1.5)),
-            Limit::Congested => {
-                self.state = State::Complete;
-                return false;
-            }
+            Limit::Congested => return false,
         };
         let mut further = further;
         let mut last = Rate::ZERO;
         for &rate in rates {
             let clipped = rate >= cap;
             let rate = rate.min(cap);
-            let spacing = if self.state == State::Complete { self.config.spacing } else { self.config.initial_spacing };
             self.pending.push_back(Probe {
                 cluster: self.next_cluster,
                 rate,
                 packets: self.config.packets,
                 bytes: rate.over(self.config.duration),
-                spacing,
+                spacing: self.config.spacing,
             });
             self.next_cluster += 1;
             last = rate;
@@ -285,6 +282,22 @@ mod tests {
         assert!(controller.on_recovered(Time::from_millis(10_600)));
         assert_eq!(pending(&controller), [1700]);
         assert!(!controller.on_recovered(Time::from_millis(10_700)));
+    }
+
+    #[test]
+    fn a_raised_maximum_is_probed_for_in_doublings_while_the_application_limits() {
+        let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
+        controller.set_max(Time::ZERO, Rate::from_kbps(1000));
+        controller.on_available(Time::ZERO);
+        controller.pending.clear();
+        controller.on_estimate(Time::from_millis(100), Rate::from_kbps(1000), Limit::None);
+        controller.set_max(Time::from_millis(2000), Rate::from_kbps(1500));
+        assert_eq!(pending(&controller), [0u64; 0], "not limited by the application");
+        controller.set_alr(Time::from_millis(2500), Some(Time::from_millis(2500)));
+        controller.set_max(Time::from_millis(3000), Rate::from_kbps(3000));
+        assert_eq!(pending(&controller), [2000]);
+        controller.on_estimate(Time::from_millis(3100), Rate::from_kbps(1900), Limit::None);
+        assert_eq!(pending(&controller), [2000, 3000]);
     }
 
     #[test]

@@ -1,0 +1,43 @@
+//! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each.
+
+mod support;
+
+use support::{first_second_above, mean, play, scenario, square_wave, worst_latency};
+use thalweg_units::Size;
+
+#[test]
+fn our_gcc_behaves_like_chromiums() {
+    let run = play(&scenario(112, Size::HD), "gcc", square_wave());
+    let series = &run.outcome.series;
+    let sent = |from, to| mean(&series.sent_mbps, series.bin_s, from, to);
+    let first_second = first_second_above(&series.sent_mbps, series.bin_s, 0.0, 1.0);
+    let steady = [sent(20.0, 40.0) / 2.0, sent(55.0, 80.0) / 0.5];
+    let rise = first_second_above(&series.sent_mbps, series.bin_s, 80.0, 1.8);
+    let (worst, back) = worst_latency(&run, 40.0, 20.0);
+    println!(
+        "first above 1 Mbps {first_second:.1} s, steady {steady:.2?}, rise {rise:.1} s, worst {worst:.0} ms, back {back:.1} s"
+    );
+    // Chromium: in its first second; 0.81-0.93; 17-21 s; 1.9-2.5 s; 4-5 s.
+    assert!((0.9..=2.5).contains(&first_second));
+    assert!(steady.iter().all(|share| (0.75..=0.97).contains(share)), "{steady:?}");
+    assert!((14.0..=25.0).contains(&rise), "{rise}");
+    assert!((1400.0..=3000.0).contains(&worst), "{worst}");
+    assert!((3.0..=9.0).contains(&back), "{back}");
+}
+
+#[test]
+fn vidaptive_follows_the_link_within_seconds_and_keeps_frames_fresh() {
+    let run = play(&scenario(95, Size::HD), "vidaptive", square_wave());
+    let series = &run.outcome.series;
+    let wire = first_second_above(&series.sent_mbps, series.bin_s, 80.0, 1.8);
+    // The encoder aims at alpha times the rate; what it settles at is what counts as there.
+    let settled = mean(&series.video_mbps, series.bin_s, 88.0, 95.0);
+    let video = first_second_above(&series.video_mbps, series.bin_s, 80.0, 0.9 * settled);
+    let (worst, back) = worst_latency(&run, 40.0, 20.0);
+    println!("wire {wire:.1} s, video {settled:.2} Mbps in {video:.1} s, worst {worst:.0} ms, back {:.1} s", back);
+    assert!((0.9..=3.0).contains(&wire), "{wire}");
+    assert!((1.1..=1.9).contains(&settled), "{settled}");
+    assert!((0.9..=6.0).contains(&video), "{video}");
+    assert!((200.0..=700.0).contains(&worst), "{worst}");
+    assert!((0.0..=2.5).contains(&back), "{back}");
+}

@@ -137,8 +137,13 @@ mod tests {
         Bottleneck::new(schedule, &queue, Seed::new(1)).unwrap()
     }
 
-    /// Offers (ms, counted size) in order; departures as (ms, counted size, delay in ms) and drops as (ms, number).
-    fn run(link: &mut Bottleneck<u32>, offers: &[(u64, u64)], until: u64) -> (Vec<(u64, u64, i64)>, Vec<(u64, u32)>) {
+    /// (ms, counted size, delay in ms).
+    type Left = Vec<(u64, u64, i64)>;
+    /// (ms, number).
+    type Dropped = Vec<(u64, u32)>;
+
+    /// Offers (ms, counted size) in order; what left and what was dropped.
+    fn run(link: &mut Bottleneck<u32>, offers: &[(u64, u64)], until: u64) -> (Left, Dropped) {
         let mut departures = Vec::new();
         let mut drops = Vec::new();
         let mut poll = |link: &mut Bottleneck<u32>, now: Time| {

@@ -178,7 +178,7 @@ mod tests {
     fn path(hops: Vec<HopConfig>, traces: &[(&str, Trace)]) -> Path<u64> {
         let traces: Vec<_> = traces.iter().map(|(name, trace)| (*name, Arc::new(trace.clone()))).collect();
         let mut find = |name: &str| {
-            traces.iter().find(|(known, _)| *known == name).map(|(_, trace)| trace.clone()).ok_or(name == "")
+            traces.iter().find(|(known, _)| *known == name).map(|(_, trace)| trace.clone()).ok_or(name.len())
         };
         PathConfig { hops }.build(Seed::new(1), &mut find).unwrap()
     }

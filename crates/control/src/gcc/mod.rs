@@ -1,8 +1,8 @@
 //! Google Congestion Control, sender side, as libwebrtc runs it (gcc.md; libwebrtc at 3710345, January 2026).
 //!
-//! * delay: [`packet_groups`] -> [`trendline`] -> [`overuse`] -> [`aimd`] with [`link_capacity`];
+//! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
 //! * how much arrives: [`acknowledged_rate`];
-//! * loss: [`loss`]; probing: [`probe_controller`], [`probe_estimator`]; use by the application: [`alr`];
+//! * loss: [`loss`]; probing: [`probe_controller`], `probe_estimator`; use by the application: [`alr`];
 //! * more in flight than wanted: [`push_back`].
 
 pub mod acknowledged_rate;

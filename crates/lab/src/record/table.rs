@@ -70,16 +70,22 @@ fn schema() -> Result<Type, ParquetError> {
     Type::group_type_builder("event").with_fields(fields).build()
 }
 
+/// A column of whole numbers, some of which are absent.
+type Column = fn(&Row) -> Option<i64>;
+
+fn whole(value: Option<u64>) -> Option<i64> {
+    value.map(|value| value as i64)
+}
+
 fn write_group(out: &mut SerializedRowGroupWriter<'_, File>, rows: &[Row]) -> Result<(), TableError> {
-    let whole = |value: Option<u64>| value.map(|value| value as i64);
-    let columns: [&dyn Fn(&Row) -> Option<i64>; 7] = [
-        &|row| whole(row.packet),
-        &|row| whole(row.frame),
-        &|row| whole(row.picture),
-        &|row| whole(row.bytes),
-        &|row| whole(row.count),
-        &|row| whole(row.rate_bps),
-        &|row| row.span_ns,
+    let columns: [Column; 7] = [
+        |row| whole(row.packet),
+        |row| whole(row.frame),
+        |row| whole(row.picture),
+        |row| whole(row.bytes),
+        |row| whole(row.count),
+        |row| whole(row.rate_bps),
+        |row| row.span_ns,
     ];
     let times: Vec<i64> = rows.iter().map(|row| row.time_ns as i64).collect();
     write::<Int64Type>(out, &times, None)?;

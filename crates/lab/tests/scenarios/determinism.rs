@@ -1,8 +1,6 @@
 //! Same scenario, scheme and seed: same events.
 
-mod support;
-
-use support::{play, scenario, square_wave};
+use crate::support::{play, scenario, square_wave};
 use thalweg_lab::record::{Row, write_table};
 use thalweg_lab::scenario::Scenario;
 use thalweg_units::{Seed, Size};

@@ -1,8 +1,6 @@
 //! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each.
 
-mod support;
-
-use support::{first_second_above, mean, play, scenario, square_wave, worst_latency};
+use crate::support::{first_second_above, mean, play, scenario, square_wave, worst_latency};
 use thalweg_units::Size;
 
 #[test]

@@ -1,8 +1,6 @@
 //! Loss, repaired.
 
-mod support;
-
-use support::{delay, play, scenario};
+use crate::support::{delay, play, scenario};
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::Scenario;
 use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};

@@ -1,0 +1,6 @@
+//! Whole runs in virtual time, each with both bounds.
+
+mod determinism;
+mod loss;
+mod square_wave;
+mod support;

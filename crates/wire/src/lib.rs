@@ -1,1 +1,1 @@
-//! placeholder
+//! Bytes on the wire.

@@ -1,0 +1,137 @@
+//! The binary as a user meets it.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn thalweg(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_thalweg")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder of this test's own, removed when done.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("thalweg-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, content: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).unwrap();
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn compare_prints_one_json_object_with_the_promised_keys_and_leaves_run_folders_and_a_report() {
+    let folder = Folder::new("compare");
+    let out = folder.0.display().to_string();
+    let arguments =
+        ["compare", "--scheme", "gcc,vidaptive", "--trace", "2Mbps", "--size", "320x180", "--duration", "2s", "--json"];
+    let done = thalweg(&[&arguments[..], &["--out", &out]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let runs = printed["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    for key in [
+        "scheme",
+        "trace",
+        "video",
+        "seed",
+        "duration_s",
+        "video_bitrate_bps",
+        "wire_bitrate_bps",
+        "filler_bitrate_bps",
+        "utilization",
+        "psnr_db",
+        "ssim_db",
+        "latency_p50_ms",
+        "latency_p95_ms",
+        "latency_mean_ms",
+        "queue_delay_p95_ms",
+        "frame_rate_fps",
+        "stall_ratio",
+        "packet_loss_ratio",
+        "qoe_call",
+        "events_fingerprint",
+        "speed_x",
+    ] {
+        assert!(runs[0].get(key).is_some(), "no {key}");
+    }
+    for file in ["report.html", "gcc/run.toml", "gcc/events.parquet", "vidaptive/summary.json"] {
+        assert!(folder.0.join(file).is_file(), "no {file}");
+    }
+    let report = std::fs::read_to_string(folder.0.join("report.html")).unwrap();
+    assert!(!report.contains("http://") && !report.contains("https://"), "the report fetches something");
+
+    let run = folder.0.join("vidaptive").display().to_string();
+    let explained = thalweg(&["explain", &run, "--at", "1s"]);
+    assert!(explained.status.success(), "{}", text(&explained.stderr));
+    assert!(text(&explained.stdout).contains("alpha") && text(&explained.stdout).contains("encode picture"));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_value_the_range_and_the_fix() {
+    let folder = Folder::new("errors");
+    let decreasing = folder.file("bad.trace", "5\n7\n6\n");
+    let not_video = folder.file("clip.y4m", "RIFF of something else\n");
+    let toml = folder.file("bad.toml", "name = \"x\"\nduration = \"20\"\n");
+    let quick = ["--duration", "1s", "--size", "320x180"];
+    for (arguments, words) in [
+        (vec!["compare", "--scheme", "gccc"], vec!["'gccc'", "vidaptive"]),
+        (vec!["compare", "--trace", &decreasing], vec!["line 3", "'6'", "7"]),
+        (vec!["compare", "--trace", "no-such-link"], vec!["no-such-link", "lte-driving", "2Mbps"]),
+        (vec!["compare", "--trace", "2Mbps", "--video", &not_video], vec!["clip.y4m", "yuv4mpegpipe"]),
+        (vec!["compare", "--trace", "2Mbps", "--video", "/nowhere/clip.mp4"], vec!["/nowhere/clip.mp4"]),
+        (vec!["run", &toml], vec!["bad.toml", "'20'", "20ms"]),
+    ] {
+        let quick = if arguments[0] == "compare" { &quick[..] } else { &[] };
+        let done = thalweg(&[&arguments[..], quick].concat());
+        let said = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{arguments:?}: {said}");
+        for word in words {
+            assert!(said.contains(word), "{arguments:?} says: {said}");
+        }
+    }
+    for (arguments, word) in
+        [(["compare", "--duration", "20"], "20ms or 1.5s"), (["compare", "--size", "720"], "1280x720")]
+    {
+        let done = thalweg(&arguments);
+        assert_eq!(done.status.code(), Some(2));
+        assert!(text(&done.stderr).contains(word), "{}", text(&done.stderr));
+    }
+}
+
+#[test]
+fn traces_are_made_converted_and_inspected() {
+    let folder = Folder::new("trace");
+    let made = folder.0.join("made.trace").display().to_string();
+    assert!(thalweg(&["trace", "synthesize", "lte-driving", "--duration", "20s", "--out", &made]).status.success());
+    let shown = text(&thalweg(&["trace", "inspect", &made]).stdout);
+    assert!(shown.contains("duration          20.0 s") && shown.contains("Mbps"), "{shown}");
+    let log = folder.file("log", "0 1.2\n1 6\n");
+    let converted = folder.0.join("converted").display().to_string();
+    assert!(thalweg(&["trace", "convert", &log, &converted]).status.success());
+    assert_eq!(std::fs::read_to_string(converted).unwrap().lines().count(), 600);
+}
+
+#[test]
+fn schemes_and_completions_are_listed() {
+    let schemes = text(&thalweg(&["schemes"]).stdout);
+    for name in ["gcc", "copa", "copa+dummy", "copa+dummy+latency", "vidaptive", "vidaptive:rocc"] {
+        assert!(schemes.lines().any(|line| line.split_whitespace().next() == Some(name)), "no {name}");
+    }
+    assert!(text(&thalweg(&["completions", "bash"]).stdout).contains("_thalweg"));
+}

@@ -1,0 +1,44 @@
+//! What a packet costs: `cargo bench -p thalweg-link`. For instructions instead of nanoseconds, which differ from run to run:
+//! `valgrind --tool=callgrind target/release/deps/per_packet-*`.
+#![allow(clippy::disallowed_methods)] // A benchmark reads a clock.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use thalweg_link::queue::Limits;
+use thalweg_link::{Bottleneck, Delay, Link, QueueConfig, Schedule, Trace};
+use thalweg_units::{Bytes, Rate, Seed, Span, Time};
+
+const PACKETS: u64 = 2_000_000;
+
+/// Offers a packet every 0.8 ms (12 Mbps) and takes out what leaves.
+fn run(name: &str, link: &mut dyn Link<u64>) {
+    let started = Instant::now();
+    let mut left = 0u64;
+    for number in 0..PACKETS {
+        let now = Time::from_micros(number * 800);
+        while link.poll(now).is_some() {
+            left += 1;
+        }
+        link.offer(now, Bytes::new(1200), number);
+        while link.poll_drop().is_some() {}
+    }
+    let nanos = started.elapsed().as_nanos() as f64 / PACKETS as f64;
+    println!("{name:34} {nanos:6.1} ns a packet, {left} of {PACKETS} left");
+}
+
+fn main() {
+    let trace = |mbps: f64| Arc::new(Trace::constant(Rate::from_mbps_f64(mbps)).expect("a rate above zero"));
+    let bottleneck = |mbps: f64, queue: QueueConfig| {
+        Bottleneck::new(Schedule::looped(trace(mbps)), &queue, Seed::new(1)).expect("limits in range")
+    };
+    let limits = Limits::packets(1_000);
+    let codel = QueueConfig::Codel { limits, target: Span::from_millis(5), interval: Span::from_millis(100) };
+    let pie = QueueConfig::Pie { limits, reference: Span::from_millis(20), max_burst: Span::from_millis(100) };
+    run("bottleneck, half full", &mut bottleneck(24.0, QueueConfig::Infinite));
+    run("bottleneck, just full", &mut bottleneck(12.0, QueueConfig::Infinite));
+    run("bottleneck, overfull, drop-tail", &mut bottleneck(8.0, QueueConfig::DropTail(limits)));
+    run("bottleneck, overfull, CoDel", &mut bottleneck(8.0, codel));
+    run("bottleneck, overfull, PIE", &mut bottleneck(8.0, pie));
+    run("delay of 25 ms", &mut Delay::fixed(Span::from_millis(25)));
+}

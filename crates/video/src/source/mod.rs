@@ -1,5 +1,6 @@
 //! Where pictures come from.
 
+mod adapt;
 mod ffmpeg;
 mod forth_and_back;
 mod scene;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use thalweg_units::{Size, Span};
 
 use crate::picture::Picture;
+pub use adapt::{Resized, Retimed};
 pub use ffmpeg::Ffmpeg;
 pub use forth_and_back::ForthAndBack;
 pub use scene::{Scene, SceneConfig};

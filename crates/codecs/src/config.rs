@@ -10,7 +10,6 @@ use crate::seam::{Decoder, EncodeError, Encoder};
 #[serde(rename_all = "kebab-case")]
 pub enum Codec {
     /// VP8 by libvpx, as WebRTC configures it.
-    #[cfg(feature = "libvpx")]
     Vp8(crate::libvpx::Settings),
 }
 
@@ -26,7 +25,7 @@ impl Codec {
     /// An encoder for pictures of up to `largest`, and the decoder.
     ///
     /// # Errors
-    /// When a setting or the size is out of range.
+    /// When a setting or the size is out of range, or the codec was left out of this build.
     pub fn build(&self, largest: Size) -> Result<CodecPair, EncodeError> {
         match self {
             #[cfg(feature = "libvpx")]
@@ -38,6 +37,17 @@ impl Codec {
                     reason: error.reason,
                 })?;
                 Ok(CodecPair { encoder, decoder: Some(Box::new(decoder)) })
+            }
+            #[cfg(not(feature = "libvpx"))]
+            Codec::Vp8(_) => {
+                let _ = largest;
+                Err(EncodeError::Library {
+                    codec: "libvpx VP8",
+                    call: "build",
+                    reason:
+                        "left out of this build: install Debian's libvpx-dev and build with the cargo feature libvpx"
+                            .into(),
+                })
             }
         }
     }

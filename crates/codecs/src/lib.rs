@@ -3,7 +3,6 @@
 //! [`Encoder`] and [`Decoder`] are the seam; `libvpx` (Debian: libvpx-dev) is VP8 as WebRTC configures it.
 
 mod config;
-#[cfg(feature = "libvpx")]
 pub mod libvpx;
 pub mod seam;
 

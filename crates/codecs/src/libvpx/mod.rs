@@ -1,25 +1,33 @@
 //! VP8 by libvpx, the encoder and decoder of every browser.
 
+#[cfg(feature = "libvpx")]
 mod decoder;
+#[cfg(feature = "libvpx")]
 mod encoder;
 mod settings;
 
+#[cfg(feature = "libvpx")]
 pub use decoder::Vp8Decoder;
+#[cfg(feature = "libvpx")]
 pub use encoder::Vp8Encoder;
 pub use settings::{RateBuffer, Settings};
 
-use std::ffi::CStr;
-
+#[cfg(feature = "libvpx")]
 use vpx_sys as vpx;
 
 /// What libvpx says of its last failure.
+#[cfg(feature = "libvpx")]
 #[allow(unsafe_code)]
 fn words(context: &mut vpx::vpx_codec_ctx_t) -> String {
     // SAFETY: the context is initialised or zeroed, which libvpx allows here; the strings it returns are static or live as long
     // as the context, and are copied at once.
     unsafe {
         let text = |pointer: *const std::os::raw::c_char| {
-            if pointer.is_null() { String::new() } else { CStr::from_ptr(pointer).to_string_lossy().into_owned() }
+            if pointer.is_null() {
+                String::new()
+            } else {
+                std::ffi::CStr::from_ptr(pointer).to_string_lossy().into_owned()
+            }
         };
         let (error, detail) = (text(vpx::vpx_codec_error(context)), text(vpx::vpx_codec_error_detail(context)));
         if detail.is_empty() { error } else { format!("{error} ({detail})") }

@@ -1,1 +1,19 @@
 //! Bytes on the wire.
+//!
+//! RTP packets ([`rtp`]) and retransmissions ([`rtx`]), each parsed from and
+//! written to plain byte slices. Parsing never panics: what is wrong is a [`ParseError`] that names the field, the offset and
+//! the allowed range. [`unwrap`] makes endless counters of the short ones on the wire and [`overhead`] knows what a payload
+//! weighs once every header is on it.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod error;
+pub mod overhead;
+mod reader;
+pub mod rtp;
+pub mod rtx;
+pub mod unwrap;
+
+pub use error::{ParseError, WriteError};

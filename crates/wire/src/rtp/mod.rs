@@ -1,0 +1,9 @@
+//! RTP packets (RFC 3550 section 5) and their header extensions (RFC 8285).
+
+mod extension;
+mod packet;
+
+pub use extension::{
+    AbsoluteSendTime, Extension, ExtensionBuffer, Extensions, FeedbackRequest, PlayoutDelay, TransportSequence, uri,
+};
+pub use packet::{Header, Packet};

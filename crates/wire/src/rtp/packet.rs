@@ -1,0 +1,130 @@
+//! The packet around a payload.
+
+use alloc::vec::Vec;
+
+use super::Extensions;
+use crate::reader::Reader;
+use crate::{ParseError, WriteError};
+
+/// The fixed fields of every RTP packet (RFC 3550 section 5.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// The marker bit; of video, the last packet of a frame.
+    pub marker: bool,
+    /// Payload type, 0 to 127.
+    pub payload_type: u8,
+    /// Sequence number within the stream.
+    pub sequence: u16,
+    /// Media time, in ticks of the payload's clock (90 kHz for video).
+    pub timestamp: u32,
+    /// The stream.
+    pub ssrc: u32,
+}
+
+/// An RTP packet; payload and extensions are borrowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// The fixed fields.
+    pub header: Header,
+    /// Contributing sources, at most 15.
+    pub contributors: Vec<u32>,
+    /// The header extension block, if there is one.
+    pub extensions: Option<Extensions<'a>>,
+    /// What is carried, without padding.
+    pub payload: &'a [u8],
+    /// Bytes of padding after the payload, the count byte included; 0 for none.
+    pub padding: u8,
+}
+
+impl<'a> Packet<'a> {
+    /// A packet of `header` and `payload` and nothing else.
+    pub fn new(header: Header, payload: &'a [u8]) -> Packet<'a> {
+        Packet { header, contributors: Vec::new(), extensions: None, payload, padding: 0 }
+    }
+
+    /// A packet of nothing but `padding` bytes, as libwebrtc probes with; it uses 224 (`kMaxPaddingLength` of
+    /// `rtp_sender.cc`), the count byte allows 255.
+    pub fn padding_only(header: Header, padding: u8) -> Packet<'a> {
+        Packet { padding, ..Packet::new(header, &[]) }
+    }
+
+    /// Reads one packet, which ends where `bytes` end.
+    ///
+    /// # Errors
+    /// A version other than 2, a field cut short, a malformed extension element, a padding count of 0 or larger than what is
+    /// left.
+    pub fn parse(bytes: &'a [u8]) -> Result<Packet<'a>, ParseError> {
+        let mut reader = Reader::new(bytes);
+        let first = reader.u8("RTP first byte")?;
+        let version = u64::from(first >> 6);
+        if version != 2 {
+            return Err(ParseError::OutOfRange { what: "RTP version", at: 0, found: version, least: 2, most: 2 });
+        }
+        let second = reader.u8("RTP payload type")?;
+        let header = Header {
+            marker: second & 0x80 != 0,
+            payload_type: second & 0x7f,
+            sequence: reader.u16("RTP sequence number")?,
+            timestamp: reader.u32("RTP timestamp")?,
+            ssrc: reader.u32("RTP SSRC")?,
+        };
+        let contributors =
+            (0..first & 0x0f).map(|_| reader.u32("RTP contributing source")).collect::<Result<Vec<u32>, _>>()?;
+        let extensions = if first & 0x10 != 0 { Some(Extensions::parse(&mut reader)?) } else { None };
+        let (at, rest) = (reader.at(), reader.rest());
+        let padding = if first & 0x20 != 0 { padding_length(rest, at)? } else { 0 };
+        let payload = &rest[..rest.len() - usize::from(padding)];
+        Ok(Packet { header, contributors, extensions, payload, padding })
+    }
+
+    /// Appends the packet to `out`.
+    ///
+    /// # Errors
+    /// A payload type above 127 or more than 15 contributing sources; `out` is then as it was.
+    pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        WriteError::check("RTP payload type", u64::from(self.header.payload_type), 0, 127)?;
+        WriteError::check("number of contributing sources", self.contributors.len() as u64, 0, 15)?;
+        let flags = u8::from(self.padding > 0) << 5 | u8::from(self.extensions.is_some()) << 4;
+        out.reserve(self.size());
+        out.push(0x80 | flags | self.contributors.len() as u8);
+        out.push(u8::from(self.header.marker) << 7 | self.header.payload_type);
+        out.extend_from_slice(&self.header.sequence.to_be_bytes());
+        out.extend_from_slice(&self.header.timestamp.to_be_bytes());
+        out.extend_from_slice(&self.header.ssrc.to_be_bytes());
+        for source in &self.contributors {
+            out.extend_from_slice(&source.to_be_bytes());
+        }
+        if let Some(extensions) = &self.extensions {
+            extensions.write(out);
+        }
+        out.extend_from_slice(self.payload);
+        if self.padding > 0 {
+            out.resize(out.len() + usize::from(self.padding) - 1, 0);
+            out.push(self.padding);
+        }
+        Ok(())
+    }
+
+    /// Bytes the packet takes when written, without what SRTP, UDP and IP add.
+    pub fn size(&self) -> usize {
+        let extensions = self.extensions.map_or(0, |extensions| extensions.size());
+        12 + 4 * self.contributors.len() + extensions + self.payload.len() + usize::from(self.padding)
+    }
+}
+
+/// The padding count, which is the last byte of `rest`; `rest` stands at offset `at`.
+pub(crate) fn padding_length(rest: &[u8], at: usize) -> Result<u8, ParseError> {
+    let Some(&count) = rest.last() else {
+        return Err(ParseError::Short { what: "padding count", at, needed: 1, found: 0 });
+    };
+    if count == 0 || usize::from(count) > rest.len() {
+        return Err(ParseError::OutOfRange {
+            what: "padding count",
+            at: at + rest.len() - 1,
+            found: u64::from(count),
+            least: 1,
+            most: rest.len().min(255) as u64,
+        });
+    }
+    Ok(count)
+}

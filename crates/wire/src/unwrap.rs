@@ -1,0 +1,92 @@
+//! Endless counters out of the short ones on the wire.
+
+/// Follows a counter of `BITS` bits through its wraps.
+///
+/// Each value is placed within half a turn of the last one, forwards when exactly opposite. The first value stands for itself
+/// plus one turn, so that reordering around the start never goes below zero.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unwrapper<const BITS: u32> {
+    last: Option<u64>,
+}
+
+/// For RTP and transport-wide sequence numbers (RFC 3550, RFC 4588, transport-wide-cc).
+pub type SequenceUnwrapper = Unwrapper<16>;
+/// For the reference time of transport-wide feedback, in units of 64 ms: wraps after 12.4 days.
+pub type ReferenceTimeUnwrapper = Unwrapper<24>;
+/// For RTP timestamps; at 90 kHz they wrap after 13.3 hours.
+pub type TimestampUnwrapper = Unwrapper<32>;
+
+impl<const BITS: u32> Unwrapper<BITS> {
+    const TURN: u64 = 1 << BITS;
+
+    /// A counter nothing is known about.
+    pub const fn new() -> Unwrapper<BITS> {
+        Unwrapper { last: None }
+    }
+
+    /// A counter whose last value was `last`: how a sender reads back the 64-bit numbers it gave out.
+    pub const fn after(last: u64) -> Unwrapper<BITS> {
+        Unwrapper { last: Some(last) }
+    }
+
+    /// The endless value of `value` (its low `BITS` bits count), which becomes the one the next is placed by.
+    pub fn unwrap(&mut self, value: u32) -> u64 {
+        let unwrapped = self.peek(value);
+        self.last = Some(unwrapped);
+        unwrapped
+    }
+
+    /// The endless value of `value`, and nothing is remembered.
+    pub fn peek(&self, value: u32) -> u64 {
+        let value = u64::from(value) & (Self::TURN - 1);
+        let Some(last) = self.last else { return Self::TURN + value };
+        let ahead = value.wrapping_sub(last) & (Self::TURN - 1);
+        if ahead <= Self::TURN / 2 {
+            last.saturating_add(ahead)
+        } else {
+            // Before the beginning there is nothing: what would fall below zero belongs to the next turn.
+            last.checked_sub(Self::TURN - ahead).unwrap_or(last + ahead)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_sequence_goes_on_after_65535() {
+        let mut unwrapper = SequenceUnwrapper::new();
+        let start = unwrapper.unwrap(65_534);
+        assert_eq!(unwrapper.unwrap(65_535), start + 1);
+        assert_eq!(unwrapper.unwrap(1), start + 3);
+        assert_eq!(unwrapper.unwrap(0), start + 2);
+        assert_eq!(unwrapper.unwrap(65_533), start - 1);
+    }
+
+    #[test]
+    fn a_sender_reads_its_own_numbers_back() {
+        assert_eq!(SequenceUnwrapper::after(200_000).peek((199_990u64 & 0xffff) as u32), 199_990);
+        assert_eq!(SequenceUnwrapper::after(3).peek(65_535), 65_535);
+    }
+
+    proptest! {
+        #[test]
+        fn steps_of_less_than_half_a_turn_are_followed(
+            start in 1u64 << 24..1 << 40, steps in prop::collection::vec(-8_000_000i64..8_000_000, 1..50),
+        ) {
+            let mut unwrapper = ReferenceTimeUnwrapper::after(start);
+            let mut truth = start;
+            for step in steps {
+                truth = truth.saturating_add_signed(step).max(1 << 24);
+                prop_assert_eq!(unwrapper.unwrap((truth & 0xff_ffff) as u32), truth);
+            }
+        }
+
+        #[test]
+        fn no_value_panics(last: u64, value: u32) {
+            TimestampUnwrapper::after(last & (u64::MAX >> 1)).unwrap(value);
+        }
+    }
+}

@@ -12,6 +12,7 @@ extern crate alloc;
 mod error;
 pub mod overhead;
 mod reader;
+pub mod rtcp;
 pub mod rtp;
 pub mod rtx;
 pub mod unwrap;

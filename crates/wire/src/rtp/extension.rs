@@ -279,8 +279,8 @@ impl PlayoutDelay {
             let units = u64::try_from(span.as_nanos()).map_or(u64::MAX, |nanos| nanos / 10_000_000);
             WriteError::check(what, units, 0, 0xfff).map(|()| units as u32)
         };
-        let word = units("least playout delay in 10 ms", self.least)? << 12
-            | units("most playout delay in 10 ms", self.most)?;
+        let word =
+            units("least playout delay in 10 ms", self.least)? << 12 | units("most playout delay in 10 ms", self.most)?;
         let [_, a, b, c] = word.to_be_bytes();
         Ok([a, b, c])
     }

@@ -6,4 +6,5 @@ mod packet;
 pub use extension::{
     AbsoluteSendTime, Extension, ExtensionBuffer, Extensions, FeedbackRequest, PlayoutDelay, TransportSequence, uri,
 };
+pub(crate) use packet::padding_length;
 pub use packet::{Header, Packet};

@@ -65,8 +65,4 @@ impl<'a> Reader<'a> {
     }
 
     // For the NTP time of a sender report, which is not written yet.
-    #[allow(dead_code)]
-    pub(crate) fn u64(&mut self, what: &'static str) -> Result<u64, ParseError> {
-        self.number(what, 8)
-    }
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use thalweg_control::{Acknowledgement, Controller, Demand, History, PacketId, Payload, SentPacket};
+use thalweg_control::{Acknowledgement, Controller, Demand, History, PacketId, SentPacket};
 use thalweg_control::{copa, feedback, fixed, gcc, rocc};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -38,18 +38,7 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
         if controller.next_timeout() <= now {
             controller.on_timeout(now);
         }
-        let packet = history.on_sent(SentPacket {
-            id: PacketId(number),
-            at: now,
-            size: Bytes::new(1200),
-            payload: Payload::Media,
-            probe: None,
-            place: None,
-            in_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-            delivered_at: Time::ZERO,
-            app_limited: false,
-        });
+        let packet = history.on_sent(SentPacket::new(PacketId(number), now, Bytes::new(1200)));
         controller.on_sent(&packet);
         std::hint::black_box(controller.allowance());
         if batch.is_some() && now < next_report {

@@ -13,7 +13,6 @@
 
 extern crate alloc;
 
-pub mod config;
 pub mod controller;
 pub mod decisions;
 pub mod estimate;
@@ -25,7 +24,7 @@ pub mod fixed;
 pub mod gcc;
 pub mod rocc;
 
-pub use config::ConfigError;
 pub use controller::{Allowance, Controller, Decision, Demand, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
+pub use thalweg_units::ConfigError;

@@ -66,3 +66,22 @@ pub struct SentPacket {
     /// Whether the application, and not the window, kept the sender from sending more right after this packet.
     pub app_limited: bool,
 }
+
+impl SentPacket {
+    /// A media packet of its own: no probe, no frame, not limited by the application. The rest is the history's to fill in
+    /// ([`History::on_sent`](crate::History::on_sent)).
+    pub fn new(id: PacketId, at: Time, size: Bytes) -> SentPacket {
+        SentPacket {
+            id,
+            at,
+            size,
+            payload: Payload::Media,
+            probe: None,
+            place: None,
+            in_flight: Bytes::ZERO,
+            delivered: Bytes::ZERO,
+            delivered_at: Time::ZERO,
+            app_limited: false,
+        }
+    }
+}

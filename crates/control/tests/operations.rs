@@ -145,16 +145,10 @@ impl Life {
         let id = PacketId(self.next);
         self.next += 1;
         let packet = self.history.on_sent(SentPacket {
-            id,
-            at: self.now,
-            size,
             payload: if size < Bytes::new(500) { Payload::Filler } else { Payload::Media },
             probe,
-            place: None,
-            in_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-            delivered_at: Time::ZERO,
             app_limited,
+            ..SentPacket::new(id, self.now, size)
         });
         self.controller.on_sent(&packet);
         let arrival = self.now + self.path.one_way;

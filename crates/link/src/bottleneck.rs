@@ -2,9 +2,8 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, Seed, Time};
+use thalweg_units::{Bytes, ConfigError, Seed, Time};
 
-use crate::error::ConfigError;
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
 use crate::trace::{OPPORTUNITY, Schedule};
 use crate::{Departure, Drop, Link};

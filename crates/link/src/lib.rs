@@ -10,7 +10,6 @@ extern crate alloc;
 
 mod bottleneck;
 mod delay;
-mod error;
 mod loss;
 mod path;
 pub mod queue;
@@ -21,10 +20,10 @@ use thalweg_units::{Bytes, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
 pub use delay::{Delay, Jitter};
-pub use error::ConfigError;
 pub use loss::{Loss, LossModel};
 pub use path::{HopConfig, Path, PathConfig, PathError};
 pub use queue::{DropReason, QueueConfig};
+pub use thalweg_units::ConfigError;
 pub use trace::{Schedule, Trace, TraceError};
 
 /// A packet that has left a hop.

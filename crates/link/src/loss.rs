@@ -2,9 +2,8 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, Random, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
 
-use crate::error::ConfigError;
 use crate::queue::DropReason;
 use crate::{Departure, Drop, Link};
 

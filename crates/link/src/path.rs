@@ -6,11 +6,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use thalweg_units::{Bytes, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Seed, Span, Time};
 
 use crate::bottleneck::Bottleneck;
 use crate::delay::{Delay, Jitter};
-use crate::error::ConfigError;
 use crate::loss::{Loss, LossModel};
 use crate::queue::QueueConfig;
 use crate::trace::{Schedule, Trace};

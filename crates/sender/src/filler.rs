@@ -2,8 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_control::ConfigError;
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 /// Dummies: small packets that make the sender look backlogged to its congestion controller.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -20,6 +20,7 @@
 extern crate alloc;
 
 mod bytes;
+mod config_error;
 mod parse;
 mod rate;
 mod seed;
@@ -27,6 +28,7 @@ mod size;
 mod time;
 
 pub use bytes::Bytes;
+pub use config_error::ConfigError;
 pub use parse::ParseQuantityError;
 pub use rate::Rate;
 pub use seed::{Random, Seed};

@@ -1,9 +1,8 @@
 //! Copa's parameters.
 
-use thalweg_units::Span;
+use thalweg_units::{ConfigError, Span};
 
 use super::Copa;
-use crate::config::ConfigError;
 
 /// Copa's parameters; where sources disagree, copa.md section 3 has the table.
 #[derive(Debug, Clone, PartialEq)]

@@ -295,22 +295,10 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Payload;
     use alloc::vec;
 
     fn sent(history: &mut History, id: u64, at_ms: u64) -> SentPacket {
-        history.on_sent(SentPacket {
-            id: PacketId(id),
-            at: Time::from_millis(at_ms),
-            size: Bytes::new(1000),
-            payload: Payload::Media,
-            probe: None,
-            place: None,
-            in_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-            delivered_at: Time::ZERO,
-            app_limited: false,
-        })
+        history.on_sent(SentPacket::new(PacketId(id), Time::from_millis(at_ms), Bytes::new(1000)))
     }
 
     fn arrived(id: u64, at: Time) -> Acknowledgement {

@@ -1,8 +1,7 @@
 //! A rate that never changes: the trivial proof of the seam, and the sender that ignores the network.
 
-use thalweg_units::Rate;
+use thalweg_units::{ConfigError, Rate};
 
-use crate::config::ConfigError;
 use crate::controller::{Allowance, Controller};
 use crate::feedback::Feedback;
 

@@ -1,9 +1,8 @@
 //! GCC's parameters.
 
-use thalweg_units::{Rate, Span};
+use thalweg_units::{ConfigError, Rate, Span};
 
 use super::{Gcc, acknowledged_rate, aimd, alr, loss, overuse, probe_controller, push_back};
-use crate::config::ConfigError;
 
 /// GCC as libwebrtc runs it for a camera today; other ages of it by changing a part.
 #[derive(Debug, Clone, PartialEq)]

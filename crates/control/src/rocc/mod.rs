@@ -3,9 +3,8 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time};
 
-use crate::config::ConfigError;
 use crate::controller::{Allowance, Controller, Decision};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Fate, Feedback};

@@ -184,16 +184,10 @@ impl Sender {
         let encoder = matches!(self.source, Source::Encoder { .. });
         let app_limited = encoder && self.queue.is_empty() && fits(allowance, self.history.in_flight() + size + MSS);
         let packet = self.history.on_sent(SentPacket {
-            id: PacketId(self.next_id),
-            at: now,
-            size,
             payload,
             probe,
-            place: None,
-            in_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-            delivered_at: Time::ZERO,
             app_limited,
+            ..SentPacket::new(PacketId(self.next_id), now, size)
         });
         self.next_id += 1;
         self.controller.on_sent(&packet);

@@ -106,18 +106,7 @@ mod tests {
     use super::*;
 
     fn packet(id: u64) -> SentPacket {
-        SentPacket {
-            id: PacketId(id),
-            at: Time::ZERO,
-            size: Bytes::new(1200),
-            payload: Payload::Media,
-            probe: None,
-            place: None,
-            in_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-            delivered_at: Time::ZERO,
-            app_limited: false,
-        }
+        SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1200))
     }
 
     #[test]

@@ -26,7 +26,7 @@ use flow::Flow;
 pub enum SimulateError {
     /// The scheme's parameters are out of range.
     #[error("scheme: {0}")]
-    Scheme(#[from] thalweg_control::ConfigError),
+    Scheme(#[from] thalweg_units::ConfigError),
     /// The path cannot be built.
     #[error("path: {0}")]
     Path(String),

@@ -1,9 +1,8 @@
 //! CoDel as Mahimahi runs it (linkemu.md section 3): the packet found late is delivered and the one after it dropped.
 
-use thalweg_units::{Span, Time};
+use thalweg_units::{ConfigError, Span, Time};
 
 use super::{Queue, Queued};
-use crate::error::ConfigError;
 use crate::trace::OPPORTUNITY;
 
 /// State in whole milliseconds, as in the source.

@@ -5,9 +5,8 @@ mod pie;
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Seed, Span, Time};
 
-use crate::error::ConfigError;
 use codel::Codel;
 use pie::Pie;
 

@@ -1,8 +1,6 @@
 //! PIE as Mahimahi runs it (linkemu.md section 3): whole milliseconds and bytes, only the drop probability is a fraction.
 
-use thalweg_units::{Bytes, Random, Seed, Span, Time};
-
-use crate::error::ConfigError;
+use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
 
 /// The drop probability is updated this often, in ms.
 const UPDATE: u64 = 30;

@@ -8,9 +8,8 @@ mod presets;
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Rate, Seed, Span};
+use thalweg_units::{ConfigError, Rate, Seed, Span};
 
-use crate::error::ConfigError;
 use crate::trace::Trace;
 pub use presets::{Preset, presets};
 

@@ -14,8 +14,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_control::{Acknowledgement, Allowance, ConfigError, Controller, Demand, Feedback, History};
-use thalweg_units::{Bytes, Rate, Size, Span, Time};
+use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, History};
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
 
 use crate::event::{Event, Timed, Wake, Why};
 use crate::filler::Dummies;
@@ -300,6 +300,7 @@ impl Engine {
         match self.policy.on_queue(self.now, &view) {
             QueueVerdict::Keep => {}
             QueueVerdict::Pause => self.emit(Event::Paused { age: view.age(self.now) }),
+            QueueVerdict::Resume => self.emit(Event::Resumed { why: Why::QueueEmpty }),
             QueueVerdict::Flush => self.flush(&view),
         }
     }

@@ -152,16 +152,11 @@ impl Engine {
         }
         let app_limited = self.nothing_follows();
         let sent = self.history.on_sent(SentPacket {
-            id: PacketId(self.next_id),
-            at: self.now,
-            size,
             payload,
             probe,
             place,
-            in_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-            delivered_at: self.now,
             app_limited,
+            ..SentPacket::new(PacketId(self.next_id), self.now, size)
         });
         self.next_id += 1;
         self.controller.on_sent(&sent);

@@ -4,8 +4,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_control::ConfigError;
-use thalweg_units::{Span, Time};
+use thalweg_units::{ConfigError, Span, Time};
 
 use crate::event::Why;
 

@@ -126,6 +126,8 @@ pub enum QueueVerdict {
     Keep,
     /// Go on, and record that encoding is paused until the queue is empty.
     Pause,
+    /// Go on, and record that encoding goes on again.
+    Resume,
     /// Throw away every media packet in it; the next frame will be a keyframe.
     Flush,
 }

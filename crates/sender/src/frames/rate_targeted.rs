@@ -3,8 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 
-use thalweg_control::ConfigError;
-use thalweg_units::{Rate, Size, Time};
+use thalweg_units::{ConfigError, Rate, Size, Time};
 
 use super::headroom::{self, Headroom};
 use super::plan::{EncodePlan, EncodedFrame, Target};

@@ -3,8 +3,7 @@
 mod ladder;
 mod quality_scaler;
 
-use thalweg_control::ConfigError;
-use thalweg_units::{Rate, Size, Span, Time};
+use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::plan::EncodedFrame;
 use crate::event::Why;

@@ -1,8 +1,7 @@
 //! Vidaptive's latency safeguards: pause the encoder while the queue is old, throw the queue away when it is hopeless
 //! (vidaptive.md section 6).
 
-use thalweg_control::ConfigError;
-use thalweg_units::{Span, Time};
+use thalweg_units::{ConfigError, Span, Time};
 
 use super::policy::{QueueVerdict, QueueView};
 
@@ -68,8 +67,7 @@ impl Safeguards {
     pub fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
         if queue.packets == 0 {
             // Resume only once the queue is empty, not merely young (C8).
-            self.paused = false;
-            return QueueVerdict::Keep;
+            return if core::mem::take(&mut self.paused) { QueueVerdict::Resume } else { QueueVerdict::Keep };
         }
         let age = queue.age(now);
         if self.config.reset.is_some_and(|limit| age > limit) {
@@ -118,8 +116,9 @@ mod tests {
         // A younger head does not resume.
         safeguards.on_queue(Time::from_millis(45), &queue(40));
         assert!(safeguards.paused());
-        safeguards.on_queue(Time::from_millis(50), &EMPTY);
+        assert_eq!(safeguards.on_queue(Time::from_millis(50), &EMPTY), QueueVerdict::Resume);
         assert!(!safeguards.paused());
+        assert_eq!(safeguards.on_queue(Time::from_millis(51), &EMPTY), QueueVerdict::Keep);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use thalweg_control::{ConfigError, Controller};
-use thalweg_units::Size;
+use thalweg_control::Controller;
+use thalweg_units::{ConfigError, Size};
 
 use crate::frames::{FramePolicy, rate_targeted};
 use crate::packet::PacketSizes;

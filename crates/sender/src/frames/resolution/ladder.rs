@@ -4,8 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_control::ConfigError;
-use thalweg_units::{Bytes, Rate, Size, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
 
 use super::Signals;
 use crate::event::Why;

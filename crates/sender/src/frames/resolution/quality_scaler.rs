@@ -7,8 +7,7 @@
 
 use alloc::vec::Vec;
 
-use thalweg_control::ConfigError;
-use thalweg_units::{Rate, Size, Span, Time};
+use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::Signals;
 use crate::event::Why;

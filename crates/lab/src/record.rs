@@ -49,6 +49,20 @@ pub enum What {
         /// Why.
         why: DropReason,
     },
+    /// A datagram of cross traffic came out of the forward path.
+    DatagramArrived {
+        /// Its wire size.
+        size: Bytes,
+        /// How long it waited in queues on the way.
+        queued: Span,
+    },
+    /// A datagram of cross traffic was dropped on the forward path.
+    DatagramDropped {
+        /// Its wire size.
+        size: Bytes,
+        /// Why.
+        why: DropReason,
+    },
     /// The receiver sent a report.
     ReportSent {
         /// How many packets it covers.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
-use thalweg_link::PathConfig;
+use thalweg_link::{DatagramsConfig, PathConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Seed, Size, Span};
 
@@ -37,6 +37,36 @@ pub struct Scenario {
     /// How far the receiver's clock is ahead of the sender's.
     #[serde(default)]
     pub clock_offset: Span,
+    /// Who else uses the path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub competitors: Vec<Competitor>,
+}
+
+/// Someone else on the path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Competitor {
+    /// Another sender of video, with the same codec, delay and feedback.
+    Sender(Sender),
+    /// Datagrams at a rate, whatever becomes of them.
+    Datagrams(DatagramsConfig),
+}
+
+/// Another sender of video.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sender {
+    /// Its scheme, by name.
+    pub scheme: String,
+    /// What it sends; the scenario's own video when absent.
+    #[serde(default)]
+    pub video: Option<Video>,
+    /// When it begins.
+    #[serde(default)]
+    pub from: Span,
+    /// When it stops; `None` at the end of the run.
+    #[serde(default)]
+    pub until: Option<Span>,
 }
 
 fn yes() -> bool {

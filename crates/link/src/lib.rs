@@ -2,13 +2,14 @@
 //!
 //! A [`Link`] is one hop of a path, driven by whoever owns the time: a simulator in virtual time, an emulator in real time.
 //! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (linkemu.md); [`Delay`] holds
-//! each for a fixed or random time; [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`].
+//! each for a fixed or random time; [`Loss`] drops some; [`Datagrams`] are cross traffic; a [`Path`] is a chain of hops built from a [`PathConfig`].
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
 mod bottleneck;
+mod datagrams;
 mod delay;
 mod loss;
 mod path;
@@ -19,6 +20,7 @@ pub mod trace;
 use thalweg_units::{Bytes, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
+pub use datagrams::{Arrivals, Datagrams, DatagramsConfig};
 pub use delay::{Delay, Jitter};
 pub use loss::{Loss, LossModel};
 pub use path::{HopConfig, Path, PathConfig, PathError};

@@ -74,5 +74,6 @@ fn scenario(arguments: &Arguments) -> Scenario {
         feedback: None,
         measure_quality: true,
         clock_offset: Span::from_millis(1234),
+        competitors: Vec::new(),
     }
 }

@@ -63,6 +63,9 @@ pub struct Summary {
     pub events_fingerprint: String,
     /// Simulated seconds over CPU seconds; set by whoever reads a clock.
     pub speed_x: Option<f64>,
+    /// The same of each competing sender.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub competitors: Vec<Summary>,
 }
 
 /// Mean PSNR of shown frames, in dB.

@@ -54,6 +54,10 @@ impl Row {
                 let why = drop_name(why);
                 Row { packet: Some(id), what: payload_name(payload), why, ..kind(41, "packet-dropped") }.bytes(size)
             }
+            What::DatagramArrived { size, queued } => kind(47, "datagram-arrived").bytes(size).span(queued),
+            What::DatagramDropped { size, why } => {
+                Row { why: drop_name(why), ..kind(48, "datagram-dropped") }.bytes(size)
+            }
             What::ReportSent { packets, size } => {
                 Row { count: Some(packets.into()), ..kind(42, "report-sent") }.bytes(size)
             }

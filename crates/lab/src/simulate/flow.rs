@@ -17,7 +17,7 @@ use crate::footage::Footage;
 use crate::outcome::FrameRecord;
 use crate::receiver::{FrameInfo, Receiver};
 use crate::record::{Record, Recorder, What};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Video};
 
 /// Where pictures come from: a source, or nowhere for models that do not look at them.
 enum Scenery {
@@ -37,8 +37,23 @@ struct Decoding {
     info: FrameInfo,
 }
 
+/// Who sends what, and when.
+pub(super) struct Session<'a> {
+    /// The flow's number.
+    pub(super) number: u16,
+    /// What it sends.
+    pub(super) video: &'a Video,
+    /// When its camera starts.
+    pub(super) begin: Time,
+    /// When it stops sending.
+    pub(super) end: Time,
+}
+
 pub(super) struct Flow {
-    number: u16,
+    pub(super) number: u16,
+    begin: Time,
+    end: Time,
+    video: Video,
     pub(super) engine: Engine,
     receiver: Receiver,
     codec: CodecPair,
@@ -59,22 +74,28 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(number: u16, scenario: &Scenario, scheme: &Scheme) -> Result<Flow, SimulateError> {
+    pub(super) fn new(session: Session<'_>, scenario: &Scenario, scheme: &Scheme) -> Result<Flow, SimulateError> {
+        let Session { number, video, begin, end } = session;
         let real = !scenario.codec.is_model();
         let (scenery, format) = if real {
-            let footage = Footage::open(&scenario.video, scenario.seed)?;
+            // Two cameras at one place would see the same: each flow has its own scene.
+            let seed = if number == 0 { scenario.seed } else { scenario.seed.child(&format!("flow {number}")) };
+            let footage = Footage::open(video, seed)?;
             let format = footage.format();
             (Scenery::Real(footage), format)
         } else {
-            let size = scenario.video.size.unwrap_or(Size::HD);
-            let format = Format { size, frame_rate: (scenario.video.frame_rate.clamp(1, 240), 1) };
+            let size = video.size.unwrap_or(Size::HD);
+            let format = Format { size, frame_rate: (video.frame_rate.clamp(1, 240), 1) };
             (Scenery::Blank(Picture::filled(size, 16, 128, 128)), format)
         };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback);
         Ok(Flow {
             number,
-            engine: Engine::new(scheme, camera, Time::ZERO)?,
+            begin,
+            end,
+            video: video.clone(),
+            engine: Engine::new(scheme, camera, begin)?,
             receiver: Receiver::new(style, scenario.clock_offset),
             codec: scenario.codec.build(format.size)?,
             codec_time: scenario.codec_time,
@@ -88,8 +109,28 @@ impl Flow {
             encoding_done: Time::NEVER,
             decoding: VecDeque::new(),
             next_picture: 0,
-            wake: Time::ZERO,
+            wake: begin,
         })
+    }
+
+    /// What it sends, in a word.
+    pub(super) fn video(&self) -> String {
+        self.video.label()
+    }
+
+    /// How long it sends, in seconds.
+    pub(super) fn seconds(&self) -> f64 {
+        (self.end - self.begin).as_secs_f64()
+    }
+
+    /// When it stops sending.
+    pub(super) fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Whether it has stopped sending.
+    pub(super) fn has_stopped(&self, now: Time) -> bool {
+        now >= self.end
     }
 
     pub(super) fn codec_settings(&self) -> String {
@@ -108,7 +149,12 @@ impl Flow {
     fn camera_time(&self) -> Time {
         let (rate, per) = self.format.frame_rate;
         let nanos = u128::from(self.next_picture) * u128::from(per) * 1_000_000_000 / u128::from(rate);
-        Time::from_nanos(nanos as u64)
+        self.until_end(self.begin + Span::from_nanos(nanos as i64))
+    }
+
+    /// `at`, or never if the flow has stopped by then.
+    fn until_end(&self, at: Time) -> Time {
+        if at < self.end { at } else { Time::NEVER }
     }
 
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
@@ -220,6 +266,10 @@ impl Flow {
         up: &mut Path<Parcel>,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
+        // What a sender that has stopped would still send stays where it is.
+        if self.has_stopped(now) {
+            return Ok(());
+        }
         loop {
             match self.engine.poll() {
                 Output::Transmit(packet) => {
@@ -228,7 +278,7 @@ impl Flow {
                 Output::Encode { picture, plan } => self.encode(now, picture, &plan)?,
                 Output::Commit { choice } => self.commit(choice)?,
                 Output::Wait { until, .. } => {
-                    self.wake = until;
+                    self.wake = self.until_end(until);
                     break;
                 }
             }

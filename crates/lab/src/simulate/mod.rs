@@ -1,9 +1,10 @@
 //! Playing a scenario in virtual time.
 //!
 //! Nothing here reads a clock: time goes to the next instant at which anything happens. At one instant, things happen in this
-//! order: packets come out of the forward path; receivers answer; reports come out of the backward path; decoded frames are
+//! order: cross traffic enters; packets come out of the forward path; receivers answer; reports come out of the backward path; decoded frames are
 //! shown; encoded frames are queued; cameras are read; senders' timers go off.
 
+mod competitors;
 mod flow;
 mod summarize;
 
@@ -12,21 +13,22 @@ use std::sync::Arc;
 use thalweg_codecs::{DecodeError, EncodeError};
 use thalweg_link::{Link, Path, PathError, Trace};
 use thalweg_sender::{Packet, Scheme};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::source::SourceError;
 
 use crate::outcome::Outcome;
 use crate::receiver::{Report, Request};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::Scenario;
-use flow::Flow;
+use competitors::CrossTraffic;
+use flow::{Flow, Session};
 
 /// A run could not be played.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
-    /// The scheme's parameters are out of range.
-    #[error("scheme: {0}")]
-    Scheme(#[from] thalweg_units::ConfigError),
+    /// A parameter of a scheme or of cross traffic is out of range.
+    #[error("{0}")]
+    Config(#[from] thalweg_units::ConfigError),
     /// The path cannot be built.
     #[error("path: {0}")]
     Path(String),
@@ -59,6 +61,7 @@ enum Cargo {
     Packet(Packet),
     Report(Report),
     Request(Request),
+    Datagram,
 }
 
 /// Both directions of the path.
@@ -69,8 +72,10 @@ struct Network {
 
 /// What a run gave.
 pub struct Run {
-    /// Figures and series.
+    /// Figures and series of the sender under test.
     pub outcome: Outcome,
+    /// The same of each competing sender, in the scenario's order.
+    pub competitors: Vec<Outcome>,
     /// Every event.
     pub recorder: Recorder,
 }
@@ -97,39 +102,70 @@ pub fn simulate(
     let down = scenario.down.build(scenario.seed.child("down"), find).map_err(path_error)?;
     let mut network = Network { up, down };
     let mut recorder = Recorder::default();
-    let mut flows = vec![Flow::new(0, scenario, scheme)?];
+    let whole = Session { number: 0, video: &scenario.video, begin: Time::ZERO, end };
+    let mut flows = vec![Flow::new(whole, scenario, scheme)?];
+    let mut schemes = vec![scheme.clone()];
+    for (session, scheme) in competitors::senders(scenario, end)? {
+        flows.push(Flow::new(session, scenario, &scheme)?);
+        schemes.push(scheme);
+    }
+    let mut cross = CrossTraffic::new(scenario, flows.len())?;
     let mut told = Time::ZERO;
     loop {
         let next = flows.iter().map(Flow::next_event).min().unwrap_or(Time::NEVER);
-        let now = next.min(network.up.next_event()).min(network.down.next_event());
+        let now = next.min(network.up.next_event()).min(network.down.next_event()).min(cross.next_event());
         if now >= end {
             break;
         }
-        if now - told >= thalweg_units::Span::from_millis(500) {
+        if now - told >= Span::from_millis(500) {
             told = now;
             progress(now);
         }
-        step(now, &mut network, &mut flows, &mut recorder)?;
+        step(now, &mut network, &mut flows, &mut cross, &mut recorder)?;
     }
     progress(end);
-    let flow = flows.swap_remove(0);
     let capacity = network.up.bottlenecks().first().cloned();
-    let outcome = summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_deref());
-    Ok(Run { outcome, recorder })
+    let mut outcomes = flows
+        .into_iter()
+        .zip(&schemes)
+        .map(|(flow, scheme)| summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_deref()));
+    let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };
+    let competitors: Vec<Outcome> = outcomes.collect();
+    outcome.summary.competitors = competitors.iter().map(|outcome| outcome.summary.clone()).collect();
+    Ok(Run { outcome, competitors, recorder })
 }
 
-fn step(now: Time, network: &mut Network, flows: &mut [Flow], recorder: &mut Recorder) -> Result<(), SimulateError> {
+fn step(
+    now: Time,
+    network: &mut Network,
+    flows: &mut [Flow],
+    cross: &mut CrossTraffic,
+    recorder: &mut Recorder,
+) -> Result<(), SimulateError> {
+    cross.offer(now, &mut network.up);
     while let Some(left) = network.up.poll(now) {
-        let Parcel { flow, content: Cargo::Packet(packet) } = left.packet else { continue };
-        let (id, payload) = (packet.sent.id.0, packet.sent.payload);
-        let what = What::Arrived { id, payload, size: left.size, queued: left.queued };
+        let Parcel { flow, content } = left.packet;
+        let what = match &content {
+            Cargo::Packet(packet) => {
+                let (id, payload) = (packet.sent.id.0, packet.sent.payload);
+                What::Arrived { id, payload, size: left.size, queued: left.queued }
+            }
+            _ => What::DatagramArrived { size: left.size, queued: left.queued },
+        };
         recorder.push(Record { at: now, flow, what });
-        flows[usize::from(flow)].on_packet(now, &packet, recorder);
+        if let Cargo::Packet(packet) = content {
+            flows[usize::from(flow)].on_packet(now, &packet, recorder);
+        }
     }
     while let Some(dropped) = network.up.poll_drop() {
-        let Parcel { flow, content: Cargo::Packet(packet) } = dropped.packet else { continue };
-        let (id, payload) = (packet.sent.id.0, packet.sent.payload);
-        let what = What::Dropped { id, payload, size: dropped.size, why: dropped.why };
+        let Parcel { flow, content } = dropped.packet;
+        let what = match content {
+            Cargo::Packet(packet) => {
+                let (id, payload) = (packet.sent.id.0, packet.sent.payload);
+                What::Dropped { id, payload, size: dropped.size, why: dropped.why }
+            }
+            _ => What::DatagramDropped { size: dropped.size, why: dropped.why },
+        };
         recorder.push(Record { at: dropped.at, flow, what });
     }
     for flow in flows.iter_mut() {
@@ -137,11 +173,14 @@ fn step(now: Time, network: &mut Network, flows: &mut [Flow], recorder: &mut Rec
     }
     while let Some(left) = network.down.poll(now) {
         let flow = &mut flows[usize::from(left.packet.flow)];
+        if flow.has_stopped(now) {
+            continue;
+        }
         match left.packet.content {
             Cargo::Report(report) => flow.engine.on_feedback(now, &report.acknowledgements, report.hold),
             Cargo::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
             Cargo::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
-            Cargo::Packet(_) => continue,
+            Cargo::Packet(_) | Cargo::Datagram => continue,
         }
         flow.pump(now, &mut network.up, recorder)?;
     }

@@ -39,8 +39,8 @@ pub(super) fn summarize(
     recorder: &Recorder,
     link: Option<&Trace>,
 ) -> Outcome {
-    let duration = scenario.duration.as_secs_f64();
-    let count = (duration / BIN_S).ceil() as usize;
+    let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
+    let duration = flow.seconds();
     let (mut sent, mut video, mut filler, mut delivered) =
         (Bins::new(count), Bins::new(count), Bins::new(count), Bins::new(count));
     let (mut wire_bytes, mut filler_bytes, mut departed) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
@@ -48,7 +48,7 @@ pub(super) fn summarize(
     let mut queued_ms = Vec::new();
     let mut variables: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut marks = Vec::new();
-    for record in recorder.records() {
+    for record in recorder.records().iter().filter(|record| record.flow == flow.number) {
         let at = record.at.as_secs_f64();
         match record.what {
             What::Sender(Event::PacketSent { payload, size, .. }) => {
@@ -83,6 +83,7 @@ pub(super) fn summarize(
         }
     }
     let codec = flow.codec_settings();
+    let (label, stopped) = (flow.video(), flow.end().as_secs_f64());
     let frames = flow.frames;
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
     let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
@@ -96,7 +97,7 @@ pub(super) fn summarize(
     let summary = Summary {
         scheme: scheme.name.clone(),
         trace: scenario.name.clone(),
-        video: scenario.video.label(),
+        video: label,
         seed: scenario.seed.get(),
         duration_s: duration,
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
@@ -113,12 +114,13 @@ pub(super) fn summarize(
         latency_mean_ms: latency.as_ref().map(|latency| latency.mean_ms),
         queue_delay_p95_ms: percentile(&queued_ms, 0.95),
         frame_rate_fps: shown.len() as f64 / duration,
-        stall_ratio: stall(&shown, Some(duration)).ratio,
+        stall_ratio: stall(&shown, Some(stopped)).ratio,
         packet_loss_ratio: drops as f64 / packets.max(1) as f64,
         qoe_call: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_call(latency.mean_ms, ssim.0)),
         tail_missing: latency.as_ref().map_or(frames.len() as u64, |latency| latency.tail_missing),
         events_fingerprint: format!("{:016x}", recorder.fingerprint()),
         speed_x: None,
+        competitors: Vec::new(),
     };
     let series = Series {
         bin_s: BIN_S,

@@ -1,5 +1,6 @@
 //! Whole runs in virtual time, each with both bounds.
 
+mod competition;
 mod determinism;
 mod loss;
 mod square_wave;

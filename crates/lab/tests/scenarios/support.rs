@@ -31,6 +31,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         feedback: None,
         measure_quality: false,
         clock_offset: Span::from_millis(1234),
+        competitors: Vec::new(),
     }
 }
 

@@ -1,0 +1,130 @@
+//! Cross traffic that does not listen: datagrams at a rate, whatever becomes of them.
+
+use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time};
+
+/// When datagrams leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Arrivals {
+    /// One after another at equal distances.
+    #[default]
+    Constant,
+    /// At exponentially distributed distances (a Poisson process).
+    Poisson,
+}
+
+/// Datagrams at a constant mean rate for a while.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct DatagramsConfig {
+    /// Their rate, from the IP header upwards.
+    pub rate: Rate,
+    /// The size of each, from the IP header upwards.
+    pub size: Bytes,
+    /// How they are spaced.
+    pub arrivals: Arrivals,
+    /// When the first leaves, from the beginning of the run.
+    pub from: Span,
+    /// When they end; `None` never.
+    pub until: Option<Span>,
+}
+
+impl Default for DatagramsConfig {
+    /// 400 kbps of 1200-byte datagrams all the time (camel.md C11).
+    fn default() -> DatagramsConfig {
+        DatagramsConfig {
+            rate: Rate::from_kbps(400),
+            size: Bytes::new(1200),
+            arrivals: Arrivals::Constant,
+            from: Span::ZERO,
+            until: None,
+        }
+    }
+}
+
+impl DatagramsConfig {
+    /// The source, before its first datagram.
+    ///
+    /// # Errors
+    /// When a field is out of range.
+    pub fn build(&self, seed: Seed) -> Result<Datagrams, ConfigError> {
+        if self.rate == Rate::ZERO {
+            return Err(ConfigError::out_of_range("datagrams.rate", self.rate, "above 0, such as 400kbps"));
+        }
+        if !(28..=65_535).contains(&self.size.get()) {
+            return Err(ConfigError::out_of_range("datagrams.size", self.size, "28B (IP and UDP headers) to 65535B"));
+        }
+        if self.from < Span::ZERO {
+            return Err(ConfigError::out_of_range("datagrams.from", self.from, "0s or later"));
+        }
+        if let Some(until) = self.until.filter(|until| *until <= self.from) {
+            return Err(ConfigError::out_of_range("datagrams.until", until, "later than datagrams.from"));
+        }
+        Ok(Datagrams { config: *self, next: Time::ZERO + self.from, random: seed.random() })
+    }
+}
+
+/// A source of datagrams. Its owner offers what it gives to the first hop of a path.
+#[derive(Debug, Clone)]
+pub struct Datagrams {
+    config: DatagramsConfig,
+    next: Time,
+    random: Random,
+}
+
+impl Datagrams {
+    /// The size of the next datagram that leaves at or before `now`, if any.
+    pub fn poll(&mut self, now: Time) -> Option<Bytes> {
+        if self.next_event() > now {
+            return None;
+        }
+        let mean = self.config.rate.time_for(self.config.size);
+        let gap = match self.config.arrivals {
+            Arrivals::Constant => mean,
+            Arrivals::Poisson => mean.scale(self.random.exponential(1.0)),
+        };
+        self.next += gap.max(Span::from_nanos(1));
+        Some(self.config.size)
+    }
+
+    /// When the next one leaves; [`Time::NEVER`] after the end.
+    pub fn next_event(&self) -> Time {
+        match self.config.until {
+            Some(until) if self.next >= Time::ZERO + until => Time::NEVER,
+            _ => self.next,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(config: DatagramsConfig, until: Time) -> usize {
+        let mut source = config.build(Seed::new(3)).unwrap();
+        core::iter::from_fn(|| source.poll(until)).count()
+    }
+
+    #[test]
+    fn four_hundred_kilobits_are_a_datagram_every_24_ms_between_its_bounds() {
+        let config =
+            DatagramsConfig { until: Some(Span::from_secs(60)), from: Span::from_secs(30), ..Default::default() };
+        assert_eq!(count(config, Time::from_secs_f64(29.999)), 0);
+        assert_eq!(count(config, Time::from_secs_f64(30.0)), 1);
+        assert_eq!(count(config, Time::from_secs_f64(90.0)), 1250);
+    }
+
+    #[test]
+    fn a_poisson_source_has_the_same_mean_and_another_spacing() {
+        let config = DatagramsConfig { arrivals: Arrivals::Poisson, ..Default::default() };
+        let sent = count(config, Time::from_secs_f64(240.0));
+        // 10 000 expected, deviation 100.
+        assert!((9_600..10_400).contains(&sent) && sent != 10_000, "{sent}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_range() {
+        let error = DatagramsConfig { rate: Rate::ZERO, ..Default::default() }.build(Seed::new(1)).unwrap_err();
+        assert!(alloc::format!("{error}").contains("above 0"), "{error}");
+    }
+}

@@ -1,27 +1,9 @@
-//! Header extensions: the block, its elements, and the ones a sender uses.
+//! The header extension block and its elements (RFC 8285).
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Span, Time};
-
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
-
-/// The names extensions are negotiated by in SDP.
-pub mod uri {
-    /// Transport-wide sequence number, feedback at the receiver's pace ([`super::TransportSequence`] without a request).
-    pub const TRANSPORT_CC_01: &str = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
-    /// Transport-wide sequence number with feedback on request.
-    pub const TRANSPORT_CC_02: &str = "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
-    /// [`super::AbsoluteSendTime`].
-    pub const ABSOLUTE_SEND_TIME: &str = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time";
-    /// [`super::PlayoutDelay`].
-    pub const PLAYOUT_DELAY: &str = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay";
-    /// The media section a packet belongs to, as text (RFC 9143).
-    pub const MID: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
-    /// The encoding a packet belongs to, as text (RFC 8852).
-    pub const RID: &str = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id";
-}
 
 /// The profile of the one-byte form (RFC 8285 section 4.2).
 const ONE_BYTE: u16 = 0xbede;
@@ -96,10 +78,11 @@ fn next_element<'a>(profile: u16, reader: &mut Reader<'a>) -> Result<Option<Exte
         if profile == ONE_BYTE {
             let head = reader.u8("extension head")?;
             match head >> 4 {
-                // One byte of padding; a length beside id 0 is not to be believed.
-                0 => continue,
-                // Reserved: a receiver stops here.
-                15 => return Ok(None),
+                // One byte of padding.
+                0 if head == 0 => continue,
+                // Reserved for padding and for later forms: with a length, a receiver stops here and keeps what came before
+                // (RFC 8285 sections 4.1.2 and 4.2).
+                0 | 15 => return Ok(None),
                 id => {
                     let data = reader.take("extension element", usize::from(head & 0x0f) + 1)?;
                     return Ok(Some(Extension { id, data }));
@@ -157,135 +140,88 @@ impl ExtensionBuffer {
     }
 }
 
-/// What a packet asks of the receiver (transport-wide-cc-02).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FeedbackRequest {
-    /// Whether arrival times are wanted.
-    pub timestamps: bool,
-    /// How many packets up to and with this one the feedback covers, 1 to 32767.
-    pub count: u16,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
-/// The transport-wide sequence number, with or without a request for feedback.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TransportSequence {
-    /// The low 16 bits of the sender's packet number.
-    pub sequence: u16,
-    /// `None` for the 2-byte form of -01; for the 4-byte form of -02 the request, which may be for nothing.
-    pub request: Option<Option<FeedbackRequest>>,
-}
+    fn parse(bytes: &[u8]) -> Result<Extensions<'_>, ParseError> {
+        Extensions::parse(&mut Reader::new(bytes))
+    }
 
-impl TransportSequence {
-    /// Reads the 2- or 4-byte form; which it is tells -01 from -02.
-    ///
-    /// # Errors
-    /// Any other length.
-    pub fn parse(data: &[u8]) -> Result<TransportSequence, ParseError> {
-        match *data {
-            [a, b] => Ok(TransportSequence { sequence: u16::from_be_bytes([a, b]), request: None }),
-            [a, b, c, d] => {
-                let word = u16::from_be_bytes([c, d]);
-                let request = FeedbackRequest { timestamps: word & 0x8000 != 0, count: word & 0x7fff };
-                let request = if request.count == 0 { None } else { Some(request) };
-                Ok(TransportSequence { sequence: u16::from_be_bytes([a, b]), request: Some(request) })
-            }
-            _ => Err(wrong_length("transport-wide sequence number", data, 2, 4)),
+    fn elements(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+        parse(bytes).unwrap().iter().map(|element| (element.id, element.data.to_vec())).collect()
+    }
+
+    #[test]
+    fn the_one_byte_example_of_rfc_8285_is_read() {
+        // Section 4.2: an element of 1 byte, one of 2 bytes, two bytes of padding, one of 4 bytes.
+        let bytes = [0xbe, 0xde, 0, 3, 0x10, 0xaa, 0x21, 0xbb, 0xbc, 0, 0, 0x33, 1, 2, 3, 4];
+        assert_eq!(elements(&bytes), [(1, [0xaa].to_vec()), (2, [0xbb, 0xbc].to_vec()), (3, [1, 2, 3, 4].to_vec())]);
+        assert_eq!(parse(&bytes).unwrap().get(2), Some(&[0xbb, 0xbc][..]));
+        assert_eq!(parse(&bytes).unwrap().get(4), None);
+    }
+
+    #[test]
+    fn the_two_byte_example_of_rfc_8285_is_read_whatever_the_application_bits() {
+        // Section 4.3: an empty element, one of 1 byte, one byte of padding, one of 4 bytes.
+        for application in 0..16 {
+            let bytes = [0x10, application, 0, 3, 1, 0, 2, 1, 0xaa, 0, 3, 4, 1, 2, 3, 4];
+            assert_eq!(elements(&bytes), [(1, Vec::new()), (2, [0xaa].to_vec()), (3, [1, 2, 3, 4].to_vec())]);
         }
     }
 
-    /// The bytes of the extension; [`Self::size`] of them count.
-    ///
-    /// # Errors
-    /// A request for 0 or more than 32767 packets.
-    pub fn to_bytes(self) -> Result<[u8; 4], WriteError> {
-        let word = match self.request.flatten() {
-            None => 0,
-            Some(request) => {
-                WriteError::check("packets of a feedback request", u64::from(request.count), 1, 0x7fff)?;
-                u16::from(request.timestamps) << 15 | request.count
-            }
-        };
-        let ([a, b], [c, d]) = (self.sequence.to_be_bytes(), word.to_be_bytes());
-        Ok([a, b, c, d])
-    }
-
-    /// 2 for -01, 4 for -02.
-    pub fn size(self) -> usize {
-        if self.request.is_some() { 4 } else { 2 }
-    }
-}
-
-/// When a packet left, in 2^-18 s modulo 64 s (24 bits).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AbsoluteSendTime(u32);
-
-impl AbsoluteSendTime {
-    /// The instant `time`, rounded down to the tick of 3.8 µs.
-    pub fn at(time: Time) -> AbsoluteSendTime {
-        let ticks = (u128::from(time.as_nanos()) << 18) / 1_000_000_000;
-        AbsoluteSendTime((ticks & 0xff_ffff) as u32)
-    }
-
-    /// The 24 bits.
-    pub fn ticks(self) -> u32 {
-        self.0
-    }
-
-    /// Reads the 3 bytes.
-    ///
-    /// # Errors
-    /// Any other length.
-    pub fn parse(data: &[u8]) -> Result<AbsoluteSendTime, ParseError> {
-        match *data {
-            [a, b, c] => Ok(AbsoluteSendTime(u32::from_be_bytes([0, a, b, c]))),
-            _ => Err(wrong_length("absolute send time", data, 3, 3)),
+    #[test]
+    fn a_receiver_stops_at_id_15_and_at_id_0_with_a_length() {
+        for stop in [0xf0, 0xff, 0x01, 0x0f] {
+            let bytes = [0xbe, 0xde, 0, 2, 0x10, 0xaa, stop, 0x10, 0xbb, 0x10, 0xcc, 0];
+            assert_eq!(elements(&bytes), [(1, [0xaa].to_vec())], "stop {stop:#x}");
         }
     }
 
-    /// The bytes of the extension.
-    pub fn to_bytes(self) -> [u8; 3] {
-        let [_, a, b, c] = self.0.to_be_bytes();
-        [a, b, c]
-    }
-}
-
-/// The least and the most a receiver may hold a frame before showing it; both zero means at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlayoutDelay {
-    /// The least, 0 to 40.95 s in steps of 10 ms.
-    pub least: Span,
-    /// The most, 0 to 40.95 s in steps of 10 ms.
-    pub most: Span,
-}
-
-impl PlayoutDelay {
-    /// Reads the 3 bytes: 12 bits each, in units of 10 ms.
-    ///
-    /// # Errors
-    /// Any other length.
-    pub fn parse(data: &[u8]) -> Result<PlayoutDelay, ParseError> {
-        let [a, b, c] = *data else { return Err(wrong_length("playout delay", data, 3, 3)) };
-        let word = u32::from_be_bytes([0, a, b, c]);
-        let span = |units: u32| Span::from_millis(10 * i64::from(units));
-        Ok(PlayoutDelay { least: span(word >> 12), most: span(word & 0xfff) })
+    #[test]
+    fn another_profile_is_kept_and_has_no_elements() {
+        let bytes = [0x12, 0x34, 0, 1, 0x10, 0xaa, 0, 0];
+        let block = parse(&bytes).unwrap();
+        assert_eq!((block.profile(), block.iter().count()), (0x1234, 0));
+        let mut out = Vec::new();
+        block.write(&mut out);
+        assert_eq!(out, bytes);
     }
 
-    /// The bytes of the extension; delays are rounded down to 10 ms.
-    ///
-    /// # Errors
-    /// A delay below zero or above 40.95 s (shown in units of 10 ms).
-    pub fn to_bytes(self) -> Result<[u8; 3], WriteError> {
-        let units = |what, span: Span| {
-            let units = u64::try_from(span.as_nanos()).map_or(u64::MAX, |nanos| nanos / 10_000_000);
-            WriteError::check(what, units, 0, 0xfff).map(|()| units as u32)
-        };
-        let word =
-            units("least playout delay in 10 ms", self.least)? << 12 | units("most playout delay in 10 ms", self.most)?;
-        let [_, a, b, c] = word.to_be_bytes();
-        Ok([a, b, c])
+    #[test]
+    fn an_element_past_the_end_of_its_block_is_refused_with_its_place() {
+        let error = parse(&[0xbe, 0xde, 0, 1, 0x13, 1, 2, 3]).unwrap_err();
+        assert_eq!(error, ParseError::Short { what: "extension element", at: 5, needed: 4, found: 3 });
+        assert!(parse(&[0x10, 0, 0, 1, 1, 3, 1, 2]).is_err());
+        assert!(parse(&[0xbe, 0xde, 0, 2, 0, 0, 0, 0]).is_err());
     }
-}
 
-fn wrong_length(what: &'static str, data: &[u8], least: u64, most: u64) -> ParseError {
-    ParseError::OutOfRange { what, at: 0, found: data.len() as u64, least, most }
+    #[test]
+    fn elements_choose_the_form_they_need() {
+        let one = ExtensionBuffer::of(&[Extension { id: 14, data: &[7; 16] }]).unwrap();
+        assert_eq!(one.as_extensions().profile(), 0xbede);
+        for (id, length) in [(15, 1), (1, 0), (1, 17)] {
+            let two = ExtensionBuffer::of(&[Extension { id, data: &[7; 17][..length] }]).unwrap();
+            assert_eq!(two.as_extensions().profile(), 0x1000, "id {id}, {length} bytes");
+        }
+        assert!(ExtensionBuffer::of(&[Extension { id: 0, data: &[7] }]).is_err());
+        assert!(ExtensionBuffer::of(&[Extension { id: 1, data: &[7; 256] }]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_block_survives_being_written_and_read(
+            elements in prop::collection::vec((1u8..=255, prop::collection::vec(any::<u8>(), 0..40)), 0..20),
+        ) {
+            let borrowed: Vec<Extension<'_>> = elements.iter().map(|(id, data)| Extension { id: *id, data }).collect();
+            let buffer = ExtensionBuffer::of(&borrowed).unwrap();
+            let mut out = Vec::new();
+            buffer.as_extensions().write(&mut out);
+            prop_assert_eq!(out.len(), buffer.as_extensions().size());
+            let block = parse(&out).unwrap();
+            prop_assert_eq!(block, buffer.as_extensions());
+            prop_assert_eq!(block.iter().collect::<Vec<_>>(), borrowed);
+        }
+    }
 }

@@ -128,3 +128,104 @@ pub(crate) fn padding_length(rest: &[u8], at: usize) -> Result<u8, ParseError> {
     }
     Ok(count)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtp::{Extension, ExtensionBuffer};
+    use proptest::prelude::*;
+
+    const HEADER: Header = Header { marker: true, payload_type: 96, sequence: 0x0102, timestamp: 0x0304_0506, ssrc: 7 };
+    const HEADER_BYTES: [u8; 10] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0, 0, 0, 7];
+
+    fn bytes_of(packet: &Packet<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        packet.write(&mut out).unwrap();
+        assert_eq!(out.len(), packet.size());
+        out
+    }
+
+    #[test]
+    fn every_field_has_its_place_in_the_bytes() {
+        let buffer = ExtensionBuffer::of(&[Extension { id: 3, data: &[9, 8] }]).unwrap();
+        let packet = Packet {
+            contributors: [0xa, 0xb].to_vec(),
+            extensions: Some(buffer.as_extensions()),
+            padding: 3,
+            ..Packet::new(HEADER, &[0x55])
+        };
+        let mut expected = [0xb2, 0xe0].to_vec();
+        expected.extend_from_slice(&HEADER_BYTES);
+        expected.extend_from_slice(&[0, 0, 0, 0xa, 0, 0, 0, 0xb, 0xbe, 0xde, 0, 1, 0x31, 9, 8, 0, 0x55, 0, 0, 3]);
+        assert_eq!(bytes_of(&packet), expected);
+        assert_eq!(Packet::parse(&expected), Ok(packet));
+    }
+
+    #[test]
+    fn padding_alone_is_a_packet_without_payload() {
+        let packet = Packet::padding_only(HEADER, 224);
+        let bytes = bytes_of(&packet);
+        assert_eq!((bytes[0], bytes.len(), bytes.last()), (0xa0, 236, Some(&224)));
+        assert_eq!(Packet::parse(&bytes), Ok(packet));
+    }
+
+    #[test]
+    fn a_padding_count_of_0_or_past_the_header_is_refused() {
+        let mut bytes = bytes_of(&Packet::new(HEADER, &[1, 2, 0]));
+        bytes[0] |= 0x20;
+        for count in [0, 4] {
+            *bytes.last_mut().unwrap() = count;
+            let found = u64::from(count);
+            let error = ParseError::OutOfRange { what: "padding count", at: 14, found, least: 1, most: 3 };
+            assert_eq!(Packet::parse(&bytes), Err(error));
+        }
+        assert!(Packet::parse(&bytes[..12]).is_err());
+    }
+
+    #[test]
+    fn another_version_and_a_cut_header_are_refused() {
+        let bytes = bytes_of(&Packet::new(HEADER, &[]));
+        for length in 0..12 {
+            assert!(Packet::parse(&bytes[..length]).is_err(), "{length} bytes");
+        }
+        for version in [0, 1, 3] {
+            let mut other = bytes.clone();
+            other[0] = version << 6;
+            let found = u64::from(version);
+            let error = ParseError::OutOfRange { what: "RTP version", at: 0, found, least: 2, most: 2 };
+            assert_eq!(Packet::parse(&other), Err(error));
+        }
+    }
+
+    #[test]
+    fn what_the_header_has_no_room_for_is_refused() {
+        let mut out = [1].to_vec();
+        assert!(Packet::new(Header { payload_type: 128, ..HEADER }, &[]).write(&mut out).is_err());
+        assert!(Packet { contributors: [0; 16].to_vec(), ..Packet::new(HEADER, &[]) }.write(&mut out).is_err());
+        assert_eq!(out, [1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_packet_survives_being_written_and_read(
+            marker: bool, payload_type in 0u8..128, sequence: u16, timestamp: u32, ssrc: u32, padding: u8,
+            contributors in prop::collection::vec(any::<u32>(), 0..16),
+            elements in prop::option::of(prop::collection::vec((1u8..=255, any::<[u8; 3]>()), 0..5)),
+            payload: Vec<u8>,
+        ) {
+            let buffer = elements.map(|elements| {
+                let borrowed: Vec<_> = elements.iter().map(|(id, data)| Extension { id: *id, data }).collect();
+                ExtensionBuffer::of(&borrowed).unwrap()
+            });
+            let packet = Packet {
+                header: Header { marker, payload_type, sequence, timestamp, ssrc },
+                contributors,
+                extensions: buffer.as_ref().map(ExtensionBuffer::as_extensions),
+                payload: &payload,
+                padding,
+            };
+            let bytes = bytes_of(&packet);
+            prop_assert_eq!(Packet::parse(&bytes), Ok(packet));
+        }
+    }
+}

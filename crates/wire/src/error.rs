@@ -35,10 +35,14 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ParseError::Short { what, at, needed, found } => {
-                write!(f, "{what} at byte {at} takes {needed} bytes, the input has {found} left")
+                write!(
+                    f,
+                    "{what} at byte {at} takes {needed} bytes, the input has {found} left: hand over the whole datagram, or \
+                     drop it if it is"
+                )
             }
             ParseError::OutOfRange { what, at, found, least, most } => {
-                write!(f, "{what} at byte {at} is {found}, allowed is {least} to {most}")
+                write!(f, "{what} at byte {at} is {found}, allowed is {least} to {most}: drop the packet")
             }
         }
     }
@@ -68,8 +72,29 @@ impl WriteError {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}, the wire has room for {} to {}", self.what, self.found, self.least, self.most)
+        let WriteError { what, found, least, most } = self;
+        write!(f, "{what} is {found}, the wire has room for {least} to {most}: choose a value in that range")
     }
 }
 
 impl core::error::Error for WriteError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn every_error_says_field_value_range_and_what_to_do() {
+        let short = ParseError::Short { what: "RTP SSRC", at: 8, needed: 4, found: 2 }.to_string();
+        let range = ParseError::OutOfRange { what: "RTP version", at: 0, found: 1, least: 2, most: 2 }.to_string();
+        let write = WriteError::check("RTP payload type", 128, 0, 127).unwrap_err().to_string();
+        for (message, parts) in [
+            (short, ["RTP SSRC at byte 8", "takes 4 bytes", "has 2 left", "drop it"]),
+            (range, ["RTP version at byte 0", "is 1", "2 to 2", "drop the packet"]),
+            (write, ["RTP payload type", "is 128", "0 to 127", "choose a value"]),
+        ] {
+            assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+        }
+    }
+}

@@ -63,6 +63,4 @@ impl<'a> Reader<'a> {
     pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, ParseError> {
         Ok(self.number(what, 4)? as u32)
     }
-
-    // For the NTP time of a sender report, which is not written yet.
 }

@@ -20,7 +20,7 @@ pub mod uri {
     pub const RID: &str = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id";
 }
 
-/// What a packet asks of the receiver (transport-wide-cc-02).
+/// What a packet asks of the receiver (transport-wide-cc-02; `docs/native-code/rtp-hdrext/transport-wide-cc-02` of libwebrtc).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedbackRequest {
     /// Whether arrival times are wanted.

@@ -25,7 +25,7 @@ pub struct Descriptor {
     pub partition: u8,
     /// I: the picture.
     pub picture_id: Option<PictureId>,
-    /// L: a running number of the frames of the lowest temporal layer.
+    /// L: a running number of the frames of the lowest temporal layer. RFC 7741 recommends to send the temporal layer with it.
     pub base_layer_index: Option<u8>,
     /// T: the temporal layer, 0 to 3, and Y: whether only frames of layer 0 are referred to.
     pub temporal_layer: Option<(u8, bool)>,
@@ -73,8 +73,8 @@ impl Descriptor {
     /// Appends the descriptor to `out`.
     ///
     /// # Errors
-    /// A partition above 7, a picture id above 127 or 32767, a layer above 3, a key frame index above 31, a base layer index
-    /// without a temporal layer (RFC 7741 asks for T with L); `out` is then as it was.
+    /// A partition above 7, a picture id above 127 or 32767, a layer above 3, a key frame index above 31; `out` is then as it
+    /// was.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         WriteError::check("VP8 partition", self.partition.into(), 0, 7)?;
         match self.picture_id {
@@ -86,8 +86,6 @@ impl Descriptor {
         WriteError::check("VP8 temporal layer", layer.into(), 0, 3)?;
         let key = self.key_frame_index.unwrap_or(0);
         WriteError::check("VP8 key frame index", key.into(), 0, 31)?;
-        let lonely = self.base_layer_index.is_some() && self.temporal_layer.is_none();
-        WriteError::check("VP8 base layer index without temporal layer", lonely.into(), 0, 0)?;
 
         let bit = |set: bool, place: u8| u8::from(set) << place;
         let shared = self.temporal_layer.is_some() || self.key_frame_index.is_some();
@@ -138,21 +136,63 @@ mod tests {
         assert_eq!(out, [0x90, 0x80, 0x92, 0x34]);
     }
 
+    #[test]
+    fn every_optional_field_has_its_place() {
+        // RFC 7741 section 4.2: X and N and S with PID 5; I, L, T and K; a 7-bit picture id; TL0PICIDX; TID 2, Y, KEYIDX 3.
+        let descriptor = Descriptor {
+            non_reference: true,
+            partition_start: true,
+            partition: 5,
+            picture_id: Some(PictureId::Short(0x12)),
+            base_layer_index: Some(0xab),
+            temporal_layer: Some((2, true)),
+            key_frame_index: Some(3),
+        };
+        let mut out = Vec::new();
+        descriptor.write(&mut out).unwrap();
+        assert_eq!(out, [0xb5, 0xf0, 0x12, 0xab, 0xa3]);
+        assert_eq!(Descriptor::parse(&out), Ok((descriptor, &[][..])));
+        for length in 0..out.len() {
+            assert!(Descriptor::parse(&out[..length]).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn reserved_bits_are_ignored() {
+        let plain = Descriptor::parse(&[0x90, 0x80, 0x12, 7]).unwrap();
+        assert_eq!(Descriptor::parse(&[0xd8, 0x8f, 0x12, 7]), Ok(plain));
+    }
+
+    #[test]
+    fn what_the_descriptor_has_no_room_for_is_refused() {
+        let none = Descriptor::default();
+        for bad in [
+            Descriptor { partition: 8, ..none },
+            Descriptor { picture_id: Some(PictureId::Short(128)), ..none },
+            Descriptor { picture_id: Some(PictureId::Long(32_768)), ..none },
+            Descriptor { temporal_layer: Some((4, false)), ..none },
+            Descriptor { key_frame_index: Some(32), ..none },
+        ] {
+            let mut out = Vec::new();
+            assert!(bad.write(&mut out).is_err() && out.is_empty(), "{bad:?}");
+        }
+    }
+
     fn any_descriptor() -> impl Strategy<Value = Descriptor> {
         let picture_id = prop_oneof![
             Just(None),
             (0u8..128).prop_map(|id| Some(PictureId::Short(id))),
             (0u16..32768).prop_map(|id| Some(PictureId::Long(id))),
         ];
-        let layers = prop::option::of(((0u8..4, any::<bool>()), prop::option::of(any::<u8>())));
+        let layers = (prop::option::of(any::<u8>()), prop::option::of((0u8..4, any::<bool>())));
         (any::<bool>(), any::<bool>(), 0u8..8, picture_id, layers, prop::option::of(0u8..32)).prop_map(
             |(non_reference, partition_start, partition, picture_id, layers, key_frame_index)| Descriptor {
                 non_reference,
                 partition_start,
                 partition,
                 picture_id,
-                base_layer_index: layers.and_then(|(_, base)| base),
-                temporal_layer: layers.map(|(layer, _)| layer),
+                base_layer_index: layers.0,
+                temporal_layer: layers.1,
                 key_frame_index,
             },
         )

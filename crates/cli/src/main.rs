@@ -30,6 +30,8 @@ enum Command {
     Run(commands::run::Arguments),
     /// Draw the report of runs again
     Report(commands::report::Arguments),
+    /// Play a paper's figure, its numbers beside ours
+    Reproduce(commands::reproduce::Arguments),
     /// Say why a run did what it did at a moment
     Explain(commands::explain::Arguments),
     /// List the schemes
@@ -49,6 +51,7 @@ fn main() -> std::process::ExitCode {
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),

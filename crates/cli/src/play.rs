@@ -1,6 +1,7 @@
-//! Playing runs and showing what came of them: what `compare` and `run` share.
+//! Playing runs and showing what came of them: what `compare`, `run` and `reproduce` share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use anyhow::Context;
 use thalweg_lab::report::{self, About};
@@ -10,26 +11,77 @@ use thalweg_sender::Scheme;
 use crate::progress::Progress;
 use crate::{link, table};
 
+/// A run to play.
+pub(crate) struct Job {
+    pub(crate) scenario: Scenario,
+    pub(crate) scheme: Scheme,
+    /// The folder for its files, if any.
+    pub(crate) folder: Option<PathBuf>,
+}
+
 /// Schemes by their names.
 pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Scheme>> {
     names.iter().map(|name| name.parse::<Scheme>().map_err(anyhow::Error::from)).collect()
 }
 
-/// Plays every scheme; with `out`, each run gets a folder in it.
-pub(crate) fn all(scenario: &Scenario, schemes: &[Scheme], out: Option<&Path>) -> anyhow::Result<Vec<Outcome>> {
-    schemes.iter().map(|scheme| one(scenario, scheme, out)).collect()
+/// A run of each scheme, each with a folder in `out`.
+pub(crate) fn each(scenario: &Scenario, schemes: &[Scheme], out: &Path) -> Vec<Job> {
+    let folder = |scheme: &Scheme| out.join(folder_name(&scheme.name));
+    let job =
+        |scheme: &Scheme| Job { scenario: scenario.clone(), scheme: scheme.clone(), folder: Some(folder(scheme)) };
+    schemes.iter().map(job).collect()
 }
 
-fn one(scenario: &Scenario, scheme: &Scheme, out: Option<&Path>) -> anyhow::Result<Outcome> {
+/// A name as a folder.
+pub(crate) fn folder_name(name: &str) -> String {
+    name.replace([':', '+', ' ', '/'], "-")
+}
+
+/// Plays them, as many at once as there are cores; what came of them, in their order.
+pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
+    // A video on standard input can be read once, by one run.
+    let stdin = jobs.iter().filter(|job| job.scenario.video.source == "-").count();
+    if stdin > 1 {
+        anyhow::bail!(
+            "a video on standard input can be played by one scheme, not by {stdin}: write it to a file first"
+        );
+    }
+    let progress = Progress::new(jobs.len());
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(jobs.len());
+    let next = Mutex::new(0..jobs.len());
+    let mut done: Vec<(usize, anyhow::Result<Outcome>)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
+                let outcome = one(&jobs[index], &progress);
+                if outcome.is_err() {
+                    // The others would only delay the message.
+                    next.lock().into_iter().for_each(|mut next| *next = 0..0);
+                }
+                done.push((index, outcome));
+            }
+            done
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn one(job: &Job, progress: &Progress) -> anyhow::Result<Outcome> {
+    let Job { scenario, scheme, folder } = job;
     let label = format!("{} over {}", scheme.name, scenario.name);
-    let progress = Progress::new(label.clone(), scenario.duration);
     let mut find =
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
+    let progress = progress.begin(label.clone(), scenario.duration);
     let mut run = simulate(scenario, scheme, &mut find, &mut |now| progress.tell(now)).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
-    if let Some(out) = out {
-        let folder = out.join(scheme.name.replace([':', '+'], "-"));
-        run_folder::write(&folder, scenario, scheme, &run)?;
+    if let Some(folder) = folder {
+        run_folder::write(folder, scenario, scheme, &run)?;
     }
     Ok(run.outcome)
 }

@@ -10,6 +10,7 @@ pub mod outcome;
 pub mod receiver;
 pub mod record;
 pub mod report;
+pub mod reproduce;
 pub mod run_folder;
 pub mod scenario;
 pub mod simulate;

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let schemes = crate::play::schemes(&arguments.scheme)?;
     let scenario = scenario(arguments);
-    let outcomes = crate::play::all(&scenario, &schemes, Some(&arguments.out))?;
+    let outcomes = crate::play::all(&crate::play::each(&scenario, &schemes, &arguments.out))?;
     crate::play::show(&outcomes, arguments.json, &arguments.out)
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     file.scenario.measure_quality = false;
     let (duration, seed) = (file.scenario.duration, file.scenario.seed);
     file.scenario.duration = file.scenario.duration.min(to.since_start());
-    let progress = Progress::new(format!("{} again, up to {}", file.scheme.name, to), file.scenario.duration);
+    let progress = Progress::new(1);
+    let progress = progress.begin(format!("{} again, up to {to}", file.scheme.name), file.scenario.duration);
     let mut find = |name: &str| link::find(name, duration, seed).map_err(|error| format!("{error:#}"));
     let run = simulate(&file.scenario, &file.scheme, &mut find, &mut |now| progress.tell(now))?;
     progress.finish();

@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod explain;
 pub(crate) mod report;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schemes;
 pub(crate) mod trace;

@@ -42,11 +42,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let scenario: Scenario = toml::from_str(&text).with_context(|| path)?;
     let schemes = crate::play::schemes(&arguments.scheme)?;
     let Seeds(from, to) = arguments.seed.unwrap_or(Seeds(scenario.seed.get(), scenario.seed.get()));
-    let mut outcomes = Vec::new();
+    let mut jobs = Vec::new();
     for seed in from..=to {
         let scenario = Scenario { seed: Seed::new(seed), ..scenario.clone() };
         let out = if from == to { arguments.out.clone() } else { arguments.out.join(format!("seed-{seed}")) };
-        outcomes.extend(crate::play::all(&scenario, &schemes, Some(&out))?);
+        jobs.extend(crate::play::each(&scenario, &schemes, &out));
     }
+    let outcomes = crate::play::all(&jobs)?;
     crate::play::show(&outcomes, arguments.json, &arguments.out)
 }

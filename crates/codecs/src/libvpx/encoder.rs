@@ -9,6 +9,7 @@ use thalweg_video::{Picture, Plane, scale};
 use vpx_sys as vpx;
 
 use super::settings::Settings;
+use super::windup::Windup;
 use super::words;
 use crate::seam::{Candidate, EncodeError, Encoder};
 
@@ -17,6 +18,14 @@ const CODEC: &str = "libvpx VP8";
 const CLOCK: i64 = 90_000;
 /// A keyframe at least every so many frames (libwebrtc's `keyFrameInterval`).
 const KEYFRAME_INTERVAL: u32 = 3_000;
+
+/// The quantiser index (0..=127) that libvpx's quantiser 0..=63 stands for (`vp8/encoder/onyx_if.c`, `q_trans`: RFC 6386 has
+/// the index only).
+const QUANTIZER_INDEX: [u8; 64] = [
+    0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 15, 17, 18, 19, 20, 21, 23, 24, 25, 26, 27, 28, 29, 30, 31, 33, 35, 37, 39,
+    41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 64, 67, 70, 73, 76, 79, 82, 85, 88, 91, 94, 97, 100, 103, 106, 109,
+    112, 115, 118, 121, 124, 127,
+];
 
 /// A VP8 encoder. It is opened at the largest size it will be asked for, since libvpx refuses to grow beyond that.
 pub struct Vp8Encoder {
@@ -30,6 +39,7 @@ pub struct Vp8Encoder {
     /// The encoder's references are not the receiver's.
     diverged: bool,
     quantizers: (u8, u8),
+    windup: Windup,
 }
 
 // SAFETY: the context is owned, has no thread affinity, and is only used through `&mut self`.
@@ -93,6 +103,7 @@ impl Vp8Encoder {
             offered: false,
             diverged: false,
             quantizers,
+            windup: Windup::default(),
         };
         encoder.set_controls()?;
         Ok(encoder)
@@ -259,6 +270,9 @@ impl Encoder for Vp8Encoder {
                 });
             }
         };
+        // Where libvpx may drop frames, that ends its debts.
+        let bounded = self.settings.bound_debt && !plan.may_drop;
+        let rate = rate.map(|rate| if bounded { self.windup.rate_to_ask(rate) } else { rate });
         let resized = self.configure(size, rate, quantizers, plan.may_drop)?;
         let duration = (plan.interval.as_nanos() * CLOCK / 1_000_000_000).max(1);
         let keyframe = plan.keyframe || resized || self.diverged;
@@ -270,6 +284,11 @@ impl Encoder for Vp8Encoder {
             &scaled
         };
         let candidate = self.encode(input, keyframe, duration)?;
+        if let Some(candidate) = &candidate {
+            let frame = &candidate.frame;
+            let coarsest = frame.quantizer.is_some_and(|index| index >= QUANTIZER_INDEX[usize::from(quantizers.1)]);
+            self.windup.on_frame(frame.size, plan.interval, coarsest, frame.keyframe);
+        }
         self.offered = candidate.is_some();
         if self.offered {
             self.diverged = false;

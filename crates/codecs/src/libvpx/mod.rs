@@ -5,6 +5,7 @@ mod decoder;
 #[cfg(feature = "libvpx")]
 mod encoder;
 mod settings;
+mod windup;
 
 #[cfg(feature = "libvpx")]
 pub use decoder::Vp8Decoder;

@@ -29,6 +29,9 @@ pub struct Settings {
     pub noise_sensitivity: u8,
     /// log2 of the token partitions (libwebrtc: one).
     pub token_partitions: u8,
+    /// Whether a rate that even the coarsest quantiser exceeds is asked of the encoder only as far as it can go, where it may not
+    /// drop frames: otherwise its rate control pays for an outage long after it (`windup.rs`). Not in libwebrtc.
+    pub bound_debt: bool,
     /// Encoder threads. One keeps the output the same on every machine.
     pub threads: u8,
 }
@@ -70,6 +73,7 @@ impl Default for Settings {
             static_threshold: 1,
             noise_sensitivity: 0,
             token_partitions: 0,
+            bound_debt: true,
             threads: 1,
         }
     }

@@ -3,6 +3,7 @@
 mod latency;
 mod percentile;
 mod qoe;
+pub mod response;
 mod stall;
 
 use serde::{Deserialize, Serialize};

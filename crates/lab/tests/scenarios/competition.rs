@@ -1,6 +1,7 @@
 //! Several flows and cross traffic on one path.
 
-use crate::support::{mean, play, scenario};
+use crate::support::{play, scenario};
+use thalweg_lab::metrics::response::mean_between;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
 use thalweg_link::{DatagramsConfig, Trace};
@@ -23,7 +24,7 @@ fn a_sender_yields_to_datagrams_and_takes_the_link_back() {
     let shared = Scenario { competitors: vec![Competitor::Datagrams(datagrams)], ..scenario(45, SIZE) };
     let run = play(&shared, "vidaptive", link());
     let series = &run.outcome.series;
-    let sent = |from, to| mean(&series.sent_mbps, series.bin_s, from, to);
+    let sent = |from, to| mean_between(&series.sent_mbps, series.bin_s, from, to);
     let (before, during, after) = (sent(8.0, 14.0), sent(20.0, 30.0), sent(36.0, 45.0));
     assert!((0.8..=1.1).contains(&before) && (0.8..=1.1).contains(&after), "{before} {after}");
     assert!((0.2..=0.55).contains(&during), "{during}");
@@ -39,7 +40,7 @@ fn two_senders_of_one_kind_share_a_link() {
     let run = play(&shared, "vidaptive", link());
     let [ours, theirs] = [&run.outcome, &run.competitors[0]].map(|outcome| outcome.series.clone());
     let share = |from, to| {
-        let (a, b) = (mean(&ours.sent_mbps, 0.1, from, to), mean(&theirs.sent_mbps, 0.1, from, to));
+        let (a, b) = (mean_between(&ours.sent_mbps, 0.1, from, to), mean_between(&theirs.sent_mbps, 0.1, from, to));
         (a / (a + b), a + b)
     };
     let (before, total) = share(2.0, 5.0);

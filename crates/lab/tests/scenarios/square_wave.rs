@@ -1,17 +1,18 @@
 //! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each.
 
-use crate::support::{first_second_above, mean, play, scenario, square_wave, worst_latency};
+use crate::support::{play, scenario, square_wave};
+use thalweg_lab::metrics::response::{Drop, after_drop, mean_between, time_to_reach};
 use thalweg_units::Size;
 
 #[test]
 fn our_gcc_behaves_like_chromiums() {
     let run = play(&scenario(112, Size::HD), "gcc", square_wave());
     let series = &run.outcome.series;
-    let sent = |from, to| mean(&series.sent_mbps, series.bin_s, from, to);
-    let first_second = first_second_above(&series.sent_mbps, series.bin_s, 0.0, 1.0);
+    let sent = |from, to| mean_between(&series.sent_mbps, series.bin_s, from, to);
+    let first_second = time_to_reach(&series.sent_mbps, series.bin_s, 0.0, 1.0).unwrap_or(f64::INFINITY);
     let steady = [sent(20.0, 40.0) / 2.0, sent(55.0, 80.0) / 0.5];
-    let rise = first_second_above(&series.sent_mbps, series.bin_s, 80.0, 1.8);
-    let (worst, back) = worst_latency(&run, 40.0, 20.0);
+    let rise = time_to_reach(&series.sent_mbps, series.bin_s, 80.0, 1.8).unwrap_or(f64::INFINITY);
+    let Drop { worst_ms: worst, recovery_s: back } = after_drop(&run.outcome.frames, 40.0, 20.0);
     println!(
         "first above 1 Mbps {first_second:.1} s, steady {steady:.2?}, rise {rise:.1} s, worst {worst:.0} ms, back {back:.1} s"
     );
@@ -27,11 +28,11 @@ fn our_gcc_behaves_like_chromiums() {
 fn vidaptive_follows_the_link_within_seconds_and_keeps_frames_fresh() {
     let run = play(&scenario(95, Size::HD), "vidaptive", square_wave());
     let series = &run.outcome.series;
-    let wire = first_second_above(&series.sent_mbps, series.bin_s, 80.0, 1.8);
+    let wire = time_to_reach(&series.sent_mbps, series.bin_s, 80.0, 1.8).unwrap_or(f64::INFINITY);
     // The encoder aims at alpha times the rate; what it settles at is what counts as there.
-    let settled = mean(&series.video_mbps, series.bin_s, 88.0, 95.0);
-    let video = first_second_above(&series.video_mbps, series.bin_s, 80.0, 0.9 * settled);
-    let (worst, back) = worst_latency(&run, 40.0, 20.0);
+    let settled = mean_between(&series.video_mbps, series.bin_s, 88.0, 95.0);
+    let video = time_to_reach(&series.video_mbps, series.bin_s, 80.0, 0.9 * settled).unwrap_or(f64::INFINITY);
+    let Drop { worst_ms: worst, recovery_s: back } = after_drop(&run.outcome.frames, 40.0, 20.0);
     println!("wire {wire:.1} s, video {settled:.2} Mbps in {video:.1} s, worst {worst:.0} ms, back {:.1} s", back);
     assert!((0.9..=3.0).contains(&wire), "{wire}");
     assert!((1.1..=1.9).contains(&settled), "{settled}");

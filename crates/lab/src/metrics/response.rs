@@ -1,0 +1,95 @@
+//! How a sender takes a step of the link, read off the series and frames of a run.
+
+use crate::outcome::{FrameRecord, Series};
+
+/// Mean of a series with bins of `bin_s` seconds over [from, to) seconds; NaN where it has none.
+pub fn mean_between(values: &[f64], bin_s: f64, from: f64, to: f64) -> f64 {
+    let index = |at: f64| ((at / bin_s).round() as usize).min(values.len());
+    let slice = &values[index(from)..index(to)];
+    slice.iter().sum::<f64>() / slice.len() as f64
+}
+
+/// Seconds from `from` to the end of the first second whose mean is at least `level`; `None` if none is.
+pub fn time_to_reach(values: &[f64], bin_s: f64, from: f64, level: f64) -> Option<f64> {
+    let bins = (1.0 / bin_s).round() as usize;
+    let first = (from / bin_s).round() as usize;
+    let found = values.get(first..)?.windows(bins).position(|second| {
+        let mean = second.iter().sum::<f64>() / bins as f64;
+        // A level met exactly must not hang on the last bit of a sum.
+        mean >= level * (1.0 - 1e-12)
+    })?;
+    Some(found as f64 * bin_s + 1.0)
+}
+
+/// What a drop of the link did to frames.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drop {
+    /// The largest latency of a picture read in the window after the drop, in ms.
+    pub worst_ms: f64,
+    /// Seconds from the drop until a second begins in which every picture shown is under 200 ms late; the window's length if
+    /// there is none.
+    pub recovery_s: f64,
+}
+
+/// What a drop of the link at `from` seconds did to the frames read in the `window` seconds after it.
+pub fn after_drop(frames: &[FrameRecord], from: f64, window: f64) -> Drop {
+    let late = |from: f64, to: f64| {
+        let read = frames.iter().filter(move |frame| (from..to).contains(&frame.captured_s));
+        read.filter_map(|frame| Some((frame.captured_s, (frame.displayed_s? - frame.captured_s) * 1e3)))
+    };
+    let worst = late(from, from + window).fold((from, 0.0), |worst, next| if next.1 > worst.1 { next } else { worst });
+    let fresh = |at: f64| {
+        let mut shown = late(at, at + 1.0).peekable();
+        shown.peek().is_some() && shown.all(|(_, latency)| latency < 200.0)
+    };
+    let tenths = (0..).map(|step| worst.0 + 0.1 * f64::from(step)).take_while(|at| *at < from + window);
+    let recovery_s = tenths.into_iter().find(|at| fresh(*at)).map_or(window, |at| at - from);
+    Drop { worst_ms: worst.1, recovery_s }
+}
+
+/// Share of what the link could carry that was used, for each 500 ms in which it could carry anything (metrics.md section 4).
+pub fn instantaneous_utilization(series: &Series) -> Vec<f64> {
+    let bins = (0.5 / series.bin_s).round() as usize;
+    let halves = series.capacity_mbps.chunks_exact(bins).zip(series.delivered_mbps.chunks_exact(bins));
+    let sums = halves.map(|(capacity, delivered)| (capacity.iter().sum::<f64>(), delivered.iter().sum::<f64>()));
+    sums.filter(|(capacity, _)| *capacity > 0.0).map(|(capacity, delivered)| delivered / capacity).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::{Size, Time};
+
+    #[test]
+    fn a_level_is_reached_when_a_whole_second_has_it() {
+        let mut values = vec![0.5; 30];
+        values.extend(vec![2.0; 30]);
+        assert_eq!(time_to_reach(&values, 0.1, 2.0, 2.0), Some(2.0));
+        assert_eq!(time_to_reach(&values, 0.1, 4.0, 2.0), Some(1.0));
+        assert_eq!(time_to_reach(&values, 0.1, 0.0, 2.1), None);
+        assert_eq!(mean_between(&values, 0.1, 2.0, 4.0), 1.25);
+    }
+
+    #[test]
+    fn recovery_counts_from_the_drop_to_the_first_fresh_second_after_the_worst() {
+        let frame = |at: f64, latency: f64| FrameRecord {
+            displayed_s: Some(at + latency),
+            ..FrameRecord::read(Time::from_secs_f64(at), Size::HD)
+        };
+        let latency = |at: f64| if (10.0..12.0).contains(&at) { 0.9 - (at - 10.0) / 4.0 } else { 0.05 };
+        let frames: Vec<_> = (0..600).map(|i| f64::from(i) / 30.0).map(|at| frame(at, latency(at))).collect();
+        let drop = after_drop(&frames, 10.0, 8.0);
+        assert!((drop.worst_ms - 900.0).abs() < 1.0 && (drop.recovery_s - 2.0).abs() < 0.11, "{drop:?}");
+    }
+
+    #[test]
+    fn halves_of_a_second_without_capacity_do_not_count() {
+        let series = Series {
+            bin_s: 0.1,
+            capacity_mbps: [vec![2.0; 5], vec![0.0; 5], vec![1.0; 5]].concat(),
+            delivered_mbps: [vec![1.0; 5], vec![0.0; 5], vec![1.0; 5]].concat(),
+            ..Series::default()
+        };
+        assert_eq!(instantaneous_utilization(&series), [0.5, 1.0]);
+    }
+}

@@ -1,0 +1,141 @@
+//! A paper's figures and tables, played again.
+//!
+//! A [`Figure`] says what a published figure is about, which runs answer the same question here, what is read off them, and
+//! which of the paper's numbers are known, each with where it was read: a number that was not at hand is absent, not guessed.
+
+mod encoder_step;
+mod reading;
+mod vidaptive;
+
+use thalweg_sender::Scheme;
+use thalweg_units::{Rate, Span};
+
+pub use encoder_step::{EncoderStep, StepResponse};
+pub use reading::Reading;
+
+use crate::outcome::Outcome;
+
+/// A published figure.
+#[derive(Debug, Clone)]
+pub struct Figure {
+    /// What it is called on the command line: paper, figure.
+    pub name: &'static str,
+    /// What is played, and what the figure shows as this project reads it.
+    pub about: &'static str,
+    /// What to play.
+    pub experiment: Experiment,
+    /// The paper's numbers that are known.
+    pub published: Vec<Published>,
+}
+
+/// What to play.
+#[derive(Debug, Clone)]
+pub enum Experiment {
+    /// Every scheme over every link.
+    Runs {
+        /// The schemes; the first is what the others are compared with.
+        schemes: Vec<Scheme>,
+        /// The links.
+        links: Links,
+        /// What to read off each run.
+        readings: Vec<Reading>,
+    },
+    /// An encoder alone, its target stepping up and down.
+    EncoderStep(EncoderStep),
+}
+
+/// Over which links.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Links {
+    /// Two rates in turn, each for `half`, behind a drop-tail queue of 1.5 MB, for `duration`.
+    SquareWave {
+        /// The first.
+        high: Rate,
+        /// The second.
+        low: Rate,
+        /// How long each.
+        half: Span,
+        /// How long to play.
+        duration: Span,
+    },
+    /// Every recorded cellular link, two minutes each, with the recorded way back and an endless queue.
+    Recorded,
+    /// The recorded cellular link whose name begins so.
+    OneRecorded(&'static str),
+}
+
+/// A number the paper prints.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Published {
+    /// For which scheme.
+    pub scheme: &'static str,
+    /// Of what: the key of a [`Reading`], or of a comparison with the first scheme (see [`compare`]).
+    pub key: &'static str,
+    /// How much, in the unit of the key.
+    pub value: f64,
+    /// Where it was read.
+    pub source: &'static str,
+}
+
+/// Every figure there is.
+pub fn figures() -> Vec<Figure> {
+    vidaptive::figures()
+}
+
+/// Mean over links of what `reading` reads; `None` where it applies to no run.
+pub fn mean(outcomes: &[&Outcome], reading: &Reading) -> Option<f64> {
+    let values: Vec<f64> = outcomes.iter().filter_map(|outcome| reading.of(outcome)).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB and ms, ratios of
+/// everything else, each of the means over links.
+pub fn compare(ours: &[&Outcome], base: &[&Outcome]) -> Vec<(&'static str, Option<f64>)> {
+    let both = |reading: Reading| Some((mean(ours, &reading)?, mean(base, &reading)?));
+    let ratio = |reading| both(reading).filter(|(_, base)| *base > 0.0).map(|(ours, base)| ours / base);
+    let gain = |reading| both(reading).map(|(ours, base)| ours - base);
+    vec![
+        ("video_bitrate_ratio", ratio(Reading::VideoBitrate)),
+        ("utilization_ratio", ratio(Reading::Utilization)),
+        ("psnr_gain_db", gain(Reading::Psnr)),
+        ("ssim_gain_db", gain(Reading::Ssim)),
+        ("latency_p50_gain_ms", gain(Reading::LatencyMedian)),
+        ("latency_p95_gain_ms", gain(Reading::LatencyP95)),
+        ("latency_mean_gain_ms", gain(Reading::LatencyMean)),
+        ("frame_rate_ratio", ratio(Reading::FrameRate)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_the_papers_owe_is_there_once() {
+        let figures = figures();
+        let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
+        for number in [1, 2, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17] {
+            let name = format!("vidaptive-fig{number}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_published_number_belongs_to_a_scheme_and_a_key_that_its_figure_has() {
+        for figure in figures() {
+            for published in &figure.published {
+                let (schemes, keys) = match &figure.experiment {
+                    Experiment::Runs { schemes, readings, .. } => {
+                        let keys = readings.iter().map(|reading| reading.key());
+                        let compared = compare(&[], &[]).into_iter().map(|(key, _)| key);
+                        (schemes.iter().map(|scheme| scheme.name.clone()).collect(), keys.chain(compared).collect())
+                    }
+                    Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),
+                };
+                let (scheme, key) = (published.scheme.to_string(), published.key);
+                assert!(schemes.contains(&scheme) && keys.contains(&key), "{}: {scheme} {key}", figure.name);
+                assert!(!published.source.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What is read off a run, by the keys that `--json` prints.
+
+use crate::metrics::{percentile, response};
+use crate::outcome::{Mark, Outcome};
+
+/// One figure of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reading {
+    /// Media payload that was shown, in bit/s.
+    VideoBitrate,
+    /// Everything sent, in bit/s.
+    WireBitrate,
+    /// Filler sent, in bit/s.
+    FillerBitrate,
+    /// Share of the link used over the run, 0..1.
+    Utilization,
+    /// Share of the link used in each half second that had any, 0..1: this percentile (0..1) of them.
+    InstantaneousUtilization(f64),
+    /// Mean PSNR, in dB.
+    Psnr,
+    /// Of the mean SSIM, in dB.
+    Ssim,
+    /// Median frame latency, in ms.
+    LatencyMedian,
+    /// 95th percentile of frame latency, in ms.
+    LatencyP95,
+    /// Mean frame latency, in ms.
+    LatencyMean,
+    /// 95th percentile of the waiting time in the path's queues, in ms.
+    QueueDelayP95,
+    /// Frames shown a second.
+    FrameRate,
+    /// Share of the time in stalls, 0..1.
+    Stalls,
+    /// Seconds from this second of the run until a whole second of what is on the wire reaches this many Mbps.
+    WireReaches(f64, f64),
+    /// Seconds from this second of the run until a whole second of video (headers included) reaches this share of its mean over
+    /// the 15 s that end at the third number.
+    VideoReaches(f64, f64, f64),
+    /// The worst frame latency in the 20 s after this second of the run, in ms.
+    WorstLatency(f64),
+    /// Seconds from this second of the run until frames are under 200 ms late again.
+    Recovery(f64),
+    /// How often the size of frames changed.
+    SizeChanges,
+    /// Mean lines of the frames that were sent.
+    MeanLines,
+    /// How often the queue was thrown away.
+    Resets,
+    /// How often encoding paused.
+    Pauses,
+}
+
+impl Reading {
+    /// Its key in `--json` and the head of its column.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Reading::VideoBitrate => "video_bitrate_bps",
+            Reading::WireBitrate => "wire_bitrate_bps",
+            Reading::FillerBitrate => "filler_bitrate_bps",
+            Reading::Utilization => "utilization",
+            Reading::InstantaneousUtilization(q) if *q < 0.4 => "utilization_500ms_p25",
+            Reading::InstantaneousUtilization(q) if *q > 0.6 => "utilization_500ms_p75",
+            Reading::InstantaneousUtilization(_) => "utilization_500ms_p50",
+            Reading::Psnr => "psnr_db",
+            Reading::Ssim => "ssim_db",
+            Reading::LatencyMedian => "latency_p50_ms",
+            Reading::LatencyP95 => "latency_p95_ms",
+            Reading::LatencyMean => "latency_mean_ms",
+            Reading::QueueDelayP95 => "queue_delay_p95_ms",
+            Reading::FrameRate => "frame_rate_fps",
+            Reading::Stalls => "stall_ratio",
+            Reading::WireReaches(..) => "wire_rise_s",
+            Reading::VideoReaches(..) => "video_rise_s",
+            Reading::WorstLatency(_) => "worst_latency_ms",
+            Reading::Recovery(_) => "recovery_s",
+            Reading::SizeChanges => "size_changes",
+            Reading::MeanLines => "mean_lines",
+            Reading::Resets => "resets",
+            Reading::Pauses => "pauses",
+        }
+    }
+
+    /// What it reads off `outcome`; `None` where it does not apply.
+    pub fn of(&self, outcome: &Outcome) -> Option<f64> {
+        let (summary, series) = (&outcome.summary, &outcome.series);
+        let marks = |kind: Mark| Some(series.marks.iter().filter(|(_, mark)| *mark == kind).count() as f64);
+        match *self {
+            Reading::VideoBitrate => Some(summary.video_bitrate_bps),
+            Reading::WireBitrate => Some(summary.wire_bitrate_bps),
+            Reading::FillerBitrate => Some(summary.filler_bitrate_bps),
+            Reading::Utilization => summary.utilization,
+            Reading::InstantaneousUtilization(q) => percentile(&response::instantaneous_utilization(series), q),
+            Reading::Psnr => summary.psnr_db,
+            Reading::Ssim => summary.ssim_db,
+            Reading::LatencyMedian => summary.latency_p50_ms,
+            Reading::LatencyP95 => summary.latency_p95_ms,
+            Reading::LatencyMean => summary.latency_mean_ms,
+            Reading::QueueDelayP95 => summary.queue_delay_p95_ms,
+            Reading::FrameRate => Some(summary.frame_rate_fps),
+            Reading::Stalls => Some(summary.stall_ratio),
+            Reading::WireReaches(from, level) => response::time_to_reach(&series.sent_mbps, series.bin_s, from, level),
+            Reading::VideoReaches(from, share, end) => {
+                let settled = response::mean_between(&series.video_mbps, series.bin_s, end - 15.0, end);
+                response::time_to_reach(&series.video_mbps, series.bin_s, from, share * settled)
+            }
+            Reading::WorstLatency(from) => Some(response::after_drop(&outcome.frames, from, 20.0).worst_ms),
+            Reading::Recovery(from) => Some(response::after_drop(&outcome.frames, from, 20.0).recovery_s),
+            Reading::SizeChanges => marks(Mark::Resize),
+            Reading::MeanLines => {
+                let sent = outcome.frames.iter().filter(|frame| frame.queued_s.is_some());
+                let (sum, count) = sent.fold((0.0, 0.0), |(sum, count), f| (sum + f64::from(f.height), count + 1.0));
+                (count > 0.0).then_some(sum / count)
+            }
+            Reading::Resets => marks(Mark::Reset),
+            Reading::Pauses => marks(Mark::Pause),
+        }
+    }
+}

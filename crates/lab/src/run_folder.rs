@@ -83,3 +83,18 @@ pub fn read_outcome(folder: &Path) -> Result<Outcome, FolderError> {
     let text = fs::read_to_string(&path).map_err(|error| FolderError::Io { path: path.clone(), error })?;
     serde_json::from_str(&text).map_err(|error| FolderError::Content { path, problem: error.to_string() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A field that is `None` is absent in TOML; read back, it must not turn into a default.
+    #[test]
+    fn every_scheme_is_the_same_after_a_trip_through_its_file() {
+        for known in thalweg_sender::scheme::known() {
+            let scheme = known.scheme();
+            let text = toml::to_string(&scheme).unwrap();
+            assert!(toml::from_str::<Scheme>(&text).unwrap() == scheme, "{}:\n{text}", scheme.name);
+        }
+    }
+}

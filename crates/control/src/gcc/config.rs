@@ -27,6 +27,7 @@ pub struct Config {
     /// Application-limited regions.
     pub alr: alr::Config,
     /// Push-back; `None` switches it off.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub push_back: Option<push_back::Config>,
     /// Back off when the round trip, counted with how long nothing was heard, exceeds this (gcc.md section 7) ...
     pub rtt_limit: Span,

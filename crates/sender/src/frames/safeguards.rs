@@ -5,13 +5,15 @@ use thalweg_units::{ConfigError, Span, Time};
 
 use super::policy::{QueueVerdict, QueueView};
 
-/// Encoder Pause and Encoder Reset; an ablation leaves one out.
+/// Encoder Pause and Encoder Reset; an ablation leaves one out. In a file, a threshold that is absent is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// tau: encode no picture while a packet has waited longer than this; `None` never pauses.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub pause: Option<Span>,
     /// Throw the queue away when a packet has waited longer than this; `None` never does.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub reset: Option<Span>,
     /// The share of the camera interval by which a held picture may have aged when encoding resumes (paper: half).
     pub resume_window: f64,

@@ -7,6 +7,7 @@ mod every_frame;
 pub mod headroom;
 mod plan;
 mod policy;
+mod push_back;
 pub mod rate_targeted;
 pub mod resolution;
 pub mod safeguards;

@@ -8,6 +8,7 @@ use thalweg_units::{ConfigError, Rate, Size, Time};
 use super::headroom::{self, Headroom};
 use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
+use super::push_back::PushBack;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
@@ -90,7 +91,7 @@ impl Config {
             encoder: self.encoder,
             encoder_drops: self.encoder_drops,
             alphas: VecDeque::new(),
-            keep: 1.0,
+            push_back: PushBack::default(),
             target: self.encoder.min,
         })
     }
@@ -107,8 +108,7 @@ pub struct RateTargeted {
     encoder_drops: bool,
     /// alpha by frame, for frames queued and not wholly sent: alpha_i is the one in force at encoding.
     alphas: VecDeque<(u64, f64)>,
-    /// What the controller's push-back has left over of the right to encode.
-    keep: f64,
+    push_back: PushBack,
     target: Rate,
 }
 
@@ -127,7 +127,8 @@ impl RateTargeted {
             TargetBase::CapacityLessOverhead => view.allowance.capacity.scale(view.payload_share),
             TargetBase::PacingRate => view.pacing,
         };
-        self.target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
+        let target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
+        self.target = self.push_back.update(view.allowance.keep_frames, target, self.encoder.min);
         let signals =
             Signals { now: view.now, outage, alpha: self.alpha(), target: self.target, interval: view.interval };
         self.resolution.on_camera(&signals);
@@ -141,7 +142,7 @@ impl RateTargeted {
             targets: vec![Target::Rate(self.target)],
             keyframe: false,
             size: self.resolution.size(),
-            interval: view.interval,
+            interval: self.push_back.interval(view.interval),
             may_drop: self.encoder_drops,
         })
     }
@@ -152,7 +153,6 @@ impl FramePolicy for RateTargeted {
         // A picture that waited for the encoder is seen here first, as if it had just been read.
         if view.occasion != Occasion::QueueEmpty {
             self.update(view);
-            self.keep = (self.keep + view.allowance.keep_frames).min(2.0);
         }
         if self.safeguards.paused() {
             return FramePlan::Hold(Why::QueueOld);
@@ -160,10 +160,9 @@ impl FramePolicy for RateTargeted {
         if view.occasion == Occasion::QueueEmpty && !self.safeguards.still_fresh(view.picture_age, view.interval) {
             return FramePlan::Skip(Why::PictureOld);
         }
-        if self.keep < 1.0 {
+        if self.push_back.drops() {
             return FramePlan::Skip(Why::PushBack);
         }
-        self.keep -= 1.0;
         self.encode(view)
     }
 

@@ -1,7 +1,7 @@
 //! Which codec, with its parameters.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Size, Span};
+use thalweg_units::{Seed, Size, Span};
 
 use crate::seam::{Decoder, EncodeError, Encoder};
 
@@ -11,6 +11,8 @@ use crate::seam::{Decoder, EncodeError, Encoder};
 pub enum Codec {
     /// VP8 by libvpx, as WebRTC configures it.
     Vp8(crate::libvpx::Settings),
+    /// A statistical model: sizes and modelled quality without pixels or bytes.
+    Model(crate::model::Config),
 }
 
 /// An encoder and the decoder of what it makes.
@@ -22,12 +24,22 @@ pub struct CodecPair {
 }
 
 impl Codec {
-    /// An encoder for pictures of up to `largest`, and the decoder.
+    /// [`Codec::build_seeded`] with seed 1, for codecs that draw nothing at random: all but models.
+    ///
+    /// # Errors
+    /// As [`Codec::build_seeded`].
+    pub fn build(&self, largest: Size) -> Result<CodecPair, EncodeError> {
+        self.build_seeded(largest, Seed::new(1))
+    }
+
+    /// An encoder for pictures of up to `largest`, and the decoder. A model draws from `seed.child("codec.model")`; give it the
+    /// seed of the run, so that runs of other seeds have other frame sizes.
     ///
     /// # Errors
     /// When a setting or the size is out of range, or the codec was left out of this build.
-    pub fn build(&self, largest: Size) -> Result<CodecPair, EncodeError> {
+    pub fn build_seeded(&self, largest: Size, seed: Seed) -> Result<CodecPair, EncodeError> {
         match self {
+            Codec::Model(config) => Ok(CodecPair { encoder: Box::new(config.build(largest, seed)?), decoder: None }),
             #[cfg(feature = "libvpx")]
             Codec::Vp8(settings) => {
                 let encoder = Box::new(crate::libvpx::Vp8Encoder::new(settings.clone(), largest)?);
@@ -85,6 +97,6 @@ impl CodecTime {
 impl Codec {
     /// Whether it makes no bytes and looks at no pixels.
     pub fn is_model(&self) -> bool {
-        false
+        matches!(self, Codec::Model(_))
     }
 }

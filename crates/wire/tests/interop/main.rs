@@ -2,6 +2,7 @@
 //! (its README says whose they are).
 
 mod captures;
+mod control;
 mod corpus;
 mod packets;
 mod video;

@@ -5,5 +5,6 @@ mod captures;
 mod control;
 mod corpus;
 mod differential;
+mod mutation;
 mod packets;
 mod video;

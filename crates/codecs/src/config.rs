@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Seed, Size, Span};
 
+#[cfg(not(all(feature = "libvpx", feature = "openh264")))]
+use crate::names::ParseCodecError;
 use crate::seam::{Decoder, EncodeError, Encoder};
 
 /// A codec by name, with its parameters.
@@ -11,6 +13,8 @@ use crate::seam::{Decoder, EncodeError, Encoder};
 pub enum Codec {
     /// VP8 by libvpx, as WebRTC configures it.
     Vp8(crate::libvpx::Settings),
+    /// H.264 by openh264, as WebRTC configures it.
+    H264(crate::openh264::Settings),
     /// A statistical model: sizes and modelled quality without pixels or bytes.
     Model(crate::model::Config),
 }
@@ -50,17 +54,18 @@ impl Codec {
                 })?;
                 Ok(CodecPair { encoder, decoder: Some(Box::new(decoder)) })
             }
-            #[cfg(not(feature = "libvpx"))]
-            Codec::Vp8(_) => {
-                let _ = largest;
-                Err(EncodeError::Library {
-                    codec: "libvpx VP8",
-                    call: "build",
-                    reason:
-                        "left out of this build: install Debian's libvpx-dev and build with the cargo feature libvpx"
-                            .into(),
-                })
+            #[cfg(feature = "openh264")]
+            Codec::H264(settings) => {
+                let encoder = Box::new(crate::openh264::H264Encoder::new(*settings, largest)?);
+                let decoder = crate::openh264::H264Decoder::new().map_err(|error| EncodeError::Library {
+                    codec: error.codec,
+                    call: "WelsCreateDecoder",
+                    reason: error.reason,
+                })?;
+                Ok(CodecPair { encoder, decoder: Some(Box::new(decoder)) })
             }
+            #[cfg(not(all(feature = "libvpx", feature = "openh264")))]
+            left_out => Err(EncodeError::LeftOut(ParseCodecError::LeftOut(left_out.name()))),
         }
     }
 }

@@ -132,6 +132,9 @@ pub enum EncodeError {
         /// What it can be, with an example.
         range: &'static str,
     },
+    /// The codec is not in this build.
+    #[error(transparent)]
+    LeftOut(crate::names::ParseCodecError),
     /// A choice that is no candidate.
     #[error("candidate {choice} chosen of {candidates}")]
     Choice {

@@ -1,8 +1,10 @@
 //! Which codec, with its parameters.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Size, Span};
+use thalweg_units::{Seed, Size, Span};
 
+#[cfg(not(all(feature = "libvpx", feature = "openh264")))]
+use crate::names::ParseCodecError;
 use crate::seam::{Decoder, EncodeError, Encoder};
 
 /// A codec by name, with its parameters.
@@ -11,6 +13,10 @@ use crate::seam::{Decoder, EncodeError, Encoder};
 pub enum Codec {
     /// VP8 by libvpx, as WebRTC configures it.
     Vp8(crate::libvpx::Settings),
+    /// H.264 by openh264, as WebRTC configures it.
+    H264(crate::openh264::Settings),
+    /// A statistical model: sizes and modelled quality without pixels or bytes.
+    Model(crate::model::Config),
 }
 
 /// An encoder and the decoder of what it makes.
@@ -22,12 +28,22 @@ pub struct CodecPair {
 }
 
 impl Codec {
-    /// An encoder for pictures of up to `largest`, and the decoder.
+    /// [`Codec::build_seeded`] with seed 1, for codecs that draw nothing at random: all but models.
+    ///
+    /// # Errors
+    /// As [`Codec::build_seeded`].
+    pub fn build(&self, largest: Size) -> Result<CodecPair, EncodeError> {
+        self.build_seeded(largest, Seed::new(1))
+    }
+
+    /// An encoder for pictures of up to `largest`, and the decoder. A model draws from `seed.child("codec.model")`; give it the
+    /// seed of the run, so that runs of other seeds have other frame sizes.
     ///
     /// # Errors
     /// When a setting or the size is out of range, or the codec was left out of this build.
-    pub fn build(&self, largest: Size) -> Result<CodecPair, EncodeError> {
+    pub fn build_seeded(&self, largest: Size, seed: Seed) -> Result<CodecPair, EncodeError> {
         match self {
+            Codec::Model(config) => Ok(CodecPair { encoder: Box::new(config.build(largest, seed)?), decoder: None }),
             #[cfg(feature = "libvpx")]
             Codec::Vp8(settings) => {
                 let encoder = Box::new(crate::libvpx::Vp8Encoder::new(settings.clone(), largest)?);
@@ -38,17 +54,18 @@ impl Codec {
                 })?;
                 Ok(CodecPair { encoder, decoder: Some(Box::new(decoder)) })
             }
-            #[cfg(not(feature = "libvpx"))]
-            Codec::Vp8(_) => {
-                let _ = largest;
-                Err(EncodeError::Library {
-                    codec: "libvpx VP8",
-                    call: "build",
-                    reason:
-                        "left out of this build: install Debian's libvpx-dev and build with the cargo feature libvpx"
-                            .into(),
-                })
+            #[cfg(feature = "openh264")]
+            Codec::H264(settings) => {
+                let encoder = Box::new(crate::openh264::H264Encoder::new(*settings, largest)?);
+                let decoder = crate::openh264::H264Decoder::new().map_err(|error| EncodeError::Library {
+                    codec: error.codec,
+                    call: "WelsCreateDecoder",
+                    reason: error.reason,
+                })?;
+                Ok(CodecPair { encoder, decoder: Some(Box::new(decoder)) })
             }
+            #[cfg(not(all(feature = "libvpx", feature = "openh264")))]
+            left_out => Err(EncodeError::LeftOut(ParseCodecError::LeftOut(left_out.name()))),
         }
     }
 }
@@ -85,6 +102,6 @@ impl CodecTime {
 impl Codec {
     /// Whether it makes no bytes and looks at no pixels.
     pub fn is_model(&self) -> bool {
-        false
+        matches!(self, Codec::Model(_))
     }
 }

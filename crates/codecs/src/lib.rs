@@ -1,10 +1,15 @@
 //! Encoders and decoders people already have.
 //!
-//! [`Encoder`] and [`Decoder`] are the seam; `libvpx` (Debian: libvpx-dev) is VP8 as WebRTC configures it.
+//! [`Encoder`] and [`Decoder`] are the seam; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8
+//! and H.264 as WebRTC configures them; [`model`] makes frame sizes without looking at pixels.
 
 mod config;
 pub mod libvpx;
+pub mod model;
+mod names;
+pub mod openh264;
 pub mod seam;
 
 pub use config::{Codec, CodecPair, CodecTime};
-pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder};
+pub use names::ParseCodecError;
+pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder, Image, ModelledQuality};

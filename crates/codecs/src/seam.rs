@@ -6,6 +6,37 @@ use thalweg_sender::frames::{EncodePlan, EncodedFrame};
 use thalweg_units::Size;
 use thalweg_video::Picture;
 
+/// What an encoder is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Image<'a> {
+    /// The size of the source's picture, before it is scaled to the size of the plan.
+    pub size: Size,
+    /// Its samples; `None` for encoders that look at none ([`Codec::is_model`](crate::Codec::is_model)).
+    pub picture: Option<&'a Picture>,
+}
+
+impl Image<'_> {
+    /// A picture of which only the size is known.
+    pub const fn blank(size: Size) -> Image<'static> {
+        Image { size, picture: None }
+    }
+}
+
+impl<'a> From<&'a Picture> for Image<'a> {
+    fn from(picture: &'a Picture) -> Image<'a> {
+        Image { size: picture.size(), picture: Some(picture) }
+    }
+}
+
+/// How good a frame would look by a model's account; never what was measured on pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelledQuality {
+    /// PSNR of luma in dB against the source at the source's size, as [`thalweg_video::quality::psnr`] would measure it.
+    pub psnr_db: f64,
+    /// SSIM of luma as -10 log10(1 - SSIM) in dB, likewise.
+    pub ssim_db: f64,
+}
+
 /// One way to encode a picture.
 #[derive(Debug, Clone)]
 pub struct Candidate {
@@ -13,20 +44,31 @@ pub struct Candidate {
     pub data: Arc<[u8]>,
     /// What the engine needs to know of it; `frame.size` may exceed `data.len()` only for encoder models, which make no bytes.
     pub frame: EncodedFrame,
+    /// What a model says of its quality; `None` from real encoders, whose frames can be decoded and measured.
+    pub modelled: Option<ModelledQuality>,
 }
 
 /// An encoder.
 ///
-/// [`Encoder::candidates`] makes frames, [`Encoder::commit`] says which one (if any) is sent. A functional codec offers several
+/// [`Encoder::offer`] makes frames, [`Encoder::commit`] says which one (if any) is sent. A functional codec offers several
 /// and goes on from the chosen one; a conventional encoder has one candidate, and it is committed: choosing `None` for it costs
 /// a keyframe, because its references now hold a frame the receiver will not see.
 pub trait Encoder: Send {
-    /// Encodes `picture` once for each target of `plan`. An empty answer means the encoder's own rate control dropped the
-    /// frame.
+    /// Encodes `image` once for each target of `plan`. An empty answer means the encoder's own rate control dropped the
+    /// frame: then there is nothing to commit.
     ///
     /// # Errors
-    /// When the plan asks for something the codec cannot do, with the value, the range and the fix.
-    fn candidates(&mut self, picture: &Picture, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError>;
+    /// When the plan asks for something the codec cannot do, with the value, the range and the fix, or when an encoder that
+    /// looks at samples is given none.
+    fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError>;
+
+    /// [`Encoder::offer`] for a picture at hand.
+    ///
+    /// # Errors
+    /// As [`Encoder::offer`].
+    fn candidates(&mut self, picture: &Picture, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
+        self.offer(Image::from(picture), plan)
+    }
 
     /// Goes on from candidate `choice` of the last call, or as if that call had not been made.
     ///
@@ -70,6 +112,29 @@ pub enum EncodeError {
         /// What it can do, and what to change.
         range: String,
     },
+    /// An encoder that looks at samples was given none.
+    #[error("{codec} needs samples and was given only the size {size}: open the video, or choose the codec model")]
+    Blank {
+        /// Which codec.
+        codec: &'static str,
+        /// The size given.
+        size: Size,
+    },
+    /// A setting is out of range.
+    #[error("{codec}: {setting} is {value}, must be {range}")]
+    Setting {
+        /// Which codec.
+        codec: &'static str,
+        /// Which setting.
+        setting: &'static str,
+        /// Its value.
+        value: String,
+        /// What it can be, with an example.
+        range: &'static str,
+    },
+    /// The codec is not in this build.
+    #[error(transparent)]
+    LeftOut(crate::names::ParseCodecError),
     /// A choice that is no candidate.
     #[error("candidate {choice} chosen of {candidates}")]
     Choice {

@@ -2,13 +2,14 @@
 //!
 //! * [`Picture`]: 8-bit I420, and [`scale`] to another size;
 //! * [`source`]: y4m, anything ffmpeg reads, a built-in scene;
-//! * [`quality`]: PSNR and SSIM.
+//! * [`quality`]: PSNR, and SSIM by two variants.
 #![forbid(unsafe_code)]
 
 mod picture;
 pub mod quality;
 mod scale;
 pub mod source;
+mod widest;
 
 pub use picture::{Picture, PictureError, Plane};
 pub use scale::scale;

@@ -1,6 +1,6 @@
 //! Bytes on the wire.
 //!
-//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), VP8 payloads ([`vp8`]) and RTCP feedback ([`rtcp`]), each parsed from and
+//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), VP8 payloads ([`vp8`]) and RTCP ([`rtcp`]), each parsed from and
 //! written to plain byte slices. Parsing never panics: what is wrong is a [`ParseError`] that names the field, the offset and
 //! the allowed range. [`unwrap`] makes endless counters of the short ones on the wire and [`overhead`] knows what a payload
 //! weighs once every header is on it.

@@ -63,4 +63,8 @@ impl<'a> Reader<'a> {
     pub(crate) fn u32(&mut self, what: &'static str) -> Result<u32, ParseError> {
         Ok(self.number(what, 4)? as u32)
     }
+
+    pub(crate) fn u64(&mut self, what: &'static str) -> Result<u64, ParseError> {
+        self.number(what, 8)
+    }
 }

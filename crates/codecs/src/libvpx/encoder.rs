@@ -11,7 +11,7 @@ use vpx_sys as vpx;
 use super::settings::Settings;
 use super::windup::Windup;
 use super::words;
-use crate::seam::{Candidate, EncodeError, Encoder};
+use crate::seam::{Candidate, EncodeError, Encoder, Image};
 
 const CODEC: &str = "libvpx VP8";
 /// Time stamps count in these of a second (RTP's video clock).
@@ -223,7 +223,7 @@ impl Vp8Encoder {
             quantizer: u8::try_from(quantizer).ok(),
             picture: size,
         };
-        Ok(Some(Candidate { data: Arc::from(data), frame }))
+        Ok(Some(Candidate { data: Arc::from(data), frame, modelled: None }))
     }
 }
 
@@ -251,7 +251,8 @@ fn check(settings: &Settings) -> Result<(), EncodeError> {
 }
 
 impl Encoder for Vp8Encoder {
-    fn candidates(&mut self, picture: &Picture, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
+    fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
+        let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
         let size = plan.size;
         if size.width > self.largest.width || size.height > self.largest.height || size.width < 2 || size.height < 2 {
             let range = format!("2x2 to {}, the size it was opened at; open it at the largest", self.largest);

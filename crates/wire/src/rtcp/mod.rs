@@ -1,82 +1,156 @@
-//! RTCP feedback.
+//! RTCP (RFC 3550 section 6, RFC 4585): what the other side says of what it got.
+//!
+//! A datagram holds one packet after another, a compound packet; [`parse`] reads them all and [`Compound`] one by one.
+//! Reduced-size compounds (RFC 5506), which need not begin with a report, are accepted: browsers send them. A type nobody here
+//! knows is an [`Opaque`] packet, not an error.
+//!
+//! ```
+//! use thalweg_wire::rtcp::{self, Nack, Packet, PictureLoss};
+//!
+//! let packets = [
+//!     Packet::Nack(Nack::of(1, 2, [1000, 1001, 1010])),
+//!     Packet::PictureLoss(PictureLoss { sender_ssrc: 1, media_ssrc: 2 }),
+//! ];
+//! let mut datagram = Vec::new();
+//! rtcp::write(&packets, &mut datagram)?;
+//! assert_eq!(datagram.len(), 16 + 12);
+//! assert_eq!(rtcp::parse(&datagram), Ok(packets.to_vec()));
+//! # Ok::<(), thalweg_wire::WriteError>(())
+//! ```
 
+mod application;
+mod bitrate;
+pub mod ccfb;
+mod compound;
+mod description;
+mod full_intra;
+mod goodbye;
+mod header;
+mod nack;
+mod ntp;
+mod opaque;
+mod picture_loss;
+mod receiver_report;
+mod report_block;
+mod sender_report;
 pub mod twcc;
+
+pub use application::Application;
+pub use bitrate::EstimatedBitrate;
+pub use compound::{Compound, is_rtcp, parse, write};
+pub use description::{Chunk, Item, SourceDescription};
+pub use full_intra::{FullIntra, IntraRequest};
+pub use goodbye::Goodbye;
+pub use nack::{Nack, NackPair};
+pub use ntp::{NtpShort, NtpTime};
+pub use opaque::Opaque;
+pub use picture_loss::PictureLoss;
+pub use receiver_report::ReceiverReport;
+pub use report_block::ReportBlock;
+pub use sender_report::SenderReport;
 
 use alloc::vec::Vec;
 
-use crate::reader::Reader;
 use crate::{ParseError, WriteError};
+use header::Header;
 
 /// Packet type of transport-layer feedback (RFC 4585 section 6.1).
-const RTPFB: u8 = 205;
+const TRANSPORT: u8 = 205;
+/// Packet type of payload-specific feedback (RFC 4585 section 6.1).
+const PAYLOAD: u8 = 206;
 
-/// Reads one transport-wide feedback message.
-///
-/// # Errors
-/// Another kind of packet, or a malformed one.
-pub fn parse_twcc(bytes: &[u8]) -> Result<twcc::Feedback, ParseError> {
-    let mut reader = Reader::new(bytes);
-    let first = reader.u8("RTCP first byte")?;
-    if first & 0xdf != 0x8f {
-        let found = u64::from(first);
-        return Err(ParseError::OutOfRange { what: "RTCP first byte", at: 0, found, least: 0x8f, most: 0xaf });
-    }
-    let kind = reader.u8("RTCP packet type")?;
-    if kind != RTPFB {
-        return Err(ParseError::OutOfRange {
-            what: "RTCP packet type",
-            at: 1,
-            found: kind.into(),
-            least: 205,
-            most: 205,
-        });
-    }
-    let length = usize::from(reader.u16("RTCP length")?) * 4;
-    let at = reader.at();
-    let body = reader.take("RTCP body", length)?;
-    let padding = if first & 0x20 != 0 { crate::rtp::padding_length(body, at)? } else { 0 };
-    twcc::Feedback::parse_body(&mut Reader::placed(&body[..body.len() - usize::from(padding)], at))
+/// One packet of a compound packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Packet {
+    /// What a sender has sent, and when (200).
+    SenderReport(SenderReport),
+    /// What a receiver got (201).
+    ReceiverReport(ReceiverReport),
+    /// Who the sources are (202).
+    SourceDescription(SourceDescription),
+    /// Sources that leave (203).
+    Goodbye(Goodbye),
+    /// Something an application made up (204).
+    Application(Application),
+    /// Packets that are missed (205, format 1).
+    Nack(Nack),
+    /// Packets of every stream and when they came (205, format 15).
+    TransportFeedback(twcc::Feedback),
+    /// Packets of each stream, when they came and how they were marked (205, format 11).
+    CongestionFeedback(ccfb::Feedback),
+    /// A picture cannot be shown (206, format 1).
+    PictureLoss(PictureLoss),
+    /// A key frame is wanted (206, format 4).
+    FullIntra(FullIntra),
+    /// What the receiver thinks the path bears (206, format 15, "REMB").
+    EstimatedBitrate(EstimatedBitrate),
+    /// Anything else.
+    Opaque(Opaque),
 }
 
-/// Appends one transport-wide feedback message to `out`.
-///
-/// # Errors
-/// What the format has no room for; `out` is then of no use.
-pub fn write_twcc(feedback: &twcc::Feedback, out: &mut Vec<u8>) -> Result<(), WriteError> {
-    let start = out.len();
-    out.extend_from_slice(&[0x8f, RTPFB, 0, 0]);
-    feedback.write_body(out)?;
-    let padding = (out.len() - start).next_multiple_of(4) - (out.len() - start);
-    if padding > 0 {
-        out[start] |= 0x20;
-        out.resize(out.len() + padding - 1, 0);
-        out.push(padding as u8);
+impl Packet {
+    fn parse(header: &Header<'_>) -> Result<Packet, ParseError> {
+        Ok(match (header.kind, header.count) {
+            (sender_report::KIND, _) => Packet::SenderReport(SenderReport::parse(header)?),
+            (receiver_report::KIND, _) => Packet::ReceiverReport(ReceiverReport::parse(header)?),
+            (description::KIND, _) => Packet::SourceDescription(SourceDescription::parse(header)?),
+            (goodbye::KIND, _) => Packet::Goodbye(Goodbye::parse(header)?),
+            (application::KIND, _) => Packet::Application(Application::parse(header)?),
+            (TRANSPORT, nack::FORMAT) => Packet::Nack(Nack::parse(header)?),
+            (TRANSPORT, twcc::FORMAT) => Packet::TransportFeedback(twcc::Feedback::parse(header)?),
+            (TRANSPORT, ccfb::FORMAT) => Packet::CongestionFeedback(ccfb::Feedback::parse(header)?),
+            (PAYLOAD, picture_loss::FORMAT) => Packet::PictureLoss(PictureLoss::parse(header)?),
+            (PAYLOAD, full_intra::FORMAT) => Packet::FullIntra(FullIntra::parse(header)?),
+            (PAYLOAD, bitrate::FORMAT) if bitrate::is_remb(header) => {
+                Packet::EstimatedBitrate(EstimatedBitrate::parse(header)?)
+            }
+            _ => Packet::Opaque(Opaque::parse(header)),
+        })
     }
-    let words = (out.len() - start) / 4 - 1;
-    WriteError::check("RTCP length in words", words as u64, 0, 65_535)?;
-    out[start + 2..start + 4].copy_from_slice(&(words as u16).to_be_bytes());
-    Ok(())
+
+    /// Appends the packet to `out`.
+    ///
+    /// # Errors
+    /// What the format has no room for; `out` is then as it was.
+    pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        match self {
+            Packet::SenderReport(packet) => packet.write(out),
+            Packet::ReceiverReport(packet) => packet.write(out),
+            Packet::SourceDescription(packet) => packet.write(out),
+            Packet::Goodbye(packet) => packet.write(out),
+            Packet::Application(packet) => packet.write(out),
+            Packet::Nack(packet) => packet.write(out),
+            Packet::TransportFeedback(packet) => packet.write(out),
+            Packet::CongestionFeedback(packet) => packet.write(out),
+            Packet::PictureLoss(packet) => packet.write(out),
+            Packet::FullIntra(packet) => packet.write(out),
+            Packet::EstimatedBitrate(packet) => packet.write(out),
+            Packet::Opaque(packet) => packet.write(out),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::twcc::{Feedback, Status};
+mod testing {
     use super::*;
-    use proptest::prelude::*;
 
-    proptest! {
-        #[test]
-        fn transport_feedback_survives_being_written_and_read(
-            statuses in prop::collection::vec(prop_oneof![
-                Just(Status::Missing), (0i16..256).prop_map(Status::Arrived), any::<i16>().prop_map(Status::Arrived),
-            ], 1..400),
-            base_sequence: u16, reference_time in 0u32..1 << 24,
-        ) {
-            let feedback =
-                Feedback { sender_ssrc: 1, media_ssrc: 2, base_sequence, reference_time, feedback_count: 9, statuses };
-            let mut out = Vec::new();
-            write_twcc(&feedback, &mut out).unwrap();
-            prop_assert_eq!(parse_twcc(&out), Ok(feedback));
+    /// That `packet` is written as `bytes` and read from them, and that no shorter input is taken for it.
+    pub(super) fn is_written_as(packet: &Packet, bytes: &[u8]) {
+        let mut out = Vec::new();
+        packet.write(&mut out).unwrap();
+        assert_eq!(out, bytes, "written");
+        assert_eq!(parse(bytes).as_deref(), Ok(core::slice::from_ref(packet)), "read");
+        for length in 0..bytes.len() {
+            assert!(parse(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
         }
+    }
+
+    /// That `packet` comes back from its bytes.
+    pub(super) fn survives(packet: Packet) -> Result<(), proptest::test_runner::TestCaseError> {
+        let mut out = Vec::new();
+        packet.write(&mut out).unwrap();
+        proptest::prop_assert_eq!(out.len() % 4, 0);
+        proptest::prop_assert_eq!(parse(&out), Ok([packet].to_vec()));
+        Ok(())
     }
 }

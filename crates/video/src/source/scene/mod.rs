@@ -1,9 +1,11 @@
 //! A built-in scene that costs an encoder about what real video does: a wall with shelves and fine texture seen by a hand-held
-//! camera, people who talk and move before it, the noise of a sensor, slow changes of light, and a cut now and then.
+//! camera, people who talk and wave before it, the noise of a sensor, slow changes of light, and a cut now and then.
 //!
 //! Any picture can be had by its number; the same seed gives the same bytes on every machine (whole numbers, and `libm` where
 //! a sine is needed).
 
+mod person;
+mod shape;
 mod texture;
 
 use std::sync::Arc;
@@ -12,7 +14,9 @@ use thalweg_units::{Seed, Size};
 
 use super::{Format, Source, SourceError};
 use crate::picture::{Picture, Plane};
-use texture::Texture;
+use crate::widest::widest;
+use person::Person;
+use texture::{Surface, Texture};
 
 /// What the scene is like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +54,7 @@ const STEPS: i64 = 16;
 pub struct Scene {
     config: SceneConfig,
     wall: Arc<Texture>,
-    cloth: Texture,
+    cloth: Surface,
     noise: Vec<i8>,
     next: u64,
 }
@@ -63,7 +67,7 @@ impl Scene {
         let seed = config.seed.child("scene");
         let unit = f64::from(size.height) / 720.0;
         let wall = Arc::new(Texture::wall(wide(size.width), wide(size.height), unit, seed.child("wall")));
-        let cloth = Texture::cloth(256, 256, seed.child("cloth"));
+        let cloth = Surface::cloth(unit, seed.child("cloth"));
         let mut random = seed.child("noise").random();
         // A table longer than a picture, of which each picture begins elsewhere.
         let length = usize::from(size.width) * usize::from(size.height) + NOISE_OFFSETS;
@@ -82,7 +86,8 @@ impl Scene {
         self.draw_wall(&mut picture, seconds, shot, light);
         // The first sits in front and is drawn last.
         for person in (0..self.config.people).rev() {
-            self.draw_person(&mut picture, seconds, shot, person, light);
+            let phase = f64::from(person) * 1.7 + shot as f64 * 0.9;
+            Person { number: person, phase }.draw(&mut picture, &self.cloth, seconds, light);
         }
         self.add_noise(&mut picture, index);
         picture
@@ -106,88 +111,17 @@ impl Scene {
         self.wall.v.copy_moved(picture, Plane::V, (x / 2, y / 2), mirrored, 128);
     }
 
-    fn draw_person(&self, picture: &mut Picture, seconds: f64, shot: u64, person: u32, light: i32) {
-        let size = picture.size();
-        let (width, height) = (f64::from(size.width), f64::from(size.height));
-        let p = f64::from(person) * 1.7 + shot as f64 * 0.9;
-        // The first sits in front; the others walk about behind.
-        let front = person == 0;
-        let scale = if front { 0.30 } else { 0.17 + 0.03 * f64::from(person % 2) };
-        let head = height * scale * 0.5;
-        let walk = if front { 0.02 } else { 0.33 };
-        let middle =
-            width * (0.5 + walk * wave(seconds, if front { 0.21 } else { 0.09 }, p) + if front { 0.0 } else { 0.1 });
-        let nod = head * 0.10 * wave(seconds, 0.8, p) + head * 0.05 * wave(seconds, 2.2, p);
-        let top = height * (if front { 0.30 } else { 0.42 }) + nod;
-        let tone = 20 * (person as i32 % 3);
-        // Torso, arm, head, hair, eyes and mouth, each an ellipse with its own cloth.
-        let part = |picture: &mut Picture, cx: f64, cy: f64, rx: f64, ry: f64, luma: i32, u: u8, v: u8, grain: i32| {
-            self.ellipse(picture, (cx, cy), (rx, ry), luma * light / 128, (u, v), grain, (cx, cy));
-        };
-        part(
-            picture,
-            middle,
-            top + head * 2.5,
-            head * 1.35,
-            head * 1.7,
-            70 + tone,
-            118 + 9 * person as u8,
-            120 + 5 * person as u8,
-            38,
-        );
-        let gesture = wave(seconds, 0.9, p + 2.0).max(-0.2);
-        let hand = (middle + head * (1.3 + 0.3 * gesture), top + head * (2.6 - 1.6 * gesture));
-        part(picture, hand.0, hand.1, head * 0.42, head * 0.55, 150 + tone / 2, 110, 150, 12);
-        part(picture, middle, top, head * 0.78, head, 150 + tone / 2, 110, 152, 14);
-        part(picture, middle - head * 0.05, top - head * 0.72, head * 0.80, head * 0.45, 40 + tone, 124, 132, 26);
-        let blink = if wave(seconds, 0.31, p) > 0.96 { 0.02 } else { 0.09 };
-        for side in [-0.32, 0.32] {
-            part(picture, middle + head * side, top - head * 0.12, head * 0.13, head * blink, 30, 128, 128, 4);
-        }
-        let talk = 0.05 + 0.09 * (wave(seconds, 4.3, p) * wave(seconds, 0.6, p)).abs();
-        part(picture, middle, top + head * 0.45, head * 0.28, head * talk, 60, 112, 160, 4);
-    }
-
-    /// An ellipse of cloth: `grain` is how strong its texture is.
-    fn ellipse(
-        &self,
-        picture: &mut Picture,
-        centre: (f64, f64),
-        radius: (f64, f64),
-        luma: i32,
-        chroma: (u8, u8),
-        grain: i32,
-        anchor: (f64, f64),
-    ) {
-        let size = picture.size();
-        let rows = span(centre.1, radius.1, usize::from(size.height));
-        let anchor = (anchor.0.round() as i64, anchor.1.round() as i64);
-        for y in rows {
-            let Some(columns) = chord(centre, radius, y as f64, usize::from(size.width)) else { continue };
-            let shade = luma + ((centre.1 - y as f64) / radius.1 * 14.0) as i32;
-            let row = &mut picture.plane_mut(Plane::Y)[y * usize::from(size.width)..][columns.clone()];
-            let texture = self.cloth.luma.row(y as i64 - anchor.1);
-            let first = (columns.start as i64 - anchor.0).rem_euclid(256) as usize;
-            for (offset, sample) in row.iter_mut().enumerate() {
-                let thread = i32::from(texture[(first + offset) & 255]) - 128;
-                *sample = (shade + thread * grain / 128).clamp(16, 235) as u8;
-            }
-        }
-        let (half_width, half_height) = Picture::plane_size(size, Plane::U);
-        let (centre, radius) = ((centre.0 / 2.0, centre.1 / 2.0), (radius.0 / 2.0, radius.1 / 2.0));
-        for y in span(centre.1, radius.1, half_height) {
-            let Some(columns) = chord(centre, radius, y as f64, half_width) else { continue };
-            picture.plane_mut(Plane::U)[y * half_width..][columns.clone()].fill(chroma.0);
-            picture.plane_mut(Plane::V)[y * half_width..][columns].fill(chroma.1);
-        }
-    }
-
     fn add_noise(&self, picture: &mut Picture, index: u64) {
         let start = (Seed::new(index).child("noise").get() % NOISE_OFFSETS as u64) as usize;
-        let luma = picture.plane_mut(Plane::Y);
-        for (sample, noise) in luma.iter_mut().zip(&self.noise[start..]) {
-            *sample = sample.saturating_add_signed(*noise);
-        }
+        let (luma, noise) = (picture.plane_mut(Plane::Y), &self.noise[start..]);
+        widest(
+            #[inline(always)]
+            || {
+                for (sample, noise) in luma.iter_mut().zip(noise) {
+                    *sample = (i16::from(*sample) + i16::from(*noise)).clamp(0, 255) as u8;
+                }
+            },
+        );
     }
 }
 
@@ -197,19 +131,6 @@ const NOISE_OFFSETS: usize = 65_536;
 /// A sine of `hertz`, -1 to 1.
 fn wave(seconds: f64, hertz: f64, phase: f64) -> f64 {
     libm::sin(std::f64::consts::TAU * hertz * seconds + phase)
-}
-
-fn span(centre: f64, radius: f64, length: usize) -> std::ops::Range<usize> {
-    let from = (centre - radius).ceil().clamp(0.0, length as f64) as usize;
-    let to = (centre + radius).floor().clamp(-1.0, length as f64 - 1.0) + 1.0;
-    from..(to as usize).max(from)
-}
-
-/// The columns of an ellipse in row `y`.
-fn chord(centre: (f64, f64), radius: (f64, f64), y: f64, width: usize) -> Option<std::ops::Range<usize>> {
-    let height = (y - centre.1) / radius.1;
-    let half = 1.0 - height * height;
-    (half > 0.0).then(|| span(centre.0, radius.0 * libm::sqrt(half), width)).filter(|columns| !columns.is_empty())
 }
 
 impl Source for Scene {

@@ -4,6 +4,7 @@ use thalweg_units::{Random, Seed};
 
 use super::STEPS;
 use crate::picture::{Picture, Plane};
+use crate::widest::widest;
 
 /// One plane of a surface, which can be larger than a picture.
 pub(super) struct Surface {
@@ -62,32 +63,55 @@ impl Texture {
         }
         Texture { luma, u, v }
     }
-
-    /// A piece of cloth that repeats.
-    pub(super) fn cloth(width: usize, height: usize, seed: Seed) -> Texture {
-        let mut random = seed.random();
-        let luma = Surface::fractal(width, height, &mut random, &[(0.35, 32.0), (0.2, 8.0), (0.15, 2.0)], 1.0);
-        let flat = || Surface { width: 1, samples: vec![128] };
-        Texture { luma, u: flat(), v: flat() }
-    }
 }
 
+/// Samples on a side of a piece of cloth.
+const CLOTH: usize = 512;
+
 impl Surface {
+    /// A piece of cloth that repeats without a seam: folds, patches and threads.
+    pub(super) fn cloth(unit: f64, seed: Seed) -> Surface {
+        let octaves = [(0.24, 90.0), (0.20, 24.0), (0.20, 7.0), (0.18, 2.0)];
+        Surface::noise((CLOTH, CLOTH), &mut seed.random(), &octaves, unit, true)
+    }
+
     /// A sum of smooth noises, each with a strength (of 128 steps around the middle) and a size.
     fn fractal(width: usize, height: usize, random: &mut Random, octaves: &[(f64, f64)], unit: f64) -> Surface {
+        Surface::noise((width, height), random, octaves, unit, false)
+    }
+
+    /// The same; one that `repeats` goes on at its other side where it ends.
+    fn noise(
+        (width, height): (usize, usize),
+        random: &mut Random,
+        octaves: &[(f64, f64)],
+        unit: f64,
+        repeats: bool,
+    ) -> Surface {
         let mut sums = vec![0.0f64; width * height];
         for (strength, size) in octaves {
-            let cell = (size * unit).max(1.0);
-            let (columns, rows) = ((width as f64 / cell) as usize + 2, (height as f64 / cell) as usize + 2);
-            let lattice: Vec<f64> = (0..columns * rows).map(|_| random.between(-1.0, 1.0)).collect();
-            for y in 0..height {
+            let mut cell = (size * unit).max(1.0);
+            let (mut columns, mut rows) = ((width as f64 / cell) as usize + 2, (height as f64 / cell) as usize + 2);
+            if repeats {
+                // Whole cells, and the first of them again after the last.
+                columns = libm::round(width as f64 / cell).max(1.0) as usize + 1;
+                rows = columns;
+                cell = width as f64 / (columns - 1) as f64;
+            }
+            let mut lattice: Vec<f64> = (0..columns * rows).map(|_| random.between(-1.0, 1.0)).collect();
+            if repeats {
+                (0..rows).for_each(|row| lattice[row * columns + columns - 1] = lattice[row * columns]);
+                lattice.copy_within(0..columns, (rows - 1) * columns);
+            }
+            let places: Vec<(usize, f64)> = (0..width).map(|x| split(x as f64 / cell)).collect();
+            for (y, sums) in sums.chunks_exact_mut(width).enumerate() {
                 let (row, down) = split(y as f64 / cell);
-                for x in 0..width {
-                    let (column, across) = split(x as f64 / cell);
-                    let at = |c: usize, r: usize| lattice[(row + r) * columns + column + c];
-                    let above = at(0, 0) + (at(1, 0) - at(0, 0)) * across;
-                    let below = at(0, 1) + (at(1, 1) - at(0, 1)) * across;
-                    sums[y * width + x] += strength * 128.0 * (above + (below - above) * down);
+                // Down first, for the few columns of the lattice, and then across.
+                let line: Vec<f64> = (row * columns..(row + 1) * columns)
+                    .map(|at| strength * 128.0 * (lattice[at] + (lattice[at + columns] - lattice[at]) * down))
+                    .collect();
+                for (sum, (column, across)) in sums.iter_mut().zip(&places) {
+                    *sum += line[*column] + (line[column + 1] - line[*column]) * across;
                 }
             }
         }
@@ -115,18 +139,17 @@ impl Surface {
     /// Copies what a camera at `at` (in sixteenths of a sample) sees into a plane, by bilinear interpolation, at `light` of 128.
     pub(super) fn copy_moved(&self, picture: &mut Picture, plane: Plane, at: (i64, i64), mirrored: bool, light: i32) {
         let (width, height) = Picture::plane_size(picture.size(), plane);
-        let (x, across) = ((at.0 / STEPS) as usize, (at.0 % STEPS) as u32);
-        let (y, down) = ((at.1 / STEPS) as usize, (at.1 % STEPS) as u32);
-        let light = light as u32;
+        let (x, across) = ((at.0 / STEPS) as usize, at.0 % STEPS);
+        let (y, down) = ((at.1 / STEPS) as usize, at.1 % STEPS);
+        let (across, down, light) = (across as u16, down as u16, light as u16);
         let target = picture.plane_mut(plane);
         for (line, out) in target.chunks_exact_mut(width).enumerate().take(height) {
             let above = &self.samples[(y + line) * self.width + x..][..width + 1];
             let below = &self.samples[(y + line + 1) * self.width + x..][..width + 1];
-            for (i, sample) in out.iter_mut().enumerate() {
-                let mix = |row: &[u8]| u32::from(row[i]) * (16 - across) + u32::from(row[i + 1]) * across;
-                let value = (mix(above) * (16 - down) + mix(below) * down + 128) >> 8;
-                *sample = (((value * light + 64) >> 7).min(255)) as u8;
-            }
+            widest(
+                #[inline(always)]
+                || mix_rows(above, below, (across, down), light, out),
+            );
             if mirrored {
                 out.reverse();
             }
@@ -134,9 +157,40 @@ impl Surface {
     }
 }
 
+/// A row between two others, `across` and `down` sixteenths of a sample on, at `light` of 128. Sixteenths of sixteenths of a
+/// sample, and a sample in any light (at most twice as bright), fit 16 bits.
+#[inline(always)]
+fn mix_rows(above: &[u8], below: &[u8], (across, down): (u16, u16), light: u16, out: &mut [u8]) {
+    let (above_next, below_next) = (&above[1..], &below[1..]);
+    for (i, sample) in out.iter_mut().enumerate() {
+        let upper = u16::from(above[i]) * (16 - across) + u16::from(above_next[i]) * across;
+        let lower = u16::from(below[i]) * (16 - across) + u16::from(below_next[i]) * across;
+        let value = (upper * (16 - down) + lower * down + 128) >> 8;
+        *sample = ((value * light + 64) >> 7).min(255) as u8;
+    }
+}
+
 fn split(value: f64) -> (usize, f64) {
-    let whole = value.floor();
+    let whole = libm::floor(value);
     let rest = value - whole;
     // Smooth between lattice points.
     (whole as usize, rest * rest * (3.0 - 2.0 * rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cloth_goes_on_at_its_other_side_without_a_seam() {
+        let cloth = Surface::cloth(1.0, Seed::new(3));
+        // The mean step from one row to the next, within and from the last to the first; and the same for columns.
+        let step = |a: &[u8], b: &[u8]| a.iter().zip(b).map(|(a, b)| u64::from(a.abs_diff(*b))).sum::<u64>();
+        let side = CLOTH as i64;
+        let within = (0..side - 1).map(|y| step(cloth.row(y), cloth.row(y + 1))).max().unwrap();
+        assert!(step(cloth.row(side - 1), cloth.row(side)) <= within);
+        let column = |x: usize| (0..side).map(|y| cloth.row(y)[x]).collect::<Vec<_>>();
+        let within = (0..CLOTH - 1).map(|x| step(&column(x), &column(x + 1))).max().unwrap();
+        assert!(step(&column(CLOTH - 1), &column(0)) <= within);
+    }
 }

@@ -1,0 +1,137 @@
+//! What is in the pictures, as far as sizes and quality go.
+//!
+//! The numbers of the presets are what libvpx made of two videos at 1280x720 and 30 pictures a second, as
+//! `cargo run --release -p thalweg-codecs --example fit_model -- curve` prints them.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::Span;
+
+use super::quality::OperatingPoint;
+
+/// What is in the pictures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Content {
+    /// Bits per pixel at 1280x720, quantiser and quality, from the coarsest quantiser to the finest: the first is the floor of
+    /// the rate, the last its ceiling. At least two, bits rising, quantisers falling, quality not falling.
+    pub points: Vec<OperatingPoint>,
+    /// Bits of a frame grow with this power of its pixels, 0.3 to 1: larger pictures of the same thing are smoother.
+    pub size_exponent: f64,
+    /// dB of PSNR gained, at the same bits, when pixels grow by e (and `size_exponent` has been counted), 0 to 10.
+    pub psnr_per_size_db: f64,
+    /// PSNR and SSIM in dB of a picture scaled to half its sides and back, not encoded.
+    pub half_size_db: [f64; 2],
+    /// dB of both gained when the sides of the smaller picture grow by e.
+    pub scaling_slope_db: f64,
+    /// How frame sizes scatter around the budget.
+    pub scatter: Scatter,
+    /// A keyframe in multiples of what the target allows for a frame; at least 1.
+    pub keyframe_ratio: f64,
+    /// Bits per pixel of a keyframe at the coarsest quantiser, at 1280x720.
+    pub keyframe_floor: f64,
+}
+
+/// How frame sizes scatter around the budget: log-normal, each like the one before it or, below 0, unlike it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scatter {
+    /// Deviation of the logarithm of sizes, 0 to 1.
+    pub deviation: f64,
+    /// Correlation of that logarithm from frame to frame, above -1 and below 1. libvpx answers a large frame with a small one.
+    pub correlation: f64,
+    /// Mean time between cuts (or sudden motion), which come as they please; `None` for a single shot.
+    pub cut_every: Option<Span>,
+    /// How much larger than its budget the frame at a cut is; at least 1.
+    pub cut_ratio: f64,
+}
+
+/// A content by its name, or another.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ContentPreset {
+    /// The built-in scene: a hand-held camera with noise, people who move, cuts.
+    #[default]
+    Scene,
+    /// A face before a still background, filmed well.
+    TalkingHead,
+    /// Another.
+    Custom(Content),
+}
+
+const fn point(bits_per_pixel: f64, quantizer: u8, psnr_db: f64, ssim_db: f64) -> OperatingPoint {
+    OperatingPoint { bits_per_pixel, quantizer, psnr_db, ssim_db }
+}
+
+impl ContentPreset {
+    /// Its numbers.
+    pub fn content(&self) -> Content {
+        match self {
+            ContentPreset::Scene => scene(),
+            ContentPreset::TalkingHead => talking_head(),
+            ContentPreset::Custom(content) => content.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for ContentPreset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ContentPreset::Scene => "the built-in scene",
+            ContentPreset::TalkingHead => "a talking head",
+            ContentPreset::Custom(_) => "custom content",
+        })
+    }
+}
+
+fn scene() -> Content {
+    Content {
+        points: vec![
+            point(0.019_48, 106, 33.88, 10.44),
+            point(0.036_13, 75, 36.50, 11.71),
+            point(0.072_20, 51, 39.05, 12.96),
+            point(0.144_3, 27, 41.62, 14.58),
+            point(0.286_5, 12, 44.45, 16.71),
+            point(0.567_4, 5, 46.38, 18.25),
+            point(0.960_0, 2, 47.73, 19.50),
+        ],
+        size_exponent: 0.69,
+        psnr_per_size_db: 1.8,
+        half_size_db: [34.5, 13.5],
+        scaling_slope_db: 7.9,
+        scatter: Scatter { deviation: 0.25, correlation: -0.25, cut_every: Some(Span::from_secs(25)), cut_ratio: 4.0 },
+        keyframe_ratio: 2.4,
+        keyframe_floor: 0.0736,
+    }
+}
+
+fn talking_head() -> Content {
+    Content {
+        points: vec![
+            point(0.009_275, 106, 38.64, 12.61),
+            point(0.018_11, 43, 43.57, 16.15),
+            point(0.036_11, 22, 45.66, 17.77),
+            point(0.072_04, 11, 47.58, 19.38),
+            point(0.144_0, 5, 49.20, 20.72),
+            point(0.258_2, 2, 50.49, 21.83),
+        ],
+        size_exponent: 0.89,
+        psnr_per_size_db: 1.1,
+        half_size_db: [46.6, 21.3],
+        scaling_slope_db: 8.4,
+        scatter: Scatter { deviation: 0.18, correlation: -0.45, cut_every: None, cut_ratio: 4.0 },
+        keyframe_ratio: 1.6,
+        keyframe_floor: 0.0529,
+    }
+}
+
+impl Default for Content {
+    fn default() -> Content {
+        scene()
+    }
+}
+
+impl Default for Scatter {
+    fn default() -> Scatter {
+        scene().scatter
+    }
+}

@@ -1,0 +1,221 @@
+//! The model behind the encoder seam.
+
+use std::sync::Arc;
+
+use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
+use thalweg_units::{Bytes, Rate, Seed, Size, Span};
+
+use super::config::Config;
+use super::content::Content;
+use super::costs::Costs;
+use super::lag::Follower;
+use super::quality::Curve;
+use super::sizes::{Account, Noise};
+use super::{CODEC, refuse};
+use crate::seam::{Candidate, EncodeError, Encoder, Image};
+
+/// A statistical encoder: sizes and quality without pixels or bytes.
+///
+/// Nothing changes between [`Encoder::offer`] and [`Encoder::commit`]; a frame that is not sent is as if it had not been made,
+/// but for the time that has passed and, unless the model is functional, a keyframe owed. A frame that the model's own rate
+/// control drops (an empty answer) has passed at once: there is nothing to commit.
+pub struct ModelEncoder {
+    config: Config,
+    content: Content,
+    curve: Curve,
+    largest: Size,
+    costs: Option<Costs>,
+    state: State,
+    /// The state after each candidate of the last offer.
+    offered: Vec<State>,
+    /// The state if none of them is sent.
+    declined: State,
+    no_bytes: Arc<[u8]>,
+}
+
+/// Everything that one frame leaves for the next.
+#[derive(Debug, Clone)]
+struct State {
+    follower: Follower,
+    /// The account's balance in bits.
+    balance: f64,
+    noise: Noise,
+    /// The size of the last frame.
+    size: Option<Size>,
+    /// The receiver's references are not the encoder's.
+    diverged: bool,
+}
+
+impl ModelEncoder {
+    pub(super) fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
+        let content = config.content.content();
+        check(&content)?;
+        config.account.check()?;
+        let state = State {
+            follower: config.lag.lag().build()?,
+            balance: 0.0,
+            noise: Noise::new(seed.child("codec.model").random()),
+            size: None,
+            diverged: false,
+        };
+        Ok(ModelEncoder {
+            curve: Curve::new(&content.points)?,
+            config: config.clone(),
+            content,
+            largest,
+            costs: None,
+            declined: state.clone(),
+            state,
+            offered: Vec::new(),
+            no_bytes: Arc::from([]),
+        })
+    }
+
+    fn check_plan(&self, plan: &EncodePlan) -> Result<(), EncodeError> {
+        let (size, largest) = (plan.size, self.largest);
+        if size.width > largest.width || size.height > largest.height || size.width < 2 || size.height < 2 {
+            let range = format!("2x2 to {largest}, the size it was opened at; open it at the largest");
+            return Err(EncodeError::Size { codec: CODEC, size, range });
+        }
+        let targets = plan.targets.len();
+        if targets == 0 || (targets > 1 && !self.config.functional) {
+            let range = "one target; with functional = true as many as wanted";
+            return Err(EncodeError::Target {
+                codec: CODEC,
+                target: format!("{:?}", plan.targets),
+                range: range.into(),
+            });
+        }
+        if plan.interval <= Span::ZERO {
+            return Err(refuse("plan.interval", plan.interval.to_string(), "longer than 0, such as 33.3ms"));
+        }
+        Ok(())
+    }
+}
+
+fn check(content: &Content) -> Result<(), EncodeError> {
+    content.scatter.check()?;
+    for (setting, value, low, high, range) in [
+        ("content.size_exponent", content.size_exponent, 0.3, 1.0, "0.3 to 1, such as 0.69"),
+        ("content.psnr_per_size_db", content.psnr_per_size_db, 0.0, 10.0, "0 to 10, such as 1.8"),
+        ("content.half_size_db[0]", content.half_size_db[0], 5.0, 100.0, "5 to 100, such as 34.5"),
+        ("content.half_size_db[1]", content.half_size_db[1], 5.0, 100.0, "5 to 100, such as 13.5"),
+        ("content.scaling_slope_db", content.scaling_slope_db, 0.0, 20.0, "0 to 20, such as 7.9"),
+        ("content.keyframe_ratio", content.keyframe_ratio, 1.0, 100.0, "1 to 100, such as 2.4"),
+        ("content.keyframe_floor", content.keyframe_floor, 1e-6, 24.0, "0.000001 to 24, such as 0.0736"),
+    ] {
+        if !(low..=high).contains(&value) {
+            return Err(refuse(setting, value.to_string(), range));
+        }
+    }
+    Ok(())
+}
+
+/// What a frame comes to.
+struct Made {
+    bits: f64,
+    /// Bits of an ordinary frame at the same quantiser.
+    steady: f64,
+}
+
+impl State {
+    /// Lets the time of a frame pass at the rate asked for; the rate followed.
+    fn pass(&mut self, account: &Account, target: Option<Rate>, interval: Span) -> Rate {
+        let Some(target) = target else { return Rate::ZERO };
+        let rate = self.follower.follow(target, interval);
+        self.balance = account.refill(self.balance, rate, interval);
+        rate
+    }
+
+    /// The next frame, once the time has passed.
+    fn make(&mut self, parts: &Parts<'_>, target: Target, rate: Rate, keyframe: bool, interval: Span) -> Made {
+        let (floor, ceiling) = parts.costs.bounds;
+        let (factor, cut) = self.noise.next(&parts.content.scatter, interval);
+        let (steady, factor) = match target {
+            Target::Rate(_) => (parts.account.budget(self.balance, rate, interval), factor),
+            // At most this much: the scatter is all below, and the coarsest quantiser has the last word.
+            Target::Size(size) => (size.bits() as f64, factor.min(1.0)),
+            Target::Quantizer(quantizer) => (parts.costs.bits_at(quantizer), factor),
+        };
+        let steady = steady.clamp(floor, ceiling);
+        let bits = match (keyframe, target) {
+            (false, Target::Size(_)) => steady * factor,
+            (false, _) => steady * factor * cut,
+            (true, Target::Size(_)) => (steady * factor).max(parts.costs.keyframe_floor),
+            (true, _) => {
+                let allowance = match target {
+                    Target::Rate(_) => rate.as_bps_f64() * interval.as_secs_f64(),
+                    _ => steady,
+                };
+                let ratio = parts.content.keyframe_ratio;
+                (allowance.min(ceiling) * ratio).max(parts.costs.keyframe_floor) * factor
+            }
+        };
+        Made { bits, steady }
+    }
+}
+
+/// What does not change from frame to frame.
+struct Parts<'a> {
+    content: &'a Content,
+    costs: &'a Costs,
+    account: &'a Account,
+}
+
+impl Encoder for ModelEncoder {
+    fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
+        self.check_plan(plan)?;
+        let sizes = (image.size, plan.size);
+        if self.costs.as_ref().is_none_or(|costs| costs.sizes != sizes) {
+            self.costs = None;
+        }
+        let costs = self.costs.get_or_insert_with(|| Costs::new(&self.content, &self.curve, image.size, plan.size));
+        let parts = Parts { content: &self.content, costs, account: &self.config.account };
+        let keyframe = plan.keyframe || self.state.diverged || self.state.size != Some(plan.size);
+        self.offered.clear();
+        let mut candidates = Vec::with_capacity(plan.targets.len());
+        for target in &plan.targets {
+            let asked = if let Target::Rate(rate) = target { Some(*rate) } else { None };
+            let mut next = self.state.clone();
+            let rate = next.pass(parts.account, asked, plan.interval);
+            if candidates.is_empty() {
+                self.declined.clone_from(&next);
+                self.declined.diverged = self.state.diverged || !self.config.functional;
+            }
+            let may_drop = plan.may_drop && plan.targets.len() == 1 && asked.is_some() && !keyframe;
+            if may_drop && parts.account.drained(next.balance, rate) {
+                self.state = next;
+                return Ok(Vec::new());
+            }
+            let made = next.make(&parts, *target, rate, keyframe, plan.interval);
+            let bytes = libm::ceil(made.bits / 8.0).max(1.0);
+            if asked.is_some() {
+                next.balance -= bytes * 8.0;
+            }
+            next.size = Some(plan.size);
+            next.diverged = false;
+            let (quantizer, quality) = parts.costs.quality(made.steady);
+            let size = Bytes::new(bytes as u64);
+            let frame = EncodedFrame { size, keyframe, quantizer: Some(quantizer), picture: plan.size };
+            candidates.push(Candidate { data: self.no_bytes.clone(), frame, modelled: Some(quality) });
+            self.offered.push(next);
+        }
+        Ok(candidates)
+    }
+
+    fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
+        let candidates = self.offered.len();
+        match choice {
+            Some(choice) if choice < candidates => self.state = self.offered.swap_remove(choice),
+            Some(choice) => return Err(EncodeError::Choice { choice, candidates }),
+            None if candidates > 0 => self.state.clone_from(&self.declined),
+            None => {}
+        }
+        self.offered.clear();
+        Ok(())
+    }
+
+    fn settings(&self) -> String {
+        self.config.to_string()
+    }
+}

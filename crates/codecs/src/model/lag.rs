@@ -1,0 +1,162 @@
+//! How the encoder's rate follows its target.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span};
+
+use super::refuse;
+use crate::seam::EncodeError;
+
+/// How fast, by the figures a measurement gives: what happens when the target goes up, or down, by a factor of four.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lag {
+    /// Until the rate has reached 90 % of a target four times as high; longer than 0.
+    pub up: Span,
+    /// Until the rate is down to 110 % of a target four times as low; longer than 0.
+    pub down: Span,
+    /// The share of the way down that is gone at once, 0 to below 0.96: the encoder takes a coarser quantiser with the very
+    /// next frame, and only what that leaves takes time.
+    pub at_once: f64,
+}
+
+/// A lag by its name, or another.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LagPreset {
+    /// libvpx as [`libvpx::Settings`](crate::libvpx::Settings) configures it, between the built-in scene and a talking head.
+    #[default]
+    Libvpx,
+    /// What Vidaptive's Fig. 2 shows of libvpx in Chromium: 2.0 s up, 0.7 s down.
+    Paper,
+    /// Another.
+    Custom(Lag),
+}
+
+impl LagPreset {
+    /// Its figures.
+    pub const fn lag(self) -> Lag {
+        match self {
+            LagPreset::Libvpx => Lag { up: Span::from_millis(1550), down: Span::from_millis(870), at_once: 0.6 },
+            LagPreset::Paper => Lag { up: Span::from_millis(2000), down: Span::from_millis(700), at_once: 0.0 },
+            LagPreset::Custom(lag) => lag,
+        }
+    }
+}
+
+impl Default for Lag {
+    fn default() -> Lag {
+        LagPreset::Libvpx.lag()
+    }
+}
+
+/// ln(0.75 / 0.1): three quarters of a target four times as high are missing at first, a tenth in the end.
+const UP: f64 = 2.014_903_020_542_265;
+
+impl Lag {
+    /// The follower of targets with this lag.
+    ///
+    /// # Errors
+    /// When a span is not longer than 0, or the share at once leaves less than the tenth that counts as arrived.
+    pub fn build(self) -> Result<Follower, EncodeError> {
+        if self.up <= Span::ZERO || self.down <= Span::ZERO {
+            let value = format!("{} up, {} down", self.up, self.down);
+            return Err(refuse("lag", value, "both longer than 0, such as 1.55s and 0.87s"));
+        }
+        if !(0.0..0.96).contains(&self.at_once) {
+            return Err(refuse("lag.at_once", self.at_once.to_string(), "0 to below 0.96, such as 0.6"));
+        }
+        // Three times the new target too much, less what goes at once; a tenth of it in the end.
+        let down = libm::log(3.0 * (1.0 - self.at_once) / 0.1);
+        Ok(Follower {
+            up_s: self.up.as_secs_f64() / UP,
+            down_s: self.down.as_secs_f64() / down,
+            at_once: self.at_once,
+            followed: None,
+        })
+    }
+}
+
+/// A first-order process with one time constant up and one down.
+#[derive(Debug, Clone)]
+pub struct Follower {
+    up_s: f64,
+    down_s: f64,
+    at_once: f64,
+    /// bit/s; `None` before the first target, which is followed from the start.
+    followed: Option<f64>,
+}
+
+impl Follower {
+    /// The rate at which the next frame is made, `interval` after the one before.
+    pub fn follow(&mut self, target: Rate, interval: Span) -> Rate {
+        let (target, interval) = (target.as_bps_f64(), interval.as_secs_f64());
+        let before = self.followed.unwrap_or(target);
+        let constant = if target > before { self.up_s } else { self.down_s };
+        // The implicit step: never beyond the target, however long the interval.
+        let after = before + (target - before) * interval / (constant + interval);
+        self.followed = Some(after);
+        Rate::from_bps_f64(if after > target { target + (1.0 - self.at_once) * (after - target) } else { after })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_nanos(33_333_333);
+
+    /// Seconds from a step until the rate is within a tenth of the new target.
+    fn seconds(lag: Lag, from: u64, to: u64) -> f64 {
+        let mut follower = lag.build().unwrap();
+        let (from, to) = (Rate::from_kbps(from), Rate::from_kbps(to));
+        for _ in 0..300 {
+            follower.follow(from, INTERVAL);
+        }
+        let near = |rate: Rate| (rate.as_bps_f64() / to.as_bps_f64() - 1.0).abs() <= 0.1;
+        let frames = (1..1000).find(|_| near(follower.follow(to, INTERVAL))).unwrap();
+        f64::from(frames) * INTERVAL.as_secs_f64()
+    }
+
+    #[test]
+    fn a_step_of_four_takes_as_long_as_the_figures_say() {
+        for lag in [LagPreset::Paper.lag(), LagPreset::Libvpx.lag()] {
+            let (up, down) = (seconds(lag, 500, 2000), seconds(lag, 2000, 500));
+            assert!((up / lag.up.as_secs_f64() - 1.0).abs() < 0.06, "{up} s for {}", lag.up);
+            assert!((down / lag.down.as_secs_f64() - 1.0).abs() < 0.1, "{down} s for {}", lag.down);
+        }
+    }
+
+    #[test]
+    fn the_rate_never_leaves_the_way_between_where_it_was_and_its_target() {
+        let mut follower = Lag::default().build().unwrap();
+        follower.follow(Rate::from_kbps(1000), INTERVAL);
+        let mut last = 1000e3;
+        for _ in 0..200 {
+            let rate = follower.follow(Rate::from_kbps(3000), INTERVAL).as_bps_f64();
+            assert!(rate > last && rate <= 3000e3, "{last} then {rate}");
+            last = rate.min(2_999_000.0);
+        }
+        let first = follower.follow(Rate::from_kbps(1000), Span::from_secs(3600)).as_kbps_f64();
+        assert!((1000.0..1001.0).contains(&first), "an hour is enough: {first}");
+    }
+
+    #[test]
+    fn a_target_that_trembles_is_followed_without_a_bias() {
+        let mut follower = Lag::default().build().unwrap();
+        let mut random = thalweg_units::Seed::new(1).random();
+        let mean = (0..3000)
+            .map(|_| follower.follow(Rate::from_bps_f64(1e6 * random.between(0.95, 1.05)), INTERVAL).as_bps_f64())
+            .sum::<f64>()
+            / 3000.0;
+        assert!((0.97e6..1.03e6).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused_with_the_range() {
+        let message = |lag: Lag| lag.build().err().unwrap().to_string();
+        let up = message(Lag { up: Span::ZERO, ..Lag::default() });
+        assert!(up.contains("lag is 0ms up"), "{up}");
+        let share = message(Lag { at_once: 1.0, ..Lag::default() });
+        assert!(share.contains("lag.at_once is 1") && share.contains("0.96"), "{share}");
+    }
+}

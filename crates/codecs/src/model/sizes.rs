@@ -1,0 +1,164 @@
+//! How large frames are: what the rate allows, what was overspent, and the scatter around it.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Random, Rate, Span};
+
+use super::content::Scatter;
+use super::refuse;
+use crate::seam::EncodeError;
+
+/// The account of bits that the rate control keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Account {
+    /// How long an excess takes to be paid back; longer than 0. libwebrtc's `rc_buf_optimal_sz`: 600 ms.
+    pub payback: Span,
+    /// The most that can be saved up, at the current rate: the room above the optimal level, 400 ms of 1 s.
+    pub savings: Span,
+    /// The most that can be owed, at the current rate: `rc_buf_sz`, 1 s.
+    pub debt: Span,
+    /// Owing more than this at the current rate drops a frame, when the plan allows it: from 600 ms down to 30 % of that.
+    pub drop_at: Span,
+}
+
+impl Default for Account {
+    fn default() -> Account {
+        let ms = Span::from_millis;
+        Account { payback: ms(600), savings: ms(400), debt: ms(1000), drop_at: ms(420) }
+    }
+}
+
+/// While paying back, a frame still gets this share of its allowance (libvpx: undershoot 100 % halves it), and with savings at
+/// most this (overshoot 15 %).
+const PAYBACK: std::ops::RangeInclusive<f64> = 0.5..=1.15;
+
+impl Account {
+    /// Checks the spans.
+    ///
+    /// # Errors
+    /// When one is not longer than 0.
+    pub fn check(&self) -> Result<(), EncodeError> {
+        if [self.payback, self.savings, self.debt, self.drop_at].into_iter().any(|span| span <= Span::ZERO) {
+            let range = "payback, savings, debt and drop_at all longer than 0, such as 600ms, 400ms, 1s and 420ms";
+            return Err(refuse("account", format!("{self:?}"), range));
+        }
+        Ok(())
+    }
+
+    /// The balance when `interval` has passed at `rate`, in bits.
+    pub fn refill(&self, balance: f64, rate: Rate, interval: Span) -> f64 {
+        let rate = rate.as_bps_f64();
+        let (debt, savings) = (self.debt.as_secs_f64(), self.savings.as_secs_f64());
+        (balance + rate * interval.as_secs_f64()).clamp(-debt * rate, savings * rate + rate * interval.as_secs_f64())
+    }
+
+    /// Whether a frame should be dropped rather than made with this `balance`, refilled for it.
+    pub fn drained(&self, balance: f64, rate: Rate) -> bool {
+        balance < -self.drop_at.as_secs_f64() * rate.as_bps_f64()
+    }
+
+    /// Bits for a frame with this `balance`, refilled for it.
+    pub fn budget(&self, balance: f64, rate: Rate, interval: Span) -> f64 {
+        let interval = interval.as_secs_f64();
+        let allowance = rate.as_bps_f64() * interval;
+        let correction = (balance - allowance) * interval / self.payback.as_secs_f64();
+        (allowance + correction).clamp(PAYBACK.start() * allowance, PAYBACK.end() * allowance)
+    }
+}
+
+/// The scatter of sizes: a factor with mean 1 for each frame.
+#[derive(Debug, Clone)]
+pub struct Noise {
+    random: Random,
+    /// The logarithm of the last factor, before its mean is taken off.
+    level: f64,
+}
+
+impl Noise {
+    /// Noise from `random`.
+    pub fn new(random: Random) -> Noise {
+        Noise { random, level: 0.0 }
+    }
+
+    /// The factor of the next frame, and what a cut multiplies it by, 1 without one.
+    pub fn next(&mut self, scatter: &Scatter, interval: Span) -> (f64, f64) {
+        let innovation = libm::sqrt(1.0 - scatter.correlation * scatter.correlation) * scatter.deviation;
+        self.level = scatter.correlation * self.level + innovation * self.random.normal();
+        let factor = libm::exp(self.level - scatter.deviation * scatter.deviation / 2.0);
+        let cut =
+            scatter.cut_every.is_some_and(|every| self.random.chance(interval.as_secs_f64() / every.as_secs_f64()));
+        (factor, if cut { scatter.cut_ratio } else { 1.0 })
+    }
+}
+
+impl Scatter {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// When a number is outside its range.
+    pub fn check(&self) -> Result<(), EncodeError> {
+        if !(0.0..=1.0).contains(&self.deviation) {
+            return Err(refuse("scatter.deviation", self.deviation.to_string(), "0 to 1, such as 0.25"));
+        }
+        if !(self.correlation > -1.0 && self.correlation < 1.0) {
+            return Err(refuse(
+                "scatter.correlation",
+                self.correlation.to_string(),
+                "above -1 and below 1, such as -0.25",
+            ));
+        }
+        if self.cut_every.is_some_and(|every| every <= Span::ZERO) {
+            let value = self.cut_every.map(|every| every.to_string()).unwrap_or_default();
+            return Err(refuse("scatter.cut_every", value, "longer than 0, such as 25s, or absent"));
+        }
+        if !(1.0..=100.0).contains(&self.cut_ratio) {
+            return Err(refuse("scatter.cut_ratio", self.cut_ratio.to_string(), "1 to 100, such as 4"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Seed;
+
+    const INTERVAL: Span = Span::from_millis(40);
+
+    #[test]
+    fn factors_have_the_mean_deviation_and_correlation_asked_for() {
+        let scatter = Scatter { deviation: 0.25, correlation: -0.4, cut_every: None, cut_ratio: 4.0 };
+        let mut noise = Noise::new(Seed::new(3).random());
+        let factors: Vec<f64> = (0..50_000).map(|_| noise.next(&scatter, INTERVAL).0).collect();
+        let count = factors.len() as f64;
+        let mean = factors.iter().sum::<f64>() / count;
+        let logs: Vec<f64> = factors.iter().map(|factor| libm::log(*factor) + 0.25 * 0.25 / 2.0).collect();
+        let variance = logs.iter().map(|log| log * log).sum::<f64>() / count;
+        let covariance = logs.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / count;
+        assert!((0.99..1.01).contains(&mean), "{mean}");
+        assert!((0.24..0.26).contains(&libm::sqrt(variance)), "{variance}");
+        assert!((-0.43..-0.37).contains(&(covariance / variance)), "{}", covariance / variance);
+    }
+
+    #[test]
+    fn cuts_come_as_often_as_asked() {
+        let scatter = Scatter { cut_every: Some(Span::from_secs(10)), ..Scatter::default() };
+        let mut noise = Noise::new(Seed::new(4).random());
+        let cuts = (0..100_000).filter(|_| noise.next(&scatter, INTERVAL).1 > 1.0).count();
+        assert!((340..460).contains(&cuts), "{cuts} in 4000 s");
+    }
+
+    #[test]
+    fn an_excess_is_paid_back_by_smaller_frames_and_never_by_less_than_half() {
+        let (account, rate) = (Account::default(), Rate::from_kbps(1000));
+        let allowance = 40_000.0;
+        assert_eq!(account.budget(allowance, rate, INTERVAL), allowance);
+        // 60 kbit too many at 600 ms: a tenth of the allowance.
+        assert!((account.budget(allowance - 60_000.0, rate, INTERVAL) - 36_000.0).abs() < 1e-6);
+        assert_eq!(account.budget(-1e9, rate, INTERVAL), 20_000.0);
+        assert_eq!(account.budget(1e9, rate, INTERVAL), 46_000.0);
+        assert!(account.drained(-421_000.0, rate) && !account.drained(-419_000.0, rate));
+        assert_eq!(account.refill(-1e9, rate, INTERVAL), -1_000_000.0);
+        assert_eq!(account.refill(1e9, rate, INTERVAL), 440_000.0);
+    }
+}

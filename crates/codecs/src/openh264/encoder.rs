@@ -1,0 +1,222 @@
+//! H.264 encoding in real time.
+#![allow(unsafe_code)]
+
+use std::sync::Arc;
+
+use openh264_sys2 as wels;
+use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
+use thalweg_units::{Bytes, Rate, Size, Span};
+use thalweg_video::{Picture, Plane, scale};
+
+use super::CODEC;
+use super::library::Handle;
+use super::settings::{Complexity, Settings, Usage};
+use crate::seam::{Candidate, EncodeError, Encoder, Image};
+
+/// An H.264 encoder: constrained baseline, each frame an access unit with start codes, parameter sets before each IDR.
+pub struct H264Encoder {
+    settings: Settings,
+    largest: Size,
+    stream: Option<Stream>,
+    /// The time of the next picture.
+    time: Span,
+    /// The candidate not yet committed; its references are in the encoder already.
+    offered: bool,
+    /// The encoder's references are not the receiver's.
+    diverged: bool,
+}
+
+/// The encoder of one size, and what it was told last.
+struct Stream {
+    handle: Handle,
+    size: Size,
+    rate: Rate,
+    interval: Span,
+    may_drop: bool,
+}
+
+impl H264Encoder {
+    /// An encoder for pictures of up to `largest`. The library itself is opened at the first picture.
+    ///
+    /// # Errors
+    /// When a setting or the size is out of range.
+    pub fn new(settings: Settings, largest: Size) -> Result<H264Encoder, EncodeError> {
+        if settings.min_quantizer > settings.max_quantizer || settings.max_quantizer > 51 {
+            let value = format!("{} to {}", settings.min_quantizer, settings.max_quantizer);
+            return Err(EncodeError::Setting { codec: CODEC, setting: "quantisers", value, range: "min <= max <= 51" });
+        }
+        let (long, short) = (largest.width.max(largest.height), largest.width.min(largest.height));
+        if long > 3840 || short > 2160 {
+            let range = "at most 3840x2160 or 2160x3840 (level 5.2): choose a smaller size".into();
+            return Err(EncodeError::Size { codec: CODEC, size: largest, range });
+        }
+        Ok(H264Encoder { settings, largest, stream: None, time: Span::ZERO, offered: false, diverged: false })
+    }
+
+    /// The stream for `plan`, opened anew when the size changes (libwebrtc does the same).
+    fn stream(&mut self, plan: &EncodePlan, rate: Rate) -> Result<&mut Stream, EncodeError> {
+        match self.stream.take() {
+            Some(mut stream) if stream.size == plan.size => {
+                stream.update(plan, rate)?;
+                Ok(self.stream.insert(stream))
+            }
+            _ => Ok(self.stream.insert(Stream::open(&self.settings, plan, rate)?)),
+        }
+    }
+}
+
+/// Frames a second, within what openh264 takes.
+fn frame_rate(interval: Span) -> f32 {
+    (1.0 / interval.as_secs_f64()).clamp(1.0, 60.0) as f32
+}
+
+/// bit/s, within what openh264 takes.
+fn bit_rate(rate: Rate) -> i32 {
+    rate.as_bps().clamp(10_000, 500_000_000) as i32
+}
+
+impl Stream {
+    fn open(settings: &Settings, plan: &EncodePlan, rate: Rate) -> Result<Stream, EncodeError> {
+        let (width, height) = (i32::from(plan.size.width), i32::from(plan.size.height));
+        let handle = Handle::open(|parameters| {
+            parameters.iUsageType = match settings.usage {
+                Usage::Camera => wels::CAMERA_VIDEO_REAL_TIME,
+                Usage::Screen => wels::SCREEN_CONTENT_REAL_TIME,
+            };
+            parameters.iComplexityMode = match settings.complexity {
+                Complexity::Low => wels::LOW_COMPLEXITY,
+                Complexity::Medium => wels::MEDIUM_COMPLEXITY,
+                Complexity::High => wels::HIGH_COMPLEXITY,
+            };
+            parameters.iPicWidth = width;
+            parameters.iPicHeight = height;
+            parameters.iTargetBitrate = bit_rate(rate);
+            // libwebrtc: its own maximum is not what openh264 means by one.
+            parameters.iMaxBitrate = wels::UNSPECIFIED_BIT_RATE as i32;
+            parameters.iRCMode = wels::RC_BITRATE_MODE;
+            parameters.fMaxFrameRate = frame_rate(plan.interval);
+            parameters.bEnableFrameSkip = plan.may_drop;
+            parameters.uiIntraPeriod = 0;
+            parameters.eSpsPpsIdStrategy = wels::SPS_LISTING;
+            parameters.uiMaxNalSize = 0;
+            parameters.iMultipleThreadIdc = 1;
+            parameters.iMinQp = settings.min_quantizer.into();
+            parameters.iMaxQp = settings.max_quantizer.into();
+            parameters.bEnableAdaptiveQuant = settings.adaptive_quantizer;
+            parameters.bEnableBackgroundDetection = settings.background_detection;
+            parameters.bEnableSceneChangeDetect = settings.scene_change_detection;
+            let layer = &mut parameters.sSpatialLayers[0];
+            layer.iVideoWidth = width;
+            layer.iVideoHeight = height;
+            layer.fFrameRate = parameters.fMaxFrameRate;
+            layer.iSpatialBitrate = parameters.iTargetBitrate;
+            layer.iMaxSpatialBitrate = parameters.iMaxBitrate;
+            layer.sSliceArgument.uiSliceMode = wels::SM_FIXEDSLCNUM_SLICE;
+            layer.sSliceArgument.uiSliceNum = 1;
+        })?;
+        Ok(Stream { handle, size: plan.size, rate, interval: plan.interval, may_drop: plan.may_drop })
+    }
+
+    fn update(&mut self, plan: &EncodePlan, rate: Rate) -> Result<(), EncodeError> {
+        if rate != self.rate {
+            self.handle.set_rate(bit_rate(rate))?;
+            self.rate = rate;
+        }
+        if plan.interval != self.interval {
+            self.handle.set_frame_rate(frame_rate(plan.interval))?;
+            self.interval = plan.interval;
+        }
+        if plan.may_drop != self.may_drop {
+            self.handle.set_frame_skip(plan.may_drop)?;
+            self.may_drop = plan.may_drop;
+        }
+        Ok(())
+    }
+
+    fn encode(&mut self, picture: &Picture, time: Span) -> Result<Option<Candidate>, EncodeError> {
+        let size = picture.size();
+        let mut source = wels::SSourcePicture {
+            iColorFormat: wels::videoFormatI420,
+            iPicWidth: size.width.into(),
+            iPicHeight: size.height.into(),
+            uiTimeStamp: time.as_millis(),
+            ..wels::SSourcePicture::default()
+        };
+        for (index, plane) in Plane::ALL.into_iter().enumerate() {
+            source.pData[index] = picture.plane(plane).as_ptr().cast_mut();
+            source.iStride[index] = Picture::plane_size(size, plane).0 as i32;
+        }
+        // SAFETY: the planes point into `picture`, which outlives the call, and are as long as size and strides say.
+        let Some((data, keyframe)) = (unsafe { self.handle.encode(&source)? }) else { return Ok(None) };
+        let frame = EncodedFrame {
+            size: Bytes::new(data.len() as u64),
+            keyframe,
+            quantizer: self.handle.quantizer(),
+            picture: size,
+        };
+        Ok(Some(Candidate { data: Arc::from(data), frame, modelled: None }))
+    }
+}
+
+fn check(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
+    let size = plan.size;
+    let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
+    if size.width > largest.width || size.height > largest.height || size.width < 16 || size.height < 16 || !even {
+        let range =
+            format!("16x16 to {largest}, the size it was opened at, both sides even; scale the video to such a size");
+        return Err(EncodeError::Size { codec: CODEC, size, range });
+    }
+    if plan.interval <= Span::ZERO {
+        let value = plan.interval.to_string();
+        let range = "longer than 0, such as 33.3ms";
+        return Err(EncodeError::Setting { codec: CODEC, setting: "plan.interval", value, range });
+    }
+    match plan.targets[..] {
+        [Target::Rate(rate)] => Ok(rate),
+        _ => Err(EncodeError::Target {
+            codec: CODEC,
+            target: format!("{:?}", plan.targets),
+            range: "one rate; for a quantiser choose the codec vp8".into(),
+        }),
+    }
+}
+
+impl Encoder for H264Encoder {
+    fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
+        let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
+        let rate = check(self.largest, plan)?;
+        let (keyframe, time) = (plan.keyframe || self.diverged, self.time);
+        let scaled;
+        let input = if picture.size() == plan.size {
+            picture
+        } else {
+            scaled = scale(picture, plan.size);
+            &scaled
+        };
+        let stream = self.stream(plan, rate)?;
+        if keyframe {
+            stream.handle.force_keyframe()?;
+        }
+        let candidate = stream.encode(input, time)?;
+        self.time += plan.interval;
+        self.offered = candidate.is_some();
+        // A keyframe that was skipped is still owed.
+        self.diverged = keyframe && !self.offered;
+        Ok(candidate.into_iter().collect())
+    }
+
+    fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
+        let candidates = usize::from(self.offered);
+        match choice {
+            Some(choice) if choice >= candidates => return Err(EncodeError::Choice { choice, candidates }),
+            None if self.offered => self.diverged = true,
+            _ => {}
+        }
+        self.offered = false;
+        Ok(())
+    }
+
+    fn settings(&self) -> String {
+        self.settings.to_string()
+    }
+}

@@ -1,0 +1,125 @@
+//! Packets one after another in a datagram (RFC 3550 section 6.1).
+
+use alloc::vec::Vec;
+
+use super::Packet;
+use super::header::Header;
+use crate::reader::Reader;
+use crate::{ParseError, WriteError};
+
+/// The packets of a datagram, one by one; ends with the datagram or with the first error.
+#[derive(Debug, Clone)]
+pub struct Compound<'a> {
+    /// What is still to be read; `None` after an error.
+    rest: Option<Reader<'a>>,
+}
+
+impl<'a> Compound<'a> {
+    /// The packets of `datagram`.
+    pub fn new(datagram: &'a [u8]) -> Compound<'a> {
+        Compound { rest: Some(Reader::new(datagram)) }
+    }
+}
+
+impl Iterator for Compound<'_> {
+    type Item = Result<Packet, ParseError>;
+
+    fn next(&mut self) -> Option<Result<Packet, ParseError>> {
+        let mut reader = self.rest.take()?;
+        // An empty datagram is no compound packet: reading its header says so.
+        if reader.is_empty() && reader.at() > 0 {
+            return None;
+        }
+        let packet = Header::parse(&mut reader).and_then(|header| Packet::parse(&header));
+        if packet.is_ok() {
+            self.rest = Some(reader);
+        }
+        Some(packet)
+    }
+}
+
+impl core::iter::FusedIterator for Compound<'_> {}
+
+/// Reads all packets of a datagram.
+///
+/// # Errors
+/// The first malformed packet, or an empty datagram. Who wants the packets before it reads with [`Compound`].
+pub fn parse(datagram: &[u8]) -> Result<Vec<Packet>, ParseError> {
+    Compound::new(datagram).collect()
+}
+
+/// Appends `packets` to `out` as one compound packet.
+///
+/// # Errors
+/// What the format has no room for; `out` is then as it was.
+pub fn write(packets: &[Packet], out: &mut Vec<u8>) -> Result<(), WriteError> {
+    let start = out.len();
+    let written = packets.iter().try_for_each(|packet| packet.write(out));
+    if written.is_err() {
+        out.truncate(start);
+    }
+    written
+}
+
+/// Whether a datagram of a port that carries both is RTCP rather than RTP: its second byte is a packet type from 192 to 223,
+/// which RTP leaves alone by not using payload types 64 to 95 (RFC 5761 section 4).
+pub fn is_rtcp(datagram: &[u8]) -> bool {
+    datagram.get(1).is_some_and(|kind| (192..=223).contains(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtcp::{Goodbye, Opaque, PictureLoss};
+
+    const LOSS: Packet = Packet::PictureLoss(PictureLoss { sender_ssrc: 1, media_ssrc: 2 });
+
+    #[test]
+    fn a_compound_is_read_packet_by_packet_up_to_the_first_error() {
+        let mut datagram = Vec::new();
+        write(&[LOSS, LOSS], &mut datagram).unwrap();
+        assert_eq!(parse(&datagram), Ok([LOSS, LOSS].to_vec()));
+        datagram[12] = 0;
+        let error = ParseError::OutOfRange { what: "RTCP version", at: 12, found: 0, least: 2, most: 2 };
+        assert_eq!(Compound::new(&datagram).collect::<Vec<_>>(), [Ok(LOSS), Err(error)]);
+        assert_eq!(parse(&datagram), Err(error));
+    }
+
+    #[test]
+    fn a_length_past_the_datagram_and_an_empty_datagram_are_refused() {
+        let mut datagram = Vec::new();
+        write(&[LOSS], &mut datagram).unwrap();
+        datagram[3] = 3;
+        assert_eq!(parse(&datagram), Err(ParseError::Short { what: "RTCP body", at: 4, needed: 12, found: 8 }));
+        assert!(parse(&[]).is_err());
+    }
+
+    #[test]
+    fn padding_is_taken_off_every_packet_and_checked() {
+        // The padded goodbye of RFC 3550's form, then one more: padding need not be the last packet's.
+        let datagram = [0xa0, 203, 0, 1, 0, 0, 0, 4, 0x80, 203, 0, 0];
+        let goodbye = Packet::Goodbye(Goodbye::default());
+        assert_eq!(parse(&datagram), Ok([goodbye.clone(), goodbye].to_vec()));
+        for bad in [0, 5] {
+            let mut datagram = datagram;
+            datagram[7] = bad;
+            assert!(parse(&datagram).is_err(), "padding of {bad}");
+        }
+        assert!(parse(&[0xa0, 203, 0, 0]).is_err());
+    }
+
+    #[test]
+    fn nothing_is_written_of_a_compound_that_does_not_fit() {
+        let mut out = [7].to_vec();
+        let bad = Packet::Opaque(Opaque { kind: 207, count: 32, body: Vec::new() });
+        assert!(write(&[LOSS, bad], &mut out).is_err());
+        assert_eq!(out, [7]);
+    }
+
+    #[test]
+    fn rtcp_is_told_from_rtp_by_its_second_byte() {
+        let rtcp: Vec<u8> = (0..=255).filter(|second| is_rtcp(&[0x80, *second])).collect();
+        assert_eq!((rtcp.first(), rtcp.last(), rtcp.len()), (Some(&192), Some(&223), 32));
+        assert!(!is_rtcp(&[0x80]));
+    }
+}

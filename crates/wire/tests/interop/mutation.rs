@@ -1,0 +1,217 @@
+//! Broken input: cut short anywhere, bytes changed anywhere. Nothing panics, every error says true things, and what parses
+//! survives being written.
+
+use thalweg_units::{Random, Seed};
+use thalweg_wire::ParseError;
+use thalweg_wire::rtcp::{self, Compound, Packet, ccfb, twcc};
+use thalweg_wire::rtp::{self, AbsoluteSendTime, PlayoutDelay, TransportSequence};
+use thalweg_wire::rtx::Retransmission;
+use thalweg_wire::vp8::{Descriptor, assemble};
+
+use crate::{captures, corpus};
+
+/// Through every parser.
+fn check(bytes: &[u8]) {
+    check_rtp(bytes);
+    check_rtcp(bytes);
+    check_payload(bytes);
+}
+
+fn check_error(error: ParseError, length: usize) {
+    match error {
+        ParseError::Short { at, needed, found, .. } => assert!(found < needed && at + found <= length, "{error:?}"),
+        ParseError::OutOfRange { at, found, least, most, .. } => {
+            assert!(!(least..=most).contains(&found) && at < length, "{error:?}");
+        }
+    }
+    assert!(error.to_string().contains("drop"), "{error}");
+}
+
+fn check_rtp(bytes: &[u8]) {
+    match rtp::Packet::parse(bytes) {
+        Ok(packet) => {
+            let mut out = Vec::new();
+            packet.write(&mut out).unwrap();
+            assert_eq!(out.len(), bytes.len());
+            assert_eq!(rtp::Packet::parse(&out).as_ref(), Ok(&packet));
+            for element in packet.extensions.iter().flat_map(rtp::Extensions::iter) {
+                let _ = TransportSequence::parse(element.data).map(|value| value.to_bytes().unwrap());
+                let _ = AbsoluteSendTime::parse(element.data);
+                let _ = PlayoutDelay::parse(element.data).map(|value| value.to_bytes().unwrap());
+            }
+            check_payload(packet.payload);
+        }
+        Err(error) => check_error(error, bytes.len()),
+    }
+}
+
+fn check_rtcp(bytes: &[u8]) {
+    let mut packets = Vec::new();
+    for packet in Compound::new(bytes) {
+        match packet {
+            Ok(packet) => packets.push(packet),
+            Err(error) => check_error(error, bytes.len()),
+        }
+    }
+    let mut out = Vec::new();
+    rtcp::write(&packets, &mut out).unwrap();
+    if !packets.is_empty() {
+        assert_eq!(rtcp::parse(&out).as_ref(), Ok(&packets));
+    }
+    for packet in packets {
+        match packet {
+            Packet::Nack(nack) => assert!(nack.lost().count() >= nack.pairs.len()),
+            Packet::TransportFeedback(feedback) => {
+                let read = twcc::Reader::new().read(&feedback, 70_000);
+                assert_eq!(read.count(), feedback.statuses.len());
+            }
+            Packet::CongestionFeedback(feedback) => {
+                let read = ccfb::Reader::new().read(&feedback, |_| Some(70_000));
+                assert_eq!(read.count(), feedback.streams.iter().map(|stream| stream.statuses.len()).sum::<usize>());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_payload(bytes: &[u8]) {
+    match Descriptor::parse(bytes) {
+        Ok((descriptor, data)) => {
+            let mut out = Vec::new();
+            descriptor.write(&mut out).unwrap();
+            // Reserved bits and empty fields may go, no more.
+            assert!(out.len() == descriptor.size() && out.len() + data.len() <= bytes.len());
+            assert_eq!(Descriptor::parse(&out), Ok((descriptor, &[][..])));
+            let _ = assemble([bytes, bytes]);
+        }
+        Err(error) => check_error(error, bytes.len()),
+    }
+    match Retransmission::parse(bytes) {
+        Ok(packet) => {
+            let mut out = Vec::new();
+            packet.write(&mut out);
+            assert_eq!(out, bytes);
+        }
+        Err(error) => check_error(error, bytes.len()),
+    }
+}
+
+/// One packet of every kind we write, so that there is something to break where the corpora are not.
+fn own_packets() -> Vec<Vec<u8>> {
+    let elements = [rtp::Extension { id: 3, data: &[0, 1, 0x80, 5] }, rtp::Extension { id: 4, data: &[1, 2, 3] }];
+    let block = rtp::ExtensionBuffer::of(&elements).unwrap();
+    let header = rtp::Header { marker: true, payload_type: 96, sequence: 7, timestamp: 90_000, ssrc: 1 };
+    let mut media = Vec::new();
+    let payload = [0x90, 0x80, 0x81, 0x23, 1, 2, 3, 4, 5];
+    let packet =
+        rtp::Packet { extensions: Some(block.as_extensions()), padding: 4, ..rtp::Packet::new(header, &payload) };
+    packet.write(&mut media).unwrap();
+    let at = |millis| Some(thalweg_units::Time::from_millis(millis));
+    let arrivals: Vec<_> =
+        (0..40).map(|number| (number, if number % 5 == 1 { None } else { at(number * 30) })).collect();
+    let transport = twcc::Config::default().build().unwrap().messages(&arrivals).unwrap().remove(0);
+    let received: Vec<_> = arrivals
+        .iter()
+        .map(|(sequence, at)| ccfb::Received {
+            ssrc: 1,
+            sequence: *sequence,
+            arrival: at.map(|at| (at, ccfb::Ecn::Ect1)),
+        })
+        .collect();
+    let now = thalweg_units::Time::from_millis(1200);
+    let congestion = ccfb::Config::default().build().unwrap().messages(now, &received).unwrap().remove(0);
+    let report = rtcp::ReceiverReport { ssrc: 1, blocks: vec![rtcp::ReportBlock::default(); 2], extension: Vec::new() };
+    let items = vec![rtcp::Item { kind: rtcp::Item::CNAME, text: b"someone".to_vec() }];
+    let chunks = vec![rtcp::Chunk { source: 1, items }];
+    let packets = [
+        Packet::ReceiverReport(report),
+        Packet::SourceDescription(rtcp::SourceDescription { chunks }),
+        Packet::Nack(rtcp::Nack::of(1, 2, [5, 6, 40])),
+        Packet::PictureLoss(rtcp::PictureLoss { sender_ssrc: 1, media_ssrc: 2 }),
+        Packet::FullIntra(rtcp::FullIntra {
+            sender_ssrc: 1,
+            requests: vec![rtcp::IntraRequest { ssrc: 2, sequence: 3 }],
+        }),
+        Packet::EstimatedBitrate(rtcp::EstimatedBitrate {
+            sender_ssrc: 1,
+            bitrate: thalweg_units::Rate::from_kbps(900),
+            streams: vec![2],
+        }),
+        Packet::Application(rtcp::Application { subtype: 1, ssrc: 1, name: *b"name", data: vec![0; 8] }),
+        Packet::Goodbye(rtcp::Goodbye { sources: vec![1], reason: Some(b"enough".to_vec()) }),
+        Packet::CongestionFeedback(congestion),
+        Packet::TransportFeedback(transport),
+    ];
+    let one = |packets: &[Packet]| {
+        let mut out = Vec::new();
+        rtcp::write(packets, &mut out).unwrap();
+        out
+    };
+    let mut all: Vec<Vec<u8>> = packets.chunks(1).map(one).collect();
+    all.push(one(&packets));
+    all.push(media);
+    all
+}
+
+/// Our own packets and those of the corpora, captures taken apart.
+fn packets() -> Vec<Vec<u8>> {
+    let mut all = own_packets();
+    for (path, bytes) in corpus::files("").unwrap_or_default() {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("pcap") => all.extend(captures::pcap(&bytes).into_iter().map(<[u8]>::to_vec)),
+            Some("rtpdump") if path.ends_with("vp8.rtpdump") => {
+                all.extend(captures::rtpdump(&bytes).into_iter().map(<[u8]>::to_vec));
+            }
+            _ => all.push(bytes),
+        }
+    }
+    all
+}
+
+#[test]
+fn packets_cut_short_anywhere_are_read_or_refused() {
+    for packet in packets() {
+        for length in 0..=packet.len() {
+            check(&packet[..length]);
+        }
+    }
+}
+
+/// Changes a few bytes, and now and then the length.
+fn mutate(packet: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..=random.below(4) {
+        // Mostly where the headers are.
+        let reach = if random.chance(0.7) { packet.len().min(48) } else { packet.len() };
+        let Some(byte) = packet.get_mut(random.below(reach as u64) as usize) else { return };
+        *byte = match random.below(3) {
+            0 => *byte ^ (1 << random.below(8)),
+            1 => random.bits() as u8,
+            _ => [0, 1, 0x7f, 0x80, 0xfe, 0xff][random.below(6) as usize],
+        };
+    }
+    match random.below(8) {
+        0 => packet.truncate(random.below(packet.len() as u64 + 1) as usize),
+        1 => packet.extend((0..random.below(16)).map(|_| random.bits() as u8)),
+        _ => {}
+    }
+}
+
+#[test]
+fn twenty_thousand_broken_packets_are_read_or_refused() {
+    let own = own_packets().len();
+    let mut packets = packets();
+    // Two packets of libwebrtc's corpus are 256 KB of header extension: cut, or they would take all the time.
+    packets.iter_mut().for_each(|packet| packet.truncate(2000));
+    let mut random = Seed::new(20_260_101).child("wire.mutation").random();
+    let mut readable = 0;
+    for _ in 0..20_000 {
+        // Our own come first and are few, one of each kind: every second one is ours.
+        let choices = if random.chance(0.5) { own } else { packets.len() };
+        let mut packet = packets[random.below(choices as u64) as usize].clone();
+        mutate(&mut packet, &mut random);
+        readable += u32::from(rtcp::parse(&packet).is_ok() || rtp::Packet::parse(&packet).is_ok());
+        check(&packet);
+    }
+    // Both outcomes are common, or the mutations would be testing little.
+    assert!((4_000..18_000).contains(&readable), "{readable} readable");
+}

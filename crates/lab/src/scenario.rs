@@ -5,6 +5,7 @@ use thalweg_codecs::{Codec, CodecTime};
 use thalweg_link::{DatagramsConfig, PathConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Seed, Size, Span};
+use thalweg_video::quality::Ssim;
 
 /// Everything that decides a run but the scheme. Same scenario, scheme and seed give the same events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub struct Scenario {
     /// Whether shown frames are compared with their source.
     #[serde(default = "yes")]
     pub measure_quality: bool,
+    /// Which variant of SSIM they are compared by.
+    #[serde(default)]
+    pub ssim: Ssim,
     /// How far the receiver's clock is ahead of the sender's.
     #[serde(default)]
     pub clock_offset: Span,

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use thalweg_codecs::{Codec, CodecTime};
-use thalweg_lab::scenario::{Scenario, Video};
+use thalweg_codecs::CodecTime;
+use thalweg_lab::scenario::Scenario;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
-use thalweg_units::{Seed, Size, Span};
+use thalweg_units::{Seed, Span};
+
+use super::pictures::Pictures;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -18,15 +20,8 @@ pub(crate) struct Arguments {
     /// The way back, for reports: as --trace; unlimited when absent
     #[arg(long)]
     down: Option<String>,
-    /// The video: `scene`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
-    #[arg(long, default_value = "scene")]
-    video: String,
-    /// The size to make the video, such as 1280x720 or 720p
-    #[arg(long)]
-    size: Option<Size>,
-    /// Pictures a second of the built-in scene
-    #[arg(long, default_value_t = 30)]
-    frame_rate: u32,
+    #[command(flatten)]
+    pictures: Pictures,
     /// How long to play
     #[arg(long, default_value = "60s")]
     duration: Span,
@@ -66,13 +61,14 @@ fn scenario(arguments: &Arguments) -> Scenario {
         name: crate::link::label(&arguments.trace),
         duration: arguments.duration,
         seed: arguments.seed,
-        video: Video { source: arguments.video.clone(), size: arguments.size, frame_rate: arguments.frame_rate },
-        codec: Codec::Vp8(thalweg_codecs::libvpx::Settings::default()),
+        video: arguments.pictures.video(),
+        codec: arguments.pictures.codec(),
         codec_time: CodecTime::default(),
         up: PathConfig { hops: vec![bottleneck(&arguments.trace, queue), delay] },
         down: PathConfig { hops: down },
         feedback: None,
         measure_quality: true,
+        ssim: arguments.pictures.ssim,
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),
     }

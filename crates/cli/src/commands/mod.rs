@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod explain;
+mod pictures;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
-use thalweg_codecs::{Codec, CodecTime};
+use thalweg_codecs::CodecTime;
 use thalweg_lab::Outcome;
 use thalweg_lab::reproduce::{Experiment, Figure, Links, Published, Reading, StepResponse, compare, figures, mean};
-use thalweg_lab::scenario::{Scenario, Video};
+use thalweg_lab::scenario::Scenario;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
 use thalweg_sender::Scheme;
-use thalweg_units::{Bytes, Seed, Size, Span};
+use thalweg_units::{Bytes, Seed, Span};
 
+use super::pictures::Pictures;
 use crate::play::{self, Job};
 
 #[derive(clap::Args)]
@@ -22,12 +23,8 @@ pub(crate) struct Arguments {
     /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
     #[arg(long, default_value = "../shared/data/traces/mahimahi")]
     traces: PathBuf,
-    /// The video: `scene`, a .y4m file, or anything ffmpeg reads
-    #[arg(long, default_value = "scene")]
-    video: String,
-    /// The size to make the video, such as 1080p
-    #[arg(long)]
-    size: Option<Size>,
+    #[command(flatten)]
+    pictures: Pictures,
     /// How long to play each recorded link
     #[arg(long, default_value = "120s")]
     duration: Span,
@@ -57,8 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     match &figure.experiment {
         Experiment::EncoderStep(step) => {
-            let codec = Codec::Vp8(thalweg_codecs::libvpx::Settings::default());
-            let response = step.play(&codec, &video(arguments), arguments.seed)?;
+            let pictures = &arguments.pictures;
+            let response = step.play(&pictures.codec(), &pictures.video(), arguments.seed)?;
             show_step(figure, &response, arguments.json)
         }
         Experiment::Runs { schemes, links, readings } => {
@@ -69,10 +66,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             play::write_report(&outcomes, format!("{}: {}", figure.name, figure.about), &path)
         }
     }
-}
-
-fn video(arguments: &Arguments) -> Video {
-    Video { source: arguments.video.clone(), size: arguments.size, frame_rate: 30 }
 }
 
 fn jobs(scenarios: &[Scenario], schemes: &[Scheme], out: &Path) -> Vec<Job> {
@@ -91,13 +84,14 @@ fn scenarios(links: &Links, arguments: &Arguments) -> anyhow::Result<Vec<Scenari
         name,
         duration,
         seed: arguments.seed,
-        video: video(arguments),
-        codec: Codec::Vp8(thalweg_codecs::libvpx::Settings::default()),
+        video: arguments.pictures.video(),
+        codec: arguments.pictures.codec(),
         codec_time: CodecTime::default(),
         up: PathConfig { hops: vec![up, delay()] },
         down: PathConfig { hops: down.into_iter().chain([delay()]).collect() },
         feedback: None,
         measure_quality: true,
+        ssim: arguments.pictures.ssim,
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),
     };

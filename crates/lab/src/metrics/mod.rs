@@ -7,7 +7,7 @@ pub mod response;
 mod stall;
 
 use serde::{Deserialize, Serialize};
-use thalweg_video::quality;
+use thalweg_video::quality::{self, Ssim};
 
 use crate::outcome::FrameRecord;
 pub use latency::{Latency, latency};
@@ -38,8 +38,14 @@ pub struct Summary {
     pub utilization: Option<f64>,
     /// Mean luma PSNR of shown frames, in dB; null when pixels were not made.
     pub psnr_db: Option<f64>,
-    /// dB of the mean SSIM of shown frames (8x8 windows); null when pixels were not made.
+    /// dB of the mean SSIM of shown frames; null when pixels were not made.
     pub ssim_db: Option<f64>,
+    /// Which variant of SSIM that is.
+    #[serde(default)]
+    pub ssim_variant: Ssim,
+    /// Whether PSNR and SSIM were measured on pixels or are what an encoder model says.
+    #[serde(default)]
+    pub quality: QualitySource,
     /// 25th percentile of the SSIM of each frame, in dB.
     pub ssim_p25_db: Option<f64>,
     /// Capture to display over all pictures, a missing one counted to the next shown: median, in ms.
@@ -67,6 +73,19 @@ pub struct Summary {
     /// The same of each competing sender.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Summary>,
+}
+
+/// Where figures of quality come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QualitySource {
+    /// Pixels: decoded pictures were compared with their source.
+    #[default]
+    Measured,
+    /// An encoder model's account of itself.
+    Modelled,
+    /// Nowhere: the run was not to measure it.
+    None,
 }
 
 /// Mean PSNR of shown frames, in dB.

@@ -48,7 +48,7 @@ impl EncoderStep {
     pub fn play(&self, codec: &Codec, video: &Video, seed: Seed) -> Result<StepResponse, SimulateError> {
         let mut footage = Footage::open(video, seed)?;
         let (size, interval) = (footage.format().size, footage.format().interval());
-        let mut pair = codec.build(size)?;
+        let mut pair = codec.build_seeded(size, seed)?;
         let pictures = (self.each.as_secs_f64() / interval.as_secs_f64()).round() as u64;
         let mut made = Vec::new();
         for number in 0..3 * pictures {

@@ -3,32 +3,28 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use thalweg_codecs::{Candidate, CodecPair, CodecTime};
+use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image, ModelledQuality};
 use thalweg_link::{Link, Path};
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme, Timed};
 use thalweg_units::{Bytes, Size, Span, Time};
-use thalweg_video::quality::{psnr, ssim};
+use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
+use thalweg_video::scale;
 use thalweg_video::source::Format;
-use thalweg_video::{Picture, scale};
 
 use super::{Cargo, Parcel, SimulateError, request_size};
 use crate::footage::Footage;
+use crate::metrics::QualitySource;
 use crate::outcome::FrameRecord;
 use crate::receiver::{FrameInfo, Receiver};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
 
-/// Where pictures come from: a source, or nowhere for models that do not look at them.
-enum Scenery {
-    Real(Footage),
-    Blank(Picture),
-}
-
 /// A frame that was encoded and may still be shown.
 struct Encoded {
     data: Arc<[u8]>,
     size: Size,
+    modelled: Option<ModelledQuality>,
 }
 
 /// A frame in the decoder.
@@ -58,9 +54,11 @@ pub(super) struct Flow {
     receiver: Receiver,
     codec: CodecPair,
     codec_time: CodecTime,
-    scenery: Scenery,
+    /// Where pictures come from; `None` for models, which look at none.
+    footage: Option<Footage>,
     pub(super) format: Format,
     measure_quality: bool,
+    ssim: Ssim,
     /// By picture.
     pub(super) frames: Vec<FrameRecord>,
     /// By frame: which picture it shows.
@@ -77,16 +75,16 @@ impl Flow {
     pub(super) fn new(session: Session<'_>, scenario: &Scenario, scheme: &Scheme) -> Result<Flow, SimulateError> {
         let Session { number, video, begin, end } = session;
         let real = !scenario.codec.is_model();
-        let (scenery, format) = if real {
+        let (footage, format) = if real {
             // Two cameras at one place would see the same: each flow has its own scene.
             let seed = if number == 0 { scenario.seed } else { scenario.seed.child(&format!("flow {number}")) };
             let footage = Footage::open(video, seed)?;
             let format = footage.format();
-            (Scenery::Real(footage), format)
+            (Some(footage), format)
         } else {
             let size = video.size.unwrap_or(Size::HD);
             let format = Format { size, frame_rate: (video.frame_rate.clamp(1, 240), 1) };
-            (Scenery::Blank(Picture::filled(size, 16, 128, 128)), format)
+            (None, format)
         };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback);
@@ -97,11 +95,12 @@ impl Flow {
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
             receiver: Receiver::new(style, scenario.clock_offset),
-            codec: scenario.codec.build(format.size)?,
+            codec: scenario.codec.build_seeded(format.size, scenario.seed.child(&format!("flow {number}")))?,
             codec_time: scenario.codec_time,
-            scenery,
+            footage,
             format,
-            measure_quality: scenario.measure_quality && real,
+            measure_quality: scenario.measure_quality,
+            ssim: scenario.ssim,
             frames: Vec::new(),
             pictures: BTreeMap::new(),
             encoded: BTreeMap::new(),
@@ -131,6 +130,15 @@ impl Flow {
     /// Whether it has stopped sending.
     pub(super) fn has_stopped(&self, now: Time) -> bool {
         now >= self.end
+    }
+
+    /// Where the quality of its frames comes from.
+    pub(super) fn quality(&self) -> QualitySource {
+        match (self.measure_quality, &self.footage) {
+            (false, _) => QualitySource::None,
+            (true, Some(_)) => QualitySource::Measured,
+            (true, None) => QualitySource::Modelled,
+        }
     }
 
     pub(super) fn codec_settings(&self) -> String {
@@ -171,7 +179,7 @@ impl Flow {
 
     fn let_go(&mut self, frame: u64) {
         self.encoded.remove(&frame);
-        if let (Some(picture), Scenery::Real(footage)) = (self.pictures.remove(&frame), &mut self.scenery) {
+        if let (Some(picture), Some(footage)) = (self.pictures.remove(&frame), &mut self.footage) {
             footage.let_go(picture);
         }
     }
@@ -201,15 +209,14 @@ impl Flow {
     pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
         while self.decoding.front().is_some_and(|decoding| decoding.done <= now) {
             let Some(Decoding { info, .. }) = self.decoding.pop_front() else { break };
-            let mut quality = None;
+            let mut quality = self.modelled(info.frame);
             if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.encoded.get(&info.frame)) {
                 let decoded = decoder.decode(&encoded.data)?;
-                if let (true, Some(decoded), Scenery::Real(footage)) =
-                    (self.measure_quality, decoded, &mut self.scenery)
+                if let (true, Some(decoded), Some(footage)) = (self.measure_quality, decoded, &mut self.footage)
                     && let Some(source) = footage.picture(info.picture)?
                 {
                     let shown = scale(&decoded, source.size());
-                    quality = Some((psnr(&source, &shown), ssim(&source, &shown)));
+                    quality = Some((psnr(&source, &shown), self.ssim.measure(&source, &shown)));
                 }
             }
             let latency = now - info.captured;
@@ -226,6 +233,12 @@ impl Flow {
         Ok(())
     }
 
+    /// PSNR in dB and SSIM of a frame by its encoder's own account.
+    fn modelled(&self, frame: u64) -> Option<(f64, f64)> {
+        let quality = self.encoded.get(&frame)?.modelled.filter(|_| self.measure_quality)?;
+        Some((quality.psnr_db, ssim_of_db(quality.ssim_db)))
+    }
+
     pub(super) fn finish_encoding(&mut self, now: Time) {
         if self.encoding_done <= now {
             self.encoding_done = Time::NEVER;
@@ -239,7 +252,7 @@ impl Flow {
         while self.camera_time() <= now {
             let number = self.next_picture;
             self.next_picture += 1;
-            if let Scenery::Real(footage) = &mut self.scenery
+            if let Some(footage) = &mut self.footage
                 && footage.picture(number)?.is_none()
             {
                 return Err(SimulateError::Scenario(format!(
@@ -292,13 +305,15 @@ impl Flow {
     }
 
     fn encode(&mut self, now: Time, picture: u64, plan: &EncodePlan) -> Result<(), SimulateError> {
-        let image = match &mut self.scenery {
-            Scenery::Blank(image) => &*image,
-            Scenery::Real(footage) => &*footage.picture(picture)?.ok_or_else(|| {
-                SimulateError::Scenario(format!("picture {picture} was let go before it was encoded"))
-            })?,
+        self.candidates = match &mut self.footage {
+            None => self.codec.encoder.offer(Image::blank(self.format.size), plan)?,
+            Some(footage) => {
+                let picture = footage.picture(picture)?.ok_or_else(|| {
+                    SimulateError::Scenario(format!("picture {picture} was let go before it was encoded"))
+                })?;
+                self.codec.encoder.candidates(&picture, plan)?
+            }
         };
-        self.candidates = self.codec.encoder.candidates(image, plan)?;
         self.encoding_done = now + self.codec_time.encode(plan.size).max(Span::from_nanos(1));
         Ok(())
     }
@@ -307,7 +322,8 @@ impl Flow {
         self.codec.encoder.commit(choice.map(|(index, _)| index))?;
         if let Some((index, frame)) = choice {
             let candidate = &self.candidates[index];
-            self.encoded.insert(frame, Encoded { data: candidate.data.clone(), size: candidate.frame.picture });
+            let Candidate { data, frame: made, modelled } = candidate;
+            self.encoded.insert(frame, Encoded { data: data.clone(), size: made.picture, modelled: *modelled });
         }
         Ok(())
     }
@@ -336,7 +352,7 @@ impl Flow {
             }
             Event::FrameFlushed { frame, .. } => self.let_go(frame),
             Event::PictureSkipped { picture, .. } => {
-                if let Scenery::Real(footage) = &mut self.scenery {
+                if let Some(footage) = &mut self.footage {
                     footage.let_go(picture);
                 }
             }

@@ -82,7 +82,7 @@ pub(super) fn summarize(
             _ => {}
         }
     }
-    let codec = flow.codec_settings();
+    let (codec, quality) = (flow.codec_settings(), flow.quality());
     let (label, stopped) = (flow.video(), flow.end().as_secs_f64());
     let frames = flow.frames;
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
@@ -108,6 +108,8 @@ pub(super) fn summarize(
         }),
         psnr_db: mean_psnr(&frames),
         ssim_db: ssim.map(|ssim| ssim.0),
+        ssim_variant: scenario.ssim,
+        quality,
         ssim_p25_db: ssim.map(|ssim| ssim.1),
         latency_p50_ms: latency.as_ref().map(|latency| latency.p50_ms),
         latency_p95_ms: latency.as_ref().map(|latency| latency.p95_ms),

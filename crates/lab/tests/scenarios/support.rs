@@ -10,6 +10,7 @@ use thalweg_lab::simulate::Run;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
+use thalweg_video::quality::Ssim;
 
 pub fn delay() -> HopConfig {
     HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false }
@@ -30,6 +31,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         down: PathConfig { hops: vec![delay()] },
         feedback: None,
         measure_quality: false,
+        ssim: Ssim::default(),
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),
     }

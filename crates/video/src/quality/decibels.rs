@@ -8,6 +8,11 @@ pub fn ssim_db(ssim: f64) -> f64 {
     if ssim >= 1.0 { PSNR_CAP } else { (-10.0 * libm::log10(1.0 - ssim)).min(PSNR_CAP) }
 }
 
+/// The SSIM that is `db` decibels: the inverse of [`ssim_db`].
+pub fn ssim_of_db(db: f64) -> f64 {
+    1.0 - libm::pow(10.0, -db / 10.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -18,5 +23,6 @@ mod tests {
             assert!((ssim_db(value) - db).abs() < 0.005, "{value}: {}", ssim_db(value));
         }
         assert_eq!(ssim_db(1.0), 100.0);
+        assert!((ssim_of_db(20.0) - 0.99).abs() < 1e-12 && (ssim_db(ssim_of_db(13.7)) - 13.7).abs() < 1e-9);
     }
 }

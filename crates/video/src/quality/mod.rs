@@ -8,7 +8,7 @@ mod gaussian_ssim;
 mod window_ssim;
 
 use crate::picture::Picture;
-pub use decibels::{PSNR_CAP, ssim_db};
+pub use decibels::{PSNR_CAP, ssim_db, ssim_of_db};
 pub use error::{mean_squared_error, psnr, psnr_of};
 pub use gaussian_ssim::ssim_daala;
 pub use window_ssim::ssim;

@@ -1,0 +1,43 @@
+//! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
+
+use thalweg_codecs::Codec;
+use thalweg_lab::scenario::Video;
+use thalweg_units::Size;
+use thalweg_video::quality::Ssim;
+
+#[derive(clap::Args)]
+pub(super) struct Pictures {
+    /// The video: `scene`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
+    #[arg(long, default_value = "scene")]
+    video: String,
+    /// The size to make the video, such as 1280x720 or 720p
+    #[arg(long)]
+    size: Option<Size>,
+    /// Pictures a second of the built-in scene
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=240))]
+    frame_rate: u32,
+    /// The codec: vp8, h264, or model (a statistical encoder without pixels, for fast sweeps)
+    #[arg(long, default_value = "vp8")]
+    codec: Codec,
+    /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
+    #[arg(long, default_value = "window", value_parser = ssim)]
+    pub(super) ssim: Ssim,
+}
+
+impl Pictures {
+    pub(super) fn video(&self) -> Video {
+        Video { source: self.video.clone(), size: self.size, frame_rate: self.frame_rate }
+    }
+
+    pub(super) fn codec(&self) -> Codec {
+        self.codec.clone()
+    }
+}
+
+fn ssim(text: &str) -> Result<Ssim, String> {
+    match text {
+        "window" => Ok(Ssim::Window),
+        "daala" => Ok(Ssim::Daala),
+        _ => Err(format!("'{text}' is no variant of SSIM: choose window or daala")),
+    }
+}

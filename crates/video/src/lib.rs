@@ -1,7 +1,7 @@
 //! Pictures, where they come from, and how alike two of them are.
 //!
 //! * [`Picture`]: 8-bit I420, and [`scale`] to another size;
-//! * [`source`]: y4m, anything ffmpeg reads, a built-in scene;
+//! * [`source`]: y4m, anything ffmpeg reads, a built-in scene; and which of their pictures can be had again;
 //! * [`quality`]: PSNR, and SSIM by two variants.
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
-//! YUV4MPEG2, the plainest video file (ffmpeg's `-f yuv4mpegpipe`).
+//! Reading it.
 
-use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::sync::Arc;
 
 use thalweg_units::Size;
 
-use super::{Format, Replay, Source, SourceError};
 use crate::picture::Picture;
+use crate::source::{Format, Replay, Source, SourceError};
 
 /// No header line is longer than this.
 const MAX_LINE: usize = 1_024;
@@ -178,40 +178,10 @@ impl<R: Read + Seek + Send> Replay for Y4mReader<R> {
     }
 }
 
-/// Writes pictures.
-pub struct Y4mWriter<W> {
-    writer: W,
-    size: Size,
-}
-
-impl<W: Write> Y4mWriter<W> {
-    /// Writes the header.
-    ///
-    /// # Errors
-    /// When writing fails.
-    pub fn new(mut writer: W, format: Format) -> std::io::Result<Y4mWriter<W>> {
-        let (n, d) = format.frame_rate;
-        writeln!(writer, "YUV4MPEG2 W{} H{} F{n}:{d} Ip A1:1 C420jpeg", format.size.width, format.size.height)?;
-        Ok(Y4mWriter { writer, size: format.size })
-    }
-
-    /// Writes one picture, of the header's size.
-    ///
-    /// # Errors
-    /// When writing fails or the size differs.
-    pub fn write(&mut self, picture: &Picture) -> std::io::Result<()> {
-        if picture.size() != self.size {
-            let message = format!("a picture of {} in a y4m file of {}", picture.size(), self.size);
-            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
-        }
-        self.writer.write_all(b"FRAME\n")?;
-        self.writer.write_all(picture.data())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Y4mWriter;
     use proptest::prelude::*;
 
     const FORMAT: Format = Format { size: Size::new(16, 18), frame_rate: (30_000, 1001) };

@@ -8,6 +8,22 @@ use crate::picture::Picture;
 /// A source any of whose pictures can be had by its number, as often as wanted, so nobody needs to keep them: a scene draws it
 /// again, a file is read at another place, a clip is in memory already. What comes down a pipe is gone once read, and is only a
 /// [`Source`]; [`InMemory`](super::InMemory) makes it one of these, for memory.
+///
+/// ```
+/// # use thalweg_video::source::{ForthAndBack, Recent, Replay, SourceError, Y4mReader};
+/// # use std::fs::File;
+/// fn endless(file: File, name: &str) -> Result<Box<dyn Replay>, SourceError> {
+///     Ok(Box::new(Recent::new(ForthAndBack::of(Y4mReader::new(file, name)?), 32)))
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use thalweg_video::source::{Replay, SourceError, Y4mReader};
+/// # use std::io::Stdin;
+/// fn endless(pipe: Stdin) -> Result<Box<dyn Replay>, SourceError> {
+///     Ok(Box::new(Y4mReader::new(pipe, "standard input")?))
+/// }
+/// ```
 pub trait Replay: Source {
     /// Picture `number`, counted from 0; `None` after the end. It is the one that [`Source::next_picture`] gives at its
     /// `number`-th call, and which picture that gives next does not change.

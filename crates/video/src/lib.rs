@@ -1,10 +1,12 @@
 //! Pictures, where they come from, and how alike two of them are.
 //!
 //! * [`Picture`]: 8-bit I420, and [`scale`] to another size;
-//! * [`source`]: y4m, anything ffmpeg reads, a built-in scene;
-//! * [`quality`]: PSNR, and SSIM by two variants.
+//! * [`source`]: y4m, anything ffmpeg reads, a built-in scene; and which of their pictures can be had again;
+//! * [`quality`]: PSNR, and SSIM by two variants;
+//! * [`barcode`]: which picture is it.
 #![forbid(unsafe_code)]
 
+pub mod barcode;
 mod picture;
 pub mod quality;
 mod scale;

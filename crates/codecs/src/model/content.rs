@@ -1,7 +1,7 @@
 //! What is in the pictures, as far as sizes and quality go.
 //!
 //! The numbers of the presets are what libvpx made of two videos at 1280x720 and 30 pictures a second, as
-//! `cargo run --release -p thalweg-codecs --example fit_model -- curve` prints them.
+//! `cargo run --release -p thalweg-codecs --example fit_model -- curve` prints them (sizes and keyframes: `-- sizes`).
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
@@ -35,14 +35,24 @@ pub struct Content {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scatter {
-    /// Deviation of the logarithm of sizes, 0 to 1.
-    pub deviation: f64,
-    /// Correlation of that logarithm from frame to frame, above -1 and below 1. libvpx answers a large frame with a small one.
-    pub correlation: f64,
+    /// While rate control steers the quantiser.
+    pub steered: Variation,
+    /// At the coarsest quantiser, where sizes are what the pictures make them.
+    pub at_floor: Variation,
     /// Mean time between cuts (or sudden motion), which come as they please; `None` for a single shot.
     pub cut_every: Option<Span>,
     /// How much larger than its budget the frame at a cut is; at least 1.
     pub cut_ratio: f64,
+}
+
+/// A log-normal process of first order.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variation {
+    /// Deviation of the logarithm of sizes, 0 to 1.
+    pub deviation: f64,
+    /// Correlation of that logarithm from frame to frame, above -1 and below 1. libvpx answers a large frame with a small one.
+    pub correlation: f64,
 }
 
 /// A content by its name, or another.
@@ -98,7 +108,12 @@ fn scene() -> Content {
         psnr_per_size_db: 1.8,
         half_size_db: [34.5, 13.5],
         scaling_slope_db: 7.9,
-        scatter: Scatter { deviation: 0.25, correlation: -0.25, cut_every: Some(Span::from_secs(25)), cut_ratio: 4.0 },
+        scatter: Scatter {
+            steered: Variation { deviation: 0.235, correlation: -0.29 },
+            at_floor: Variation { deviation: 0.18, correlation: 0.28 },
+            cut_every: Some(Span::from_secs(25)),
+            cut_ratio: 4.0,
+        },
         keyframe_ratio: 2.4,
         keyframe_floor: 0.0736,
     }
@@ -118,7 +133,12 @@ fn talking_head() -> Content {
         psnr_per_size_db: 1.1,
         half_size_db: [46.6, 21.3],
         scaling_slope_db: 8.4,
-        scatter: Scatter { deviation: 0.18, correlation: -0.45, cut_every: None, cut_ratio: 4.0 },
+        scatter: Scatter {
+            steered: Variation { deviation: 0.18, correlation: -0.45 },
+            at_floor: Variation { deviation: 0.15, correlation: 0.3 },
+            cut_every: None,
+            cut_ratio: 4.0,
+        },
         keyframe_ratio: 1.6,
         keyframe_floor: 0.0529,
     }

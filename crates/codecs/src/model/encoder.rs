@@ -120,24 +120,30 @@ struct Made {
 
 impl State {
     /// Lets the time of a frame pass at the rate asked for; the rate followed.
-    fn pass(&mut self, account: &Account, target: Option<Rate>, interval: Span) -> Rate {
-        let Some(target) = target else { return Rate::ZERO };
-        let rate = self.follower.follow(target, interval);
-        self.balance = account.refill(self.balance, rate, interval);
+    fn pass(&mut self, parts: &Parts<'_>, target: Target, plan: &EncodePlan) -> Rate {
+        let Target::Rate(mut target) = target else { return Rate::ZERO };
+        if parts.account.bound_debt && !plan.may_drop {
+            target = target.max(Rate::from_bps_f64(parts.costs.bounds.0 / plan.interval.as_secs_f64()));
+        }
+        let rate = self.follower.follow(target, plan.interval);
+        self.balance = parts.account.refill(self.balance, rate, plan.interval);
         rate
     }
 
     /// The next frame, once the time has passed.
     fn make(&mut self, parts: &Parts<'_>, target: Target, rate: Rate, keyframe: bool, interval: Span) -> Made {
         let (floor, ceiling) = parts.costs.bounds;
-        let (factor, cut) = self.noise.next(&parts.content.scatter, interval);
-        let (steady, factor) = match target {
-            Target::Rate(_) => (parts.account.budget(self.balance, rate, interval), factor),
-            // At most this much: the scatter is all below, and the coarsest quantiser has the last word.
-            Target::Size(size) => (size.bits() as f64, factor.min(1.0)),
-            Target::Quantizer(quantizer) => (parts.costs.bits_at(quantizer), factor),
+        let asked = match target {
+            Target::Rate(_) => parts.account.budget(self.balance, rate, interval),
+            Target::Size(size) => size.bits() as f64,
+            Target::Quantizer(quantizer) => parts.costs.bits_at(quantizer),
         };
-        let steady = steady.clamp(floor, ceiling);
+        let steady = asked.clamp(floor, ceiling);
+        let (mut factor, cut) = self.noise.next(&parts.content.scatter, asked <= floor, interval);
+        if matches!(target, Target::Size(_)) {
+            // At most this much: the scatter is all below, and the coarsest quantiser has the last word.
+            factor = factor.min(1.0);
+        }
         let bits = match (keyframe, target) {
             (false, Target::Size(_)) => steady * factor,
             (false, _) => steady * factor * cut,
@@ -164,6 +170,7 @@ struct Parts<'a> {
 
 impl Encoder for ModelEncoder {
     fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
+        self.offered.clear();
         self.check_plan(plan)?;
         let sizes = (image.size, plan.size);
         if self.costs.as_ref().is_none_or(|costs| costs.sizes != sizes) {
@@ -172,24 +179,23 @@ impl Encoder for ModelEncoder {
         let costs = self.costs.get_or_insert_with(|| Costs::new(&self.content, &self.curve, image.size, plan.size));
         let parts = Parts { content: &self.content, costs, account: &self.config.account };
         let keyframe = plan.keyframe || self.state.diverged || self.state.size != Some(plan.size);
-        self.offered.clear();
         let mut candidates = Vec::with_capacity(plan.targets.len());
         for target in &plan.targets {
-            let asked = if let Target::Rate(rate) = target { Some(*rate) } else { None };
+            let steered = matches!(target, Target::Rate(_));
             let mut next = self.state.clone();
-            let rate = next.pass(parts.account, asked, plan.interval);
+            let rate = next.pass(&parts, *target, plan);
             if candidates.is_empty() {
                 self.declined.clone_from(&next);
                 self.declined.diverged = self.state.diverged || !self.config.functional;
             }
-            let may_drop = plan.may_drop && plan.targets.len() == 1 && asked.is_some() && !keyframe;
+            let may_drop = plan.may_drop && plan.targets.len() == 1 && steered && !keyframe;
             if may_drop && parts.account.drained(next.balance, rate) {
                 self.state = next;
                 return Ok(Vec::new());
             }
             let made = next.make(&parts, *target, rate, keyframe, plan.interval);
             let bytes = libm::ceil(made.bits / 8.0).max(1.0);
-            if asked.is_some() {
+            if steered {
                 next.balance -= bytes * 8.0;
             }
             next.size = Some(plan.size);

@@ -10,7 +10,7 @@ mod quality;
 mod sizes;
 
 pub use config::Config;
-pub use content::{Content, ContentPreset, Scatter};
+pub use content::{Content, ContentPreset, Scatter, Variation};
 pub use encoder::ModelEncoder;
 pub use lag::{Follower, Lag, LagPreset};
 pub use quality::{Curve, OperatingPoint};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Random, Rate, Span};
 
-use super::content::Scatter;
+use super::content::{Scatter, Variation};
 use super::refuse;
 use crate::seam::EncodeError;
 
@@ -19,12 +19,15 @@ pub struct Account {
     pub debt: Span,
     /// Owing more than this at the current rate drops a frame, when the plan allows it: from 600 ms down to 30 % of that.
     pub drop_at: Span,
+    /// Whether a rate below the floor counts as the floor where frames may not be dropped, so that an outage leaves no debt
+    /// ([`libvpx::Settings::bound_debt`](crate::libvpx::Settings::bound_debt)).
+    pub bound_debt: bool,
 }
 
 impl Default for Account {
     fn default() -> Account {
         let ms = Span::from_millis;
-        Account { payback: ms(600), savings: ms(400), debt: ms(1000), drop_at: ms(420) }
+        Account { payback: ms(600), savings: ms(400), debt: ms(1000), drop_at: ms(420), bound_debt: true }
     }
 }
 
@@ -80,11 +83,12 @@ impl Noise {
         Noise { random, level: 0.0 }
     }
 
-    /// The factor of the next frame, and what a cut multiplies it by, 1 without one.
-    pub fn next(&mut self, scatter: &Scatter, interval: Span) -> (f64, f64) {
-        let innovation = libm::sqrt(1.0 - scatter.correlation * scatter.correlation) * scatter.deviation;
-        self.level = scatter.correlation * self.level + innovation * self.random.normal();
-        let factor = libm::exp(self.level - scatter.deviation * scatter.deviation / 2.0);
+    /// The factor of the next frame, at the floor or steered, and what a cut multiplies it by, 1 without one.
+    pub fn next(&mut self, scatter: &Scatter, at_floor: bool, interval: Span) -> (f64, f64) {
+        let Variation { deviation, correlation } = if at_floor { scatter.at_floor } else { scatter.steered };
+        let innovation = libm::sqrt(1.0 - correlation * correlation) * deviation;
+        self.level = correlation * self.level + innovation * self.random.normal();
+        let factor = libm::exp(self.level - deviation * deviation / 2.0);
         let cut =
             scatter.cut_every.is_some_and(|every| self.random.chance(interval.as_secs_f64() / every.as_secs_f64()));
         (factor, if cut { scatter.cut_ratio } else { 1.0 })
@@ -97,15 +101,14 @@ impl Scatter {
     /// # Errors
     /// When a number is outside its range.
     pub fn check(&self) -> Result<(), EncodeError> {
-        if !(0.0..=1.0).contains(&self.deviation) {
-            return Err(refuse("scatter.deviation", self.deviation.to_string(), "0 to 1, such as 0.25"));
-        }
-        if !(self.correlation > -1.0 && self.correlation < 1.0) {
-            return Err(refuse(
-                "scatter.correlation",
-                self.correlation.to_string(),
-                "above -1 and below 1, such as -0.25",
-            ));
+        for Variation { deviation, correlation } in [self.steered, self.at_floor] {
+            if !(0.0..=1.0).contains(&deviation) {
+                return Err(refuse("scatter.deviation", deviation.to_string(), "0 to 1, such as 0.25"));
+            }
+            if !(correlation > -1.0 && correlation < 1.0) {
+                let range = "above -1 and below 1, such as -0.25";
+                return Err(refuse("scatter.correlation", correlation.to_string(), range));
+            }
         }
         if self.cut_every.is_some_and(|every| every <= Span::ZERO) {
             let value = self.cut_every.map(|every| every.to_string()).unwrap_or_default();
@@ -127,9 +130,10 @@ mod tests {
 
     #[test]
     fn factors_have_the_mean_deviation_and_correlation_asked_for() {
-        let scatter = Scatter { deviation: 0.25, correlation: -0.4, cut_every: None, cut_ratio: 4.0 };
+        let steered = Variation { deviation: 0.25, correlation: -0.4 };
+        let scatter = Scatter { steered, cut_every: None, ..Scatter::default() };
         let mut noise = Noise::new(Seed::new(3).random());
-        let factors: Vec<f64> = (0..50_000).map(|_| noise.next(&scatter, INTERVAL).0).collect();
+        let factors: Vec<f64> = (0..50_000).map(|_| noise.next(&scatter, false, INTERVAL).0).collect();
         let count = factors.len() as f64;
         let mean = factors.iter().sum::<f64>() / count;
         let logs: Vec<f64> = factors.iter().map(|factor| libm::log(*factor) + 0.25 * 0.25 / 2.0).collect();
@@ -144,7 +148,7 @@ mod tests {
     fn cuts_come_as_often_as_asked() {
         let scatter = Scatter { cut_every: Some(Span::from_secs(10)), ..Scatter::default() };
         let mut noise = Noise::new(Seed::new(4).random());
-        let cuts = (0..100_000).filter(|_| noise.next(&scatter, INTERVAL).1 > 1.0).count();
+        let cuts = (0..100_000).filter(|_| noise.next(&scatter, false, INTERVAL).1 > 1.0).count();
         assert!((340..460).contains(&cuts), "{cuts} in 4000 s");
     }
 

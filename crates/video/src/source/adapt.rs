@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use thalweg_units::Size;
 
-use super::{Format, Source, SourceError};
+use super::{Format, Replay, Source, SourceError};
 use crate::picture::Picture;
 use crate::scale;
 
 /// A source at another frame rate, by leaving pictures out or showing them again. The n-th picture is the one the source shows
 /// at that instant: number ⌊n · source rate / wanted rate⌋, in exact integers, so 30000/1001 never drifts.
-pub struct Retimed {
-    source: Box<dyn Source>,
+pub struct Retimed<S = Box<dyn Source>> {
+    source: S,
     frame_rate: (u32, u32),
     next: u64,
     read: u64,
     shown: Option<Arc<Picture>>,
 }
 
-impl Retimed {
+impl<S: Source> Retimed<S> {
     /// `source` at `frame_rate.0` pictures in `frame_rate.1` seconds.
     ///
     /// # Errors
     /// When either rate has a zero in it.
-    pub fn new(source: Box<dyn Source>, frame_rate: (u32, u32)) -> Result<Retimed, SourceError> {
+    pub fn new(source: S, frame_rate: (u32, u32)) -> Result<Retimed<S>, SourceError> {
         for (pictures, seconds) in [source.format().frame_rate, frame_rate] {
             if pictures == 0 || seconds == 0 {
                 return Err(SourceError::Format {
@@ -43,7 +43,7 @@ impl Retimed {
     }
 }
 
-impl Source for Retimed {
+impl<S: Source> Source for Retimed<S> {
     fn format(&self) -> Format {
         Format { size: self.source.format().size, frame_rate: self.frame_rate }
     }
@@ -62,27 +62,44 @@ impl Source for Retimed {
     }
 }
 
+impl<S: Replay> Replay for Retimed<S> {
+    fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
+        self.source.picture_at(self.place(number))
+    }
+}
+
 /// A source at another size, by [`scale`].
-pub struct Resized {
-    source: Box<dyn Source>,
+pub struct Resized<S = Box<dyn Source>> {
+    source: S,
     size: Size,
 }
 
-impl Resized {
+impl<S: Source> Resized<S> {
     /// `source` with every picture scaled to `size`.
-    pub fn new(source: Box<dyn Source>, size: Size) -> Resized {
+    pub fn new(source: S, size: Size) -> Resized<S> {
         Resized { source, size }
     }
 }
 
-impl Source for Resized {
+impl<S> Resized<S> {
+    fn resize(&self, picture: Arc<Picture>) -> Arc<Picture> {
+        if picture.size() == self.size { picture } else { Arc::new(scale(&picture, self.size)) }
+    }
+}
+
+impl<S: Source> Source for Resized<S> {
     fn format(&self) -> Format {
         Format { size: self.size, ..self.source.format() }
     }
 
     fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, SourceError> {
-        let Some(picture) = self.source.next_picture()? else { return Ok(None) };
-        Ok(Some(if picture.size() == self.size { picture } else { Arc::new(scale(&picture, self.size)) }))
+        Ok(self.source.next_picture()?.map(|picture| self.resize(picture)))
+    }
+}
+
+impl<S: Replay> Replay for Resized<S> {
+    fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
+        Ok(self.source.picture_at(number)?.map(|picture| self.resize(picture)))
     }
 }
 
@@ -90,25 +107,8 @@ impl Source for Resized {
 mod tests {
     use super::*;
     use crate::Plane;
-
-    /// Pictures whose luma is their number.
-    struct Counting(u8, u8, Format);
-
-    impl Source for Counting {
-        fn format(&self) -> Format {
-            self.2
-        }
-
-        fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, SourceError> {
-            let number = self.0;
-            self.0 += 1;
-            Ok((number < self.1).then(|| Arc::new(Picture::filled(self.2.size, number, 128, 128))))
-        }
-    }
-
-    fn counting(count: u8, frame_rate: (u32, u32)) -> Box<Counting> {
-        Box::new(Counting(0, count, Format { size: Size::new(16, 16), frame_rate }))
-    }
+    use crate::source::InMemory;
+    use crate::source::tests::counting;
 
     fn numbers(from: (u32, u32), to: (u32, u32), count: u8) -> Vec<u8> {
         let mut source = Retimed::new(counting(count, from), to).unwrap();
@@ -147,5 +147,20 @@ mod tests {
         assert_eq!((source.format().size, source.format().frame_rate), (size, (30, 1)));
         assert_eq!(source.next_picture().unwrap().unwrap().size(), size);
         assert!(source.next_picture().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_replay_stays_one_at_another_rate_and_size() {
+        let (mut stream, clip) =
+            (Retimed::new(counting(5, (24, 1)), (30, 1)).unwrap(), InMemory::new(counting(5, (24, 1)), "clip"));
+        let mut replay = Resized::new(Retimed::new(clip, (30, 1)).unwrap(), Size::new(8, 8));
+        for number in [6, 0, 3, 7, 1] {
+            let luma = replay.picture_at(number).unwrap().map(|picture| (picture.size(), picture.plane(Plane::Y)[0]));
+            let wanted = [0, 0, 1, 2, 3, 4, 4].get(number as usize).map(|luma| (Size::new(8, 8), *luma));
+            assert_eq!(luma, wanted, "{number}");
+        }
+        while let Some(picture) = stream.next_picture().unwrap() {
+            assert_eq!(replay.next_picture().unwrap().unwrap(), Arc::new(scale(&picture, Size::new(8, 8))));
+        }
     }
 }

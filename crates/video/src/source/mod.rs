@@ -1,8 +1,21 @@
 //! Where pictures come from.
+//!
+//! A [`Source`] is a stream: each picture once, in order. A [`Replay`] gives any of its pictures again by number, so that a
+//! comparison minutes later needs no picture kept. Which is which:
+//!
+//! | source | replays | by |
+//! |---|---|---|
+//! | [`Scene`] | yes | drawing it again, a function of the number |
+//! | [`Y4mReader`] on a file | yes | reading it again (`R: Seek`) |
+//! | [`Y4mReader`] on a pipe or standard input, [`Ffmpeg`] | no | |
+//! | [`InMemory`] of any source | yes, up to 3 GB | keeping it, once |
+//! | [`ForthAndBack`], [`Retimed`], [`Resized`], [`Recent`] | if what they are of does | its number there |
 
 mod adapt;
 mod ffmpeg;
 mod forth_and_back;
+mod in_memory;
+mod replay;
 mod scene;
 mod y4m;
 
@@ -14,6 +27,8 @@ use crate::picture::Picture;
 pub use adapt::{Resized, Retimed};
 pub use ffmpeg::Ffmpeg;
 pub use forth_and_back::ForthAndBack;
+pub use in_memory::InMemory;
+pub use replay::{Recent, Replay};
 pub use scene::{Scene, SceneConfig};
 pub use y4m::{Y4mReader, Y4mWriter};
 
@@ -44,6 +59,16 @@ pub trait Source: Send {
     /// # Errors
     /// When what should be a picture is not, or cannot be read.
     fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, SourceError>;
+}
+
+impl<T: Source + ?Sized> Source for Box<T> {
+    fn format(&self) -> Format {
+        (**self).format()
+    }
+
+    fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, SourceError> {
+        (**self).next_picture()
+    }
 }
 
 /// A stream of pictures could not be read.
@@ -80,4 +105,43 @@ pub enum SourceError {
         /// The limit, in MB.
         limit_mb: usize,
     },
+    /// A picture was wanted again of a stream too long to be kept.
+    #[error(
+        "picture {number} of {what} has gone by: pictures of {size} were more than is kept ({limit_mb} MB); make the run shorter, \
+             or read a .y4m file, which can be read again"
+    )]
+    Gone {
+        /// What was read.
+        what: String,
+        /// The picture wanted.
+        number: u64,
+        /// The pictures' size.
+        size: Size,
+        /// The limit, in MB.
+        limit_mb: usize,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pictures whose luma is their number.
+    pub(super) struct Counting(u8, u8, Format);
+
+    impl Source for Counting {
+        fn format(&self) -> Format {
+            self.2
+        }
+
+        fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, SourceError> {
+            let number = self.0;
+            self.0 += 1;
+            Ok((number < self.1).then(|| Arc::new(Picture::filled(self.2.size, number, 128, 128))))
+        }
+    }
+
+    pub(super) fn counting(count: u8, frame_rate: (u32, u32)) -> Box<Counting> {
+        Box::new(Counting(0, count, Format { size: Size::new(16, 16), frame_rate }))
+    }
 }

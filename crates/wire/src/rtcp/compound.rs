@@ -48,7 +48,8 @@ pub fn parse(datagram: &[u8]) -> Result<Vec<Packet>, ParseError> {
     Compound::new(datagram).collect()
 }
 
-/// Appends `packets` to `out` as one compound packet.
+/// Appends `packets` to `out` as one compound packet. Transport-wide feedback goes last: it can need padding, which strict
+/// readers accept on the last packet only (RFC 3550 section 6.4.1).
 ///
 /// # Errors
 /// What the format has no room for; `out` is then as it was.

@@ -6,6 +6,9 @@ use crate::reader::Reader;
 use crate::rtp::padding_length;
 use crate::{ParseError, WriteError};
 
+/// Bytes of the largest packet: the length field counts the words after the first.
+pub(super) const LARGEST: u64 = 4 * 65_536;
+
 /// A packet taken apart as far as all are alike.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header<'a> {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use thalweg_units::{Seed, Size};
 
-use super::{Format, Source, SourceError};
+use super::{Format, Replay, Source, SourceError};
 use crate::picture::{Picture, Plane};
 use crate::widest::widest;
 use person::Person;
@@ -142,6 +142,12 @@ impl Source for Scene {
         let picture = self.picture(self.next);
         self.next += 1;
         Ok(Some(Arc::new(picture)))
+    }
+}
+
+impl Replay for Scene {
+    fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
+        Ok(Some(Arc::new(self.picture(number))))
     }
 }
 

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Span, Time};
 
 use super::{Ecn, Feedback, MOST_REPORTS, Offset, Status, Stream};
+use crate::rtcp::header::LARGEST;
 use crate::rtcp::{NtpShort, ntp};
 use crate::{WriteError, overhead};
 
@@ -20,7 +21,7 @@ const STREAM: u64 = 8;
 pub struct Config {
     /// Who reports.
     pub sender_ssrc: u32,
-    /// The largest message, RTCP header included: at least 24 B.
+    /// The largest message, RTCP header included: 24 B to 262144 B, which is what RTCP counts.
     pub limit: Bytes,
     /// Numbers left out of the list count as missing, but not if more than this many are left out in a row: then the next
     /// message begins after them.
@@ -39,10 +40,10 @@ impl Config {
     /// A builder of such messages.
     ///
     /// # Errors
-    /// A limit without room for one packet.
+    /// A limit without room for one packet, or past what RTCP counts.
     pub fn build(self) -> Result<Builder, WriteError> {
         let least = AROUND + STREAM + 4;
-        WriteError::check("limit of a congestion feedback message in bytes", self.limit.get(), least, u64::MAX)?;
+        WriteError::check("limit of a congestion feedback message in bytes", self.limit.get(), least, LARGEST)?;
         Ok(Builder { config: self })
     }
 }
@@ -199,13 +200,34 @@ mod tests {
         assert_eq!(built(24, &other), [[(1, 0, 2)], [(1, 2, 2)], [(1, 4, 1)], [(2, 0, 1)]]);
         assert_eq!(built(28, &packets), [[(1, 0, 4)], [(1, 4, 1)]]);
         assert_eq!(built(44, &other), [[(1, 0, 5), (2, 0, 1)]]);
-        assert!(Config { limit: Bytes::new(23), ..Config::default() }.build().is_err());
+        for bad in [23, (1 << 18) + 1] {
+            assert!(Config { limit: Bytes::new(bad), ..Config::default() }.build().is_err());
+        }
+    }
+
+    #[test]
+    fn the_largest_message_can_be_written() {
+        let packets: Vec<Received> = (0..30_000).map(|number| packet(number / 3, number.into(), None)).collect();
+        let config = Config { limit: Bytes::new(1 << 18), ..Config::default() };
+        let messages = config.build().unwrap().messages(Time::ZERO, &packets).unwrap();
+        assert!(messages.iter().all(|message| message.write(&mut Vec::new()).is_ok()));
+        assert_eq!(messages.iter().map(|message| message.streams.len()).sum::<usize>(), 10_000);
+        // 16 bytes a stream beside 12: the length field counts no more.
+        assert!(
+            Config { limit: Bytes::new(160_012), ..Config::default() }
+                .build()
+                .unwrap()
+                .messages(Time::ZERO, &packets)
+                .unwrap()
+                .len()
+                == 1
+        );
     }
 
     #[test]
     fn a_long_gap_and_a_full_block_go_on_in_another_message() {
         let built = |packets: &[Received]| {
-            let config = Config { limit: Bytes::new(1 << 20), ..Config::default() };
+            let config = Config { limit: Bytes::new(1 << 18), ..Config::default() };
             shape(&config.build().unwrap().messages(Time::ZERO, packets).unwrap())
         };
         assert_eq!(built(&[packet(1, 0, None), packet(1, 16_385, None)]), [[(1, 0, 16_384)], [(1, 16_384, 2)]]);

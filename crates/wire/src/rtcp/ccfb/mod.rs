@@ -54,8 +54,10 @@ impl Offset {
     /// 8189/1024 s.
     pub fn of(span: Span) -> Offset {
         let Ok(nanos) = u128::try_from(span.as_nanos()) else { return Offset::UNAVAILABLE };
-        let units = (nanos * 1024 + 500_000_000) / 1_000_000_000;
-        if units < 0x1ffe { Offset(units as u16) } else { Offset::OVER_RANGE }
+        if nanos * 1024 > 8189 * 1_000_000_000 {
+            return Offset::OVER_RANGE;
+        }
+        Offset(((nanos * 1024 + 500_000_000) / 1_000_000_000) as u16)
     }
 
     /// How long before the report, rounded down to 1 ns; `None` for [`Offset::OVER_RANGE`] and [`Offset::UNAVAILABLE`].
@@ -209,9 +211,9 @@ mod tests {
     fn half_a_second_ago_is_512() {
         assert_eq!(Offset::of(Span::from_millis(500)).bits(), 512);
         assert_eq!(Offset::of(Span::from_nanos(-1)), Offset::UNAVAILABLE);
-        // 8189/1024 s is 7997.0703125 ms, coded 0x1ffd; half a unit more rounds up and is out of range.
+        // 8189/1024 s is 7997.0703125 ms, coded 0x1ffd; anything more is out of range.
         assert_eq!(Offset::of(Span::from_nanos(7_997_070_312)).bits(), 0x1ffd);
-        assert_eq!(Offset::of(Span::from_nanos(7_997_558_594)), Offset::OVER_RANGE);
+        assert_eq!(Offset::of(Span::from_nanos(7_997_070_313)), Offset::OVER_RANGE);
         assert_eq!(Offset::of(Span::MAX), Offset::OVER_RANGE);
         assert_eq!((Offset::OVER_RANGE.span(), Offset::UNAVAILABLE.span()), (None, None));
         assert_eq!(Offset(512).span(), Some(Span::from_millis(500)));

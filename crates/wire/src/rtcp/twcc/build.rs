@@ -6,6 +6,7 @@ use thalweg_units::{Bytes, Time};
 
 use super::chunk::Chunks;
 use super::{Feedback, HEAD, Status, TICK, TICKS_PER_REFERENCE};
+use crate::rtcp::header::LARGEST;
 use crate::{WriteError, overhead};
 
 /// What a receiver's messages look like.
@@ -16,7 +17,7 @@ pub struct Config {
     pub sender_ssrc: u32,
     /// A stream of the packets reported on; any of them.
     pub media_ssrc: u32,
-    /// The largest message, from its RTCP header to its padding: at least 24 B.
+    /// The largest message, from its RTCP header to its padding: 24 B to 262144 B, which is what RTCP counts.
     pub limit: Bytes,
     /// The most packets a message covers, 1 to 65535.
     pub most_statuses: u16,
@@ -47,15 +48,11 @@ impl Config {
     /// A builder of such messages, whose first has feedback count 0.
     ///
     /// # Errors
-    /// A limit without room for one packet, or messages of no packet.
+    /// A limit without room for one packet or past what RTCP counts, or messages of no packet.
     pub fn build(self) -> Result<Builder, WriteError> {
         // The head, a chunk, and an arrival of two bytes.
-        WriteError::check(
-            "limit of a transport feedback message in bytes",
-            self.limit.get(),
-            HEAD as u64 + 4,
-            u64::MAX,
-        )?;
+        let least = HEAD as u64 + 4;
+        WriteError::check("limit of a transport feedback message in bytes", self.limit.get(), least, LARGEST)?;
         WriteError::check("most packets of a transport feedback message", self.most_statuses.into(), 1, 65_535)?;
         Ok(Builder { config: self, count: 0, reference: 0 })
     }

@@ -5,6 +5,17 @@
 //! from a reference time in 64 ms. A receiver asked without timestamps (-02) sends the same without the arrivals.
 //!
 //! A receiver makes messages with a [`Builder`], a sender understands them with a [`Reader`].
+//!
+//! ```
+//! use thalweg_units::Time;
+//! use thalweg_wire::rtcp::twcc::{Arrival, Config, Reader};
+//!
+//! let came = Time::from_millis(1234);
+//! let messages = Config::default().build()?.messages(&[(70_000, Some(came)), (70_001, None)])?;
+//! let read: Vec<_> = Reader::near(came).read(&messages[0], 70_005).collect();
+//! assert_eq!(read, [(70_000, Arrival::At(came)), (70_001, Arrival::Missing)]);
+//! # Ok::<(), thalweg_wire::WriteError>(())
+//! ```
 
 mod build;
 mod chunk;

@@ -40,7 +40,9 @@ impl Reader {
     pub fn read<'a>(&mut self, feedback: &'a Feedback, newest: u64) -> impl Iterator<Item = (u64, Arrival)> + use<'a> {
         let behind = (newest as u16).wrapping_sub(feedback.base_sequence);
         let base = newest.checked_sub(behind.into()).unwrap_or(feedback.base_sequence.into());
-        let reference = self.reference.unwrap(feedback.reference_time);
+        // Without arrivals the reference time says nothing, and need not be right.
+        let timed = feedback.statuses.iter().any(|status| matches!(status, Status::Arrived(_)));
+        let reference = if timed { self.reference.unwrap(feedback.reference_time) } else { 0 };
         let mut ticks = (reference as i64).saturating_mul(TICKS_PER_REFERENCE as i64);
         feedback.statuses.iter().zip(0u64..).map(move |(status, index)| {
             let arrival = match status {
@@ -107,6 +109,19 @@ mod tests {
             let time = turn + Span::from_millis(from_turn);
             let feedback = builder.messages(&[(number, Some(time))]).unwrap().remove(0);
             assert_eq!(reader.read(&feedback, 5).next(), Some((number, Arrival::At(time))));
+        }
+    }
+
+    #[test]
+    fn a_message_without_arrivals_does_not_move_the_clock() {
+        let time = Time::from_millis(64 * 9_000_000);
+        let [timed, mut missing] = [Some(time), None]
+            .map(|arrival| Config::default().build().unwrap().messages(&[(1, arrival)]).unwrap().remove(0));
+        let mut reader = Reader::near(time);
+        for reference_time in (0..1 << 24).step_by(1 << 21) {
+            missing.reference_time = reference_time;
+            assert_eq!(reader.read(&missing, 1).next(), Some((1, Arrival::Missing)));
+            assert_eq!(reader.read(&timed, 1).next(), Some((1, Arrival::At(time))));
         }
     }
 

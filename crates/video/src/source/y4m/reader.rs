@@ -1,24 +1,29 @@
-//! YUV4MPEG2, the plainest video file (ffmpeg's `-f yuv4mpegpipe`).
+//! Reading it.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::sync::Arc;
 
 use thalweg_units::Size;
 
-use super::{Format, Source, SourceError};
 use crate::picture::Picture;
+use crate::source::{Format, Replay, Source, SourceError};
 
 /// No header line is longer than this.
 const MAX_LINE: usize = 1_024;
 /// The largest picture read: 8K.
 const MAX_PIXELS: u64 = 7_680 * 4_320;
 
-/// Reads pictures from a file, a pipe or standard input.
+/// Reads pictures from a file, a pipe or standard input. From what can be read at another place, such as a file, any picture
+/// can be had again, as [`Replay`].
 pub struct Y4mReader<R> {
     what: String,
     reader: BufReader<R>,
     format: Format,
+    /// The number of the picture that is read next, and where it begins: bytes read so far.
     picture: u64,
+    position: u64,
+    /// Where each picture begins, as far as is known.
+    starts: Vec<u64>,
 }
 
 impl<R: Read> Y4mReader<R> {
@@ -32,9 +37,12 @@ impl<R: Read> Y4mReader<R> {
             reader: BufReader::with_capacity(1 << 16, reader),
             format: Format { size: Size::HD, frame_rate: (30, 1) },
             picture: 0,
+            position: 0,
+            starts: Vec::new(),
         };
         let line = reader.line()?.ok_or_else(|| reader.problem("it is empty; a y4m file begins with 'YUV4MPEG2'"))?;
         reader.format = parse_header(&line).map_err(|problem| reader.problem(problem))?;
+        reader.starts.push(reader.position);
         Ok(reader)
     }
 
@@ -50,7 +58,7 @@ impl<R: Read> Y4mReader<R> {
     fn line(&mut self) -> Result<Option<String>, SourceError> {
         let mut line = Vec::new();
         let read = (&mut self.reader).take(MAX_LINE as u64).read_until(b'\n', &mut line);
-        read.map_err(|error| self.io(error))?;
+        self.position += read.map_err(|error| self.io(error))? as u64;
         if line.is_empty() {
             return Ok(None);
         }
@@ -102,66 +110,78 @@ fn parse_header(line: &str) -> Result<Format, String> {
     }
 }
 
+impl<R: Read> Y4mReader<R> {
+    /// The picture that begins here, which is number `number`; `None` at the end.
+    fn read(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
+        let Some(line) = self.line()? else { return Ok(None) };
+        if line != "FRAME" && !line.starts_with("FRAME ") {
+            let start: String = line.chars().take(20).collect();
+            return Err(self.problem(format!("picture {number} begins with '{start}', not 'FRAME'")));
+        }
+        let size = self.format.size;
+        let bytes = Picture::bytes(size);
+        let mut data = Vec::with_capacity(bytes);
+        let read = (&mut self.reader).take(bytes as u64).read_to_end(&mut data).map_err(|error| self.io(error))?;
+        self.position += read as u64;
+        if read < bytes {
+            return Err(self.problem(format!("picture {number} is cut short; it takes {bytes} bytes and has {read}")));
+        }
+        if self.starts.len() as u64 == number + 1 {
+            self.starts.push(self.position);
+        }
+        let picture = Picture::new(size, data).map_err(|error| self.problem(error.to_string()))?;
+        Ok(Some(Arc::new(picture)))
+    }
+}
+
 impl<R: Read + Send> Source for Y4mReader<R> {
     fn format(&self) -> Format {
         self.format
     }
 
     fn next_picture(&mut self) -> Result<Option<Arc<Picture>>, SourceError> {
-        let Some(line) = self.line()? else { return Ok(None) };
-        let number = self.picture;
-        if line != "FRAME" && !line.starts_with("FRAME ") {
-            let start: String = line.chars().take(20).collect();
-            return Err(self.problem(format!("picture {number} begins with '{start}', not 'FRAME'")));
-        }
-        let size = self.format.size;
-        let mut data = vec![0; Picture::bytes(size)];
-        self.reader.read_exact(&mut data).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                self.problem(format!("picture {number} is cut short; it takes {} bytes", Picture::bytes(size)))
+        let picture = self.read(self.picture)?;
+        self.picture += u64::from(picture.is_some());
+        Ok(picture)
+    }
+}
+
+impl<R: Read + Seek> Y4mReader<R> {
+    fn go_to(&mut self, position: u64) -> Result<(), SourceError> {
+        let distance = position as i64 - self.position as i64;
+        self.reader.seek_relative(distance).map_err(|error| self.io(error))?;
+        self.position = position;
+        Ok(())
+    }
+
+    /// Reads picture `number` wherever it is.
+    fn find(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
+        let mut known = self.starts.len() as u64 - 1;
+        self.go_to(self.starts[number.min(known) as usize])?;
+        while known < number {
+            if self.read(known)?.is_none() {
+                return Ok(None);
             }
-            _ => self.io(error),
-        })?;
-        self.picture += 1;
-        let picture = Picture::new(size, data).map_err(|error| self.problem(error.to_string()))?;
-        Ok(Some(Arc::new(picture)))
-    }
-}
-
-/// Writes pictures.
-pub struct Y4mWriter<W> {
-    writer: W,
-    size: Size,
-}
-
-impl<W: Write> Y4mWriter<W> {
-    /// Writes the header.
-    ///
-    /// # Errors
-    /// When writing fails.
-    pub fn new(mut writer: W, format: Format) -> std::io::Result<Y4mWriter<W>> {
-        let (n, d) = format.frame_rate;
-        writeln!(writer, "YUV4MPEG2 W{} H{} F{n}:{d} Ip A1:1 C420jpeg", format.size.width, format.size.height)?;
-        Ok(Y4mWriter { writer, size: format.size })
-    }
-
-    /// Writes one picture, of the header's size.
-    ///
-    /// # Errors
-    /// When writing fails or the size differs.
-    pub fn write(&mut self, picture: &Picture) -> std::io::Result<()> {
-        if picture.size() != self.size {
-            let message = format!("a picture of {} in a y4m file of {}", picture.size(), self.size);
-            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+            known += 1;
         }
-        self.writer.write_all(b"FRAME\n")?;
-        self.writer.write_all(picture.data())
+        self.read(number)
+    }
+}
+
+impl<R: Read + Seek + Send> Replay for Y4mReader<R> {
+    fn picture_at(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
+        let back = self.position;
+        let picture = self.find(number);
+        // The stream goes on where it was.
+        self.go_to(back)?;
+        picture
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Y4mWriter;
     use proptest::prelude::*;
 
     const FORMAT: Format = Format { size: Size::new(16, 18), frame_rate: (30_000, 1001) };
@@ -182,6 +202,21 @@ mod tests {
             assert_eq!(*reader.next_picture().unwrap().unwrap(), Picture::filled(FORMAT.size, i, 2 * i, 3 * i));
         }
         assert!(reader.next_picture().unwrap().is_none());
+    }
+
+    #[test]
+    fn any_picture_of_a_file_can_be_read_again_and_the_stream_goes_on_where_it_was() {
+        let mut reader = Y4mReader::new(std::io::Cursor::new(file(5)), "test").unwrap();
+        reader.next_picture().unwrap();
+        for number in [3, 0, 4, 5, 99, 1, 3] {
+            let wanted = (number < 5).then(|| Picture::filled(FORMAT.size, number, 2 * number, 3 * number));
+            assert_eq!(reader.picture_at(u64::from(number)).unwrap().as_deref(), wanted.as_ref());
+        }
+        for number in 1..5 {
+            assert_eq!(reader.next_picture().unwrap().unwrap().data()[0], number);
+        }
+        assert!(reader.next_picture().unwrap().is_none());
+        assert_eq!(reader.picture_at(2).unwrap().unwrap().data()[0], 2);
     }
 
     #[test]
@@ -206,6 +241,11 @@ mod tests {
         reader.next_picture().unwrap();
         let message = reader.next_picture().unwrap_err().to_string();
         assert!(message.contains("clip") && message.contains("picture 1"), "{message}");
+        // And what comes before can still be had.
+        let mut reader = Y4mReader::new(std::io::Cursor::new(&bytes[..bytes.len() - 5]), "clip").unwrap();
+        assert!(reader.picture_at(1).is_err());
+        assert_eq!(reader.picture_at(0).unwrap().unwrap().data()[0], 0);
+        assert_eq!(reader.next_picture().unwrap().unwrap().data()[0], 0);
     }
 
     proptest! {
@@ -219,6 +259,11 @@ mod tests {
             bytes.truncate(bytes.len().saturating_sub(cut));
             if let Ok(mut reader) = Y4mReader::new(&bytes[..], "damaged") {
                 while let Ok(Some(_)) = reader.next_picture() {}
+            }
+            if let Ok(mut reader) = Y4mReader::new(std::io::Cursor::new(&bytes), "damaged") {
+                for number in [2, 0, 7, 1] {
+                    let _ = reader.picture_at(number);
+                }
             }
         }
     }

@@ -1,0 +1,33 @@
+//! What the fuzz targets do with their bytes; see `Cargo.toml` for how to run them.
+#![forbid(unsafe_code)]
+
+mod ccfb;
+mod rtcp;
+mod rtp;
+mod steps;
+mod trace;
+mod twcc;
+mod vp8_payload;
+mod y4m;
+
+pub use ccfb::ccfb;
+pub use rtcp::rtcp;
+pub use rtp::rtp;
+pub use trace::trace;
+pub use twcc::twcc;
+pub use vp8_payload::vp8_payload;
+pub use y4m::y4m;
+
+/// A target: its name and what it does with any bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: [Target; 7] = [
+    ("rtp", rtp),
+    ("rtcp", rtcp),
+    ("twcc", twcc),
+    ("ccfb", ccfb),
+    ("vp8_payload", vp8_payload),
+    ("trace", trace),
+    ("y4m", y4m),
+];

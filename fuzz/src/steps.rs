@@ -1,0 +1,23 @@
+//! Values out of a fuzzer's bytes.
+
+/// Takes numbers off the front of bytes; zeros once there are none left.
+pub struct Steps<'a>(pub &'a [u8]);
+
+impl Steps<'_> {
+    /// Whether bytes are left.
+    pub fn more(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// The next byte.
+    pub fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    /// The next `count` bytes as a number.
+    pub fn number(&mut self, count: usize) -> u64 {
+        (0..count).fold(0, |value, _| value << 8 | u64::from(self.byte()))
+    }
+}

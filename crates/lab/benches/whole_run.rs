@@ -40,11 +40,11 @@ fn run(codec: &str, scheme: &str, link: &Arc<Trace>, seconds: i64) -> (f64, u64,
     let before = cpu_seconds();
     let run = simulate(&scenario, &scheme, &mut |_| Ok(link.clone()), &mut |_| {}).expect("a run");
     let taken = cpu_seconds() - before;
-    let events = run.recorder.records().len() as u64;
+    let events = run.recorder.len() as u64;
     let sent = |record: &&thalweg_lab::record::Record| {
         matches!(record.what, thalweg_lab::record::What::Sender(thalweg_sender::Event::PacketSent { .. }))
     };
-    (taken, run.recorder.records().iter().filter(sent).count() as u64, events)
+    (taken, run.recorder.records().filter(sent).count() as u64, events)
 }
 
 fn main() {

@@ -97,10 +97,14 @@ pub enum What {
     },
 }
 
+/// Records in a block: enough that blocks are few, so little that a short run wastes nothing (4 MB).
+const BLOCK: usize = 1 << 16;
+
 /// Keeps the events of a run and their fingerprint.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
-    records: Vec<Record>,
+    /// Blocks rather than one growing list, which would be copied as it grows.
+    blocks: Vec<Vec<Record>>,
     fingerprint: Fingerprint,
 }
 
@@ -108,35 +112,63 @@ impl Recorder {
     /// Notes one.
     pub fn push(&mut self, record: Record) {
         self.fingerprint.add(&Row::of(&record));
-        self.records.push(record);
+        match self.blocks.last_mut() {
+            Some(block) if block.len() < BLOCK => block.push(record),
+            _ => {
+                let mut block = Vec::with_capacity(BLOCK);
+                block.push(record);
+                self.blocks.push(block);
+            }
+        }
     }
 
     /// All of them, in order.
-    pub fn records(&self) -> &[Record] {
-        &self.records
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.blocks.iter().flatten()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// All of them in order, in blocks of many.
+    fn blocks(&self) -> impl Iterator<Item = &[Record]> {
+        self.blocks.iter().map(Vec::as_slice)
     }
 
     /// A hash of all of them: equal for equal runs, on every machine.
     pub fn fingerprint(&self) -> u64 {
-        self.fingerprint.0
+        self.fingerprint.value()
     }
 }
 
-/// A running hash over rows: a multiply and a rotation for each word (the finaliser of SplitMix64's constant), not
-/// cryptographic, but any difference anywhere changes it.
+/// A running hash over rows: in each of two lanes a multiply and a rotation for each word (the multiplier of SplitMix64's
+/// finaliser), not cryptographic; two lanes, because one would wait for its own multiplications.
 #[derive(Debug, Clone, Copy)]
-struct Fingerprint(u64);
+struct Fingerprint([u64; 2]);
 
 impl Default for Fingerprint {
     fn default() -> Fingerprint {
-        Fingerprint(0x9e37_79b9_7f4a_7c15)
+        Fingerprint([0x9e37_79b9_7f4a_7c15, 0x94d0_49bb_1331_11eb])
     }
 }
 
 impl Fingerprint {
     fn add(&mut self, row: &Row) {
-        for word in row.words() {
-            self.0 = (self.0 ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29);
+        for pair in row.words().as_chunks::<2>().0 {
+            for (lane, word) in self.0.iter_mut().zip(pair) {
+                *lane = (*lane ^ word).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29);
+            }
         }
+    }
+
+    fn value(self) -> u64 {
+        self.0[0] ^ self.0[1].rotate_left(32)
     }
 }

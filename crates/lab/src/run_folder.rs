@@ -68,7 +68,7 @@ pub fn write(folder: &Path, scenario: &Scenario, scheme: &Scheme, run: &Run) -> 
         fs::write(&path, text).map_err(io(&path))?;
     }
     let path = folder.join("events.parquet");
-    write_table(&path, run.recorder.records()).map_err(|error| match error {
+    write_table(&path, &run.recorder).map_err(|error| match error {
         TableError::Io(error) => FolderError::Io { path, error },
         TableError::Parquet(error) => content(&path, error.to_string()),
     })

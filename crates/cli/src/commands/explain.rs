@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("{} over {} at {at}", file.scheme.name, file.scenario.name);
     println!("\nvariables");
     let mut latest = std::collections::BTreeMap::new();
-    for record in run.recorder.records().iter().take_while(|record| record.at <= at) {
+    for record in run.recorder.records().take_while(|record| record.at <= at) {
         if let What::Sender(Event::Variable { name, value }) = record.what {
             latest.insert(name, value);
         }
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         println!("  {name:20} {value:.3}");
     }
     println!("\ndecisions from {from} to {to}");
-    for record in run.recorder.records().iter().filter(|record| record.at >= from && record.at <= to) {
+    for record in run.recorder.records().filter(|record| record.at >= from && record.at <= to) {
         if let Some(line) = decision(&Row::of(record)) {
             println!("  {} {line}", record.at);
         }

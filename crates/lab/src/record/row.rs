@@ -73,7 +73,7 @@ impl Row {
     }
 
     /// The row as words for hashing.
-    pub(super) fn words(&self) -> [u64; 11] {
+    pub(super) fn words(&self) -> [u64; 12] {
         [
             self.time_ns,
             u64::from(self.flow) << 8 | u64::from(self.kind),
@@ -85,10 +85,8 @@ impl Row {
             self.rate_bps.map_or(u64::MAX, |value| value),
             self.span_ns.map_or(u64::MAX, |value| value as u64),
             self.value.map_or(u64::MAX, f64::to_bits),
-            // The same text in two places may differ in address, never in length and first letter.
-            (self.what.len() as u64) << 16
-                | (self.why.len() as u64) << 32
-                | u64::from(*self.why.as_bytes().first().unwrap_or(&0)),
+            text_word(self.what),
+            text_word(self.why),
         ]
     }
 
@@ -103,6 +101,12 @@ impl Row {
     fn span(self, span: Span) -> Row {
         Row { span_ns: Some(span.as_nanos()), ..self }
     }
+}
+
+/// A text of the few there are, as a word: its length and its first seven letters tell them apart.
+fn text_word(text: &str) -> u64 {
+    let first = text.bytes().take(7).fold(0, |word, byte| word << 8 | u64::from(byte));
+    first << 8 | text.len() as u64 & 0xff
 }
 
 fn kind(kind: u8, event: &'static str) -> Row {

@@ -7,14 +7,11 @@ use std::sync::Arc;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::{Record, Row};
-
-/// Rows written at once.
-const GROUP: usize = 1 << 18;
+use super::{Recorder, Row};
 
 /// The file could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -31,11 +28,15 @@ pub enum TableError {
 ///
 /// # Errors
 /// When the file cannot be created or written.
-pub fn write_table(path: &Path, records: &[Record]) -> Result<(), TableError> {
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+pub fn write_table(path: &Path, recorder: &Recorder) -> Result<(), TableError> {
+    // Least and greatest values would cost more than everything else, and nobody filters a run's events by them.
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
     let mut writer = SerializedFileWriter::new(File::create(path)?, Arc::new(schema()?), Arc::new(properties))?;
-    for group in records.chunks(GROUP) {
-        let rows: Vec<Row> = group.iter().map(Row::of).collect();
+    for block in recorder.blocks() {
+        let rows: Vec<Row> = block.iter().map(Row::of).collect();
         let mut out = writer.next_row_group()?;
         write_group(&mut out, &rows)?;
         out.close()?;

@@ -60,7 +60,6 @@ impl EncoderStep {
             if !candidates.is_empty() {
                 pair.encoder.commit(Some(0))?;
             }
-            footage.let_go(number);
             made.push(candidates.first().map_or(0.0, |candidate| candidate.frame.size.bits() as f64));
         }
         Ok(self.judge(&made, interval.as_secs_f64(), pictures as usize))

@@ -69,6 +69,8 @@ pub(super) struct Flow {
     decoding: VecDeque<Decoding>,
     next_picture: u64,
     wake: Time,
+    /// Empty between calls: only its room is kept.
+    events: Vec<Timed>,
 }
 
 impl Flow {
@@ -109,6 +111,7 @@ impl Flow {
             decoding: VecDeque::new(),
             next_picture: 0,
             wake: begin,
+            events: Vec::new(),
         })
     }
 
@@ -179,9 +182,7 @@ impl Flow {
 
     fn let_go(&mut self, frame: u64) {
         self.encoded.remove(&frame);
-        if let (Some(picture), Some(footage)) = (self.pictures.remove(&frame), &mut self.footage) {
-            footage.let_go(picture);
-        }
+        self.pictures.remove(&frame);
     }
 
     /// Reports and requests that are due go onto the way back.
@@ -296,11 +297,13 @@ impl Flow {
                 }
             }
         }
-        let events: Vec<Timed> = self.engine.drain_events().collect();
-        for event in events {
+        let mut events = std::mem::take(&mut self.events);
+        events.extend(self.engine.drain_events());
+        for event in events.drain(..) {
             self.note(&event);
             recorder.push(Record { at: event.at, flow: self.number, what: What::Sender(event.event) });
         }
+        self.events = events;
         Ok(())
     }
 
@@ -308,9 +311,9 @@ impl Flow {
         self.candidates = match &mut self.footage {
             None => self.codec.encoder.offer(Image::blank(self.format.size), plan)?,
             Some(footage) => {
-                let picture = footage.picture(picture)?.ok_or_else(|| {
-                    SimulateError::Scenario(format!("picture {picture} was let go before it was encoded"))
-                })?;
+                let picture = footage
+                    .picture(picture)?
+                    .ok_or_else(|| SimulateError::Scenario(format!("the video has no picture {picture}")))?;
                 self.codec.encoder.candidates(&picture, plan)?
             }
         };
@@ -351,11 +354,6 @@ impl Flow {
                 }
             }
             Event::FrameFlushed { frame, .. } => self.let_go(frame),
-            Event::PictureSkipped { picture, .. } => {
-                if let Some(footage) = &mut self.footage {
-                    footage.let_go(picture);
-                }
-            }
             _ => {}
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn summarize(
     let mut queued_ms = Vec::new();
     let mut variables: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut marks = Vec::new();
-    for record in recorder.records().iter().filter(|record| record.flow == flow.number) {
+    for record in recorder.records().filter(|record| record.flow == flow.number) {
         let at = record.at.as_secs_f64();
         match record.what {
             What::Sender(Event::PacketSent { payload, size, .. }) => {

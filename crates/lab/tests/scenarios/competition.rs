@@ -28,7 +28,7 @@ fn a_sender_yields_to_datagrams_and_takes_the_link_back() {
     let (before, during, after) = (sent(8.0, 14.0), sent(20.0, 30.0), sent(36.0, 45.0));
     assert!((0.8..=1.1).contains(&before) && (0.8..=1.1).contains(&after), "{before} {after}");
     assert!((0.2..=0.55).contains(&during), "{during}");
-    let crossed = run.recorder.records().iter().filter(|r| matches!(r.what, What::DatagramArrived { .. })).count();
+    let crossed = run.recorder.records().filter(|r| matches!(r.what, What::DatagramArrived { .. })).count();
     assert!((900..=938).contains(&crossed), "{crossed} of 937.5");
 }
 

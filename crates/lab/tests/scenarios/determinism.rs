@@ -24,7 +24,7 @@ fn two_files_of_the_same_run_are_the_same_bytes() {
     std::fs::create_dir_all(&folder).unwrap();
     let bytes = |name: &str| {
         let path = folder.join(name);
-        write_table(&path, play(&scenario(2, SIZE), "vidaptive", square_wave()).recorder.records()).unwrap();
+        write_table(&path, &play(&scenario(2, SIZE), "vidaptive", square_wave()).recorder).unwrap();
         std::fs::read(path).unwrap()
     };
     let (first, second) = (bytes("a"), bytes("b"));
@@ -35,7 +35,7 @@ fn two_files_of_the_same_run_are_the_same_bytes() {
 #[test]
 fn every_event_says_what_and_when_and_every_decision_why() {
     let run = play(&scenario(20, SIZE), "vidaptive", square_wave());
-    let rows: Vec<Row> = run.recorder.records().iter().map(Row::of).collect();
+    let rows: Vec<Row> = run.recorder.records().map(Row::of).collect();
     assert!(rows.windows(2).all(|pair| pair[0].time_ns <= pair[1].time_ns));
     for row in &rows {
         assert!(!row.event.is_empty());

@@ -21,8 +21,7 @@ fn two_percent_of_loss_is_repaired_by_repeats() {
         let queued = run.outcome.frames.iter().filter(|frame| frame.queued_s.is_some()).count();
         let shown = run.outcome.frames.iter().filter(|frame| frame.displayed_s.is_some()).count();
         assert!(shown as f64 >= 0.97 * queued as f64 && queued >= 500, "{scheme}: {shown} of {queued}");
-        let asked =
-            run.recorder.records().iter().filter(|record| matches!(record.what, What::RepeatAsked { .. })).count();
+        let asked = run.recorder.records().filter(|record| matches!(record.what, What::RepeatAsked { .. })).count();
         assert!(asked > 5, "{scheme}: {asked}");
         let share = run.outcome.summary.packet_loss_ratio;
         assert!((0.01..0.03).contains(&share), "{scheme}: {share}");

@@ -59,7 +59,7 @@ proptest! {
     }
 
     #[test]
-    fn a_higher_target_never_looks_worse(a in 50u64..40_000, b in 50u64..40_000, height in 90u16..=720) {
+    fn a_higher_target_never_looks_worse(a in 50u64..40_000, b in 50u64..40_000, height in 2u16..=720) {
         let size = Size::HD.scale(f64::from(height) / 720.0);
         let quality = |kbps| {
             let mut encoder = Config::default().build(Size::HD, Seed::new(1)).unwrap();
@@ -68,7 +68,8 @@ proptest! {
         };
         let ((low, coarse), (high, fine)) = (quality(a.min(b)), quality(a.max(b)));
         prop_assert!(low.psnr_db <= high.psnr_db && low.ssim_db <= high.ssim_db && coarse >= fine);
-        prop_assert!((15.0..60.0).contains(&low.psnr_db) && (3.0..30.0).contains(&low.ssim_db), "{low:?}");
+        let least = if height < 180 { (0.0, 0.0) } else { (20.0, 4.0) };
+        prop_assert!((least.0..60.0).contains(&low.psnr_db) && (least.1..30.0).contains(&low.ssim_db), "{low:?}");
     }
 
     #[test]

@@ -37,7 +37,9 @@ impl Costs {
         let curve = curve.moved(offset, |quality| {
             let [psnr_db, ssim_db] = content.per_size_db.map(|db| db * growth);
             let quality = ModelledQuality { psnr_db: quality.psnr_db + psnr_db, ssim_db: quality.ssim_db + ssim_db };
-            scaled.map_or(quality, |scaled| both(quality, scaled))
+            let quality = scaled.map_or(quality, |scaled| both(quality, scaled));
+            // No picture is worse than nothing like its source, however small it was made.
+            ModelledQuality { psnr_db: quality.psnr_db.max(0.0), ssim_db: quality.ssim_db.max(0.0) }
         });
         let (coarsest, finest) = curve.range();
         Costs {

@@ -67,7 +67,8 @@ impl Curve {
         Ok(Curve { knots: points.iter().map(knot).collect() })
     }
 
-    /// The same curve for frames of other bits: `offset` is added to the logarithm of the bits, and `change` made to the quality.
+    /// The same curve for frames of other bits: `offset` is added to the logarithm of the bits, and `change` made to the
+    /// quality.
     pub fn moved(&self, offset: f64, change: impl Fn(ModelledQuality) -> ModelledQuality) -> Curve {
         let knot = |knot: &Knot| Knot { bits: knot.bits + offset, quality: change(knot.quality), ..*knot };
         Curve { knots: self.knots.iter().map(knot).collect() }

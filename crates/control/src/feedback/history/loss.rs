@@ -55,7 +55,9 @@ impl Loss {
 
     fn judge(&mut self, until: u64, packets: &mut Packets, reports: &mut Vec<Report>) {
         for number in self.judged.max(packets.first())..until {
-            reports.extend(packets.lose(number).map(|packet| Report { packet, fate: Fate::Lost }));
+            if let Some(packet) = packets.lose(number) {
+                reports.push(Report { packet: *packet, fate: Fate::Lost });
+            }
         }
         self.judged = self.judged.max(until);
     }

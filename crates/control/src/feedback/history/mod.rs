@@ -52,11 +52,13 @@ impl History {
         if self.packets.in_flight() == Bytes::ZERO {
             self.loss.wait_from(packet.at);
         }
-        let packet = self.packets.push(SentPacket {
+        let packet = SentPacket {
+            in_flight: self.packets.in_flight() + packet.size,
             delivered: self.delivered,
             delivered_at: self.delivered_at.unwrap_or(packet.at),
             ..packet
-        });
+        };
+        self.packets.push(packet);
         self.forget(packet.at);
         packet
     }
@@ -89,11 +91,11 @@ impl History {
             self.delivered += packet.size;
             self.delivered_at = Some(now);
             self.loss.on_arrival(packet.id);
-            if newest.is_none_or(|newest| packet.id > newest.packet.id) {
-                newest = Some(Newest { packet, arrival });
+            if newest.is_none_or(|newest| packet.id > newest.id) {
+                newest = Some(Newest { id: packet.id, sent: packet.at, arrival });
             }
             let fate = Fate::Arrived { at: arrival, ce: acknowledgement.ce, was_lost };
-            self.reports.push(Report { packet, fate });
+            self.reports.push(Report { packet: *packet, fate });
         }
         newest
     }

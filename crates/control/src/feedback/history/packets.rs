@@ -51,20 +51,18 @@ impl Packets {
         self.unknown
     }
 
-    /// A packet leaves; its `in_flight` is filled in.
-    pub(super) fn push(&mut self, packet: SentPacket) -> SentPacket {
+    /// A packet leaves.
+    pub(super) fn push(&mut self, packet: SentPacket) {
         if self.entries.is_empty() {
             self.first = packet.id.0;
         }
         debug_assert_eq!(packet.id.0, self.next(), "packet numbers have a gap");
         self.in_flight += packet.size;
-        let packet = SentPacket { in_flight: self.in_flight, ..packet };
         self.entries.push_back(Entry { packet, state: State::InFlight });
-        packet
     }
 
     /// A packet arrived, and whether it had been taken as lost; `None` if that is no news.
-    pub(super) fn arrive(&mut self, id: PacketId) -> Option<(SentPacket, bool)> {
+    pub(super) fn arrive(&mut self, id: PacketId) -> Option<(&SentPacket, bool)> {
         let index = id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         let Some(entry) = index.and_then(|index| self.entries.get_mut(index)) else {
             self.unknown += 1;
@@ -74,18 +72,18 @@ impl Packets {
         if before == State::InFlight {
             self.in_flight -= entry.packet.size;
         }
-        (before != State::Arrived).then_some((entry.packet, before == State::Lost))
+        (before != State::Arrived).then_some((&entry.packet, before == State::Lost))
     }
 
     /// The packet of this number is lost unless its fate is known. The number must be one that is remembered.
-    pub(super) fn lose(&mut self, number: u64) -> Option<SentPacket> {
+    pub(super) fn lose(&mut self, number: u64) -> Option<&SentPacket> {
         let entry = &mut self.entries[(number - self.first) as usize];
         if entry.state != State::InFlight {
             return None;
         }
         entry.state = State::Lost;
         self.in_flight -= entry.packet.size;
-        Some(entry.packet)
+        Some(&entry.packet)
     }
 
     /// Drops from the old end what is settled and below `judged`, and whatever is too much.

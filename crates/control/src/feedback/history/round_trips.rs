@@ -3,7 +3,7 @@
 use thalweg_units::{Span, Time};
 
 use crate::feedback::Report;
-use crate::packet::SentPacket;
+use crate::packet::PacketId;
 
 /// The least return delay is held to grow by this share of the time, as it seems to when the receiver's clock is slow. A window
 /// would forget it all at once, and the jump would look like a queue.
@@ -14,14 +14,15 @@ const LEAST: Span = Span::from_nanos(1);
 /// The newest packet of a report.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Newest {
-    pub(super) packet: SentPacket,
+    pub(super) id: PacketId,
+    pub(super) sent: Time,
     pub(super) arrival: Time,
 }
 
 impl Newest {
     /// Arrival less sending time: two clocks.
     pub(super) fn delay(&self) -> Span {
-        self.arrival - self.packet.at
+        self.arrival - self.sent
     }
 }
 
@@ -53,7 +54,7 @@ impl RoundTrips {
         hold: Option<Span>,
         arrived: &[Report],
     ) -> (Span, Option<Span>) {
-        let rtt = (now - newest.packet.at - hold.unwrap_or(Span::ZERO)).max(LEAST);
+        let rtt = (now - newest.sent - hold.unwrap_or(Span::ZERO)).max(LEAST);
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         let flight = mean_flight(now, arrived);
         self.srtt = Some(self.srtt.map_or(flight, |srtt| srtt + (flight - srtt) / 8));

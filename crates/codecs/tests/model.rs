@@ -272,6 +272,21 @@ fn what_is_out_of_range_is_refused_with_value_and_range() {
     assert!(message.to_string().contains("plan.interval"), "{message}");
 }
 
+#[test]
+fn a_scenario_names_a_preset_or_spells_it_out_and_no_setting_is_ignored() {
+    let read = |text: &str| serde_json::from_str::<Codec>(text);
+    let codec = read(r#"{"model": {"content": "talking-head", "lag": "paper"}}"#).unwrap();
+    let Codec::Model(config) = &codec else { panic!("{codec}") };
+    assert_eq!((&config.content, config.lag), (&ContentPreset::TalkingHead, LagPreset::Paper));
+    let custom = read(r#"{"model": {"lag": {"custom": {"up": "3s"}}}}"#).unwrap();
+    let Codec::Model(config) = &custom else { panic!("{custom}") };
+    assert_eq!(config.lag.lag(), Lag { up: Span::from_secs(3), ..Lag::default() });
+    for codec in [codec, custom, "model".parse().unwrap()] {
+        assert_eq!(read(&serde_json::to_string(&codec).unwrap()).unwrap(), codec);
+    }
+    assert!(read(r#"{"model": {"lagg": "paper"}}"#).unwrap_err().to_string().contains("lagg"));
+}
+
 #[cfg(feature = "libvpx")]
 mod beside_libvpx {
     use super::*;

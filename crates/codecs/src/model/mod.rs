@@ -9,7 +9,8 @@
 //!
 //! `cargo run --release -p thalweg-codecs --example fit_model`: libvpx 1.12 with its default
 //! [`Settings`](crate::libvpx::Settings) at 720p30, the model as the mean of 20 seeds. Steps from 0.5 to 2 and back to 0.5
-//! Mbps, seconds to a tenth of the target (mean of a third of a second; [`LagPreset::Paper`]: 1.7 to 1.9 s up, 0.7 to 0.8 s down):
+//! Mbps, seconds to a tenth of the target (mean of a third of a second; [`LagPreset::Paper`]: 1.7 to 1.9 s up, 0.7 to 0.8 s
+//! down):
 //!
 //! | | up | down |
 //! |---|---|---|
@@ -33,9 +34,9 @@
 //! | 4 Mbps | 0.44, 0.19 | 2.08, 1.33 | -0.39, -0.45 | 1.38, 1.58 |
 //!
 //! Where it is off: after a forced keyframe of the talking head, which libvpx makes at its coarsest quantiser, the next frame
-//! is up to six times as large as the rest; without forced keyframes libvpx varies by 0.17 to 0.20 there, as the model does. At
-//! 4 Mbps, near the finest quantiser, one step of libvpx's quantiser (5 to 4) doubles the size. Quality is within 0.5 dB of PSNR
-//! and 0.7 dB of SSIM of what libvpx gave at rates and a size (360p, scaled up again) between those that were fitted.
+//! is up to six times as large as the rest; without forced keyframes libvpx varies by 0.17 to 0.20 there, as the model does.
+//! At 4 Mbps, near the finest quantiser, one step of libvpx's quantiser (5 to 4) doubles the size. Quality is within 0.5 dB of
+//! PSNR and 0.7 dB of SSIM of what libvpx gave at rates and a size (360p, scaled up again) between those that were fitted.
 //!
 //! Another encoder altogether, Firefox' H.264 in a video chat at 720p (cisco/syncodecs): variation 0.11 at 0.2 Mbps, 0.17 at 1
 //! and 0.27 at 2 Mbps, correlation +0.02 to +0.26: as much scatter as here, without libvpx's alternation.

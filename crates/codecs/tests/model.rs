@@ -59,7 +59,7 @@ proptest! {
     }
 
     #[test]
-    fn a_higher_target_never_looks_worse(a in 50u64..40_000, b in 50u64..40_000, height in 90u16..=720) {
+    fn a_higher_target_never_looks_worse(a in 50u64..40_000, b in 50u64..40_000, height in 2u16..=720) {
         let size = Size::HD.scale(f64::from(height) / 720.0);
         let quality = |kbps| {
             let mut encoder = Config::default().build(Size::HD, Seed::new(1)).unwrap();
@@ -68,7 +68,8 @@ proptest! {
         };
         let ((low, coarse), (high, fine)) = (quality(a.min(b)), quality(a.max(b)));
         prop_assert!(low.psnr_db <= high.psnr_db && low.ssim_db <= high.ssim_db && coarse >= fine);
-        prop_assert!((15.0..60.0).contains(&low.psnr_db) && (3.0..30.0).contains(&low.ssim_db), "{low:?}");
+        let least = if height < 180 { (0.0, 0.0) } else { (20.0, 4.0) };
+        prop_assert!((least.0..60.0).contains(&low.psnr_db) && (least.1..30.0).contains(&low.ssim_db), "{low:?}");
     }
 
     #[test]
@@ -86,14 +87,14 @@ proptest! {
 
 #[test]
 fn below_the_floor_frames_cost_what_the_coarsest_quantizer_makes_of_them() {
-    for (content, bytes) in CONTENTS.into_iter().zip([2244.0, 1068.0]) {
+    for (content, bytes) in CONTENTS.into_iter().zip([2032.0, 1069.0]) {
         let scatter = Scatter { cut_every: None, ..content.content().scatter };
         let content = ContentPreset::Custom(Content { scatter, ..content.content() });
         let frames = run(&config(content), &Schedule::constant(50, 1800, Size::HD), Size::HD, 1);
         let made = statistics(&frames);
         let mean = made.kbps * 1e3 * INTERVAL.as_secs_f64() / 8.0;
         assert!((mean / bytes - 1.0).abs() < 0.03, "{mean} bytes, not {bytes}");
-        assert_eq!(made.quality.0, 106.0);
+        assert!(made.quality.0 > 105.9, "{}", made.quality.0);
         let smallest = frames.iter().map(|frame| frame.bytes).min().unwrap() as f64;
         assert!(smallest > 0.45 * bytes, "{smallest} of {bytes}");
     }
@@ -118,8 +119,8 @@ fn where_the_rate_is_below_the_floor_frames_are_dropped_if_they_may() {
     let frames = run(&Config::default(), &schedule, Size::HD, 1);
     let sent = frames[300..].iter().filter(|frame| frame.bytes > 0).count() as f64 / 50.0;
     let made = statistics(&frames).kbps;
-    // libvpx on the scene (`--example rate_quality`): 12.2 frames a second at 264 kbps.
-    assert!((11.0..15.0).contains(&sent), "{sent} frames a second");
+    // libvpx on the scene (`--example rate_quality`): 13.7 frames a second at 263 kbps.
+    assert!((12.0..17.0).contains(&sent), "{sent} frames a second");
     assert!((235.0..265.0).contains(&made), "{made} kbps");
 }
 
@@ -133,7 +134,7 @@ fn an_outage_leaves_no_debt_where_frames_may_not_be_dropped() {
         frames[150 + 30 * seconds..].iter().map(|frame| frame.bytes * 8).sum::<u64>() as f64 / 1e3
     };
     let (bound, unbound) = (rate_after(true, 10), rate_after(false, 10));
-    assert!(bound > 1.4 * unbound, "{bound} and {unbound} kbit in the first second");
+    assert!((1.15..1.6).contains(&(bound / unbound)), "{bound} and {unbound} kbit in the first second");
     assert!((0.8..1.25).contains(&(rate_after(true, 40) / bound)), "however long it lasted");
 }
 
@@ -222,7 +223,7 @@ fn the_same_seed_gives_the_same_frames_on_every_machine_in_debug_and_release() {
 }
 
 /// What the test above printed when the model was last changed on purpose.
-const FINGERPRINT: u64 = 0;
+const FINGERPRINT: u64 = 0x2fb5_49b3_2593_0788;
 
 #[test]
 fn the_model_is_built_like_any_codec_and_says_that_it_is_one() {
@@ -269,6 +270,21 @@ fn what_is_out_of_range_is_refused_with_value_and_range() {
     assert!(message.contains("1920x1080") && message.contains("1280x720"), "{message}");
     let message = encoder.offer(Image::blank(Size::HD), &EncodePlan { interval: Span::ZERO, ..rate(1) }).unwrap_err();
     assert!(message.to_string().contains("plan.interval"), "{message}");
+}
+
+#[test]
+fn a_scenario_names_a_preset_or_spells_it_out_and_no_setting_is_ignored() {
+    let read = |text: &str| serde_json::from_str::<Codec>(text);
+    let codec = read(r#"{"model": {"content": "talking-head", "lag": "paper"}}"#).unwrap();
+    let Codec::Model(config) = &codec else { panic!("{codec}") };
+    assert_eq!((&config.content, config.lag), (&ContentPreset::TalkingHead, LagPreset::Paper));
+    let custom = read(r#"{"model": {"lag": {"custom": {"up": "3s"}}}}"#).unwrap();
+    let Codec::Model(config) = &custom else { panic!("{custom}") };
+    assert_eq!(config.lag.lag(), Lag { up: Span::from_secs(3), ..Lag::default() });
+    for codec in [codec, custom, "model".parse().unwrap()] {
+        assert_eq!(read(&serde_json::to_string(&codec).unwrap()).unwrap(), codec);
+    }
+    assert!(read(r#"{"model": {"lagg": "paper"}}"#).unwrap_err().to_string().contains("lagg"));
 }
 
 #[cfg(feature = "libvpx")]

@@ -19,8 +19,8 @@ pub struct Config {
     pub lag: LagPreset,
     /// How excess is paid back, and when frames are dropped.
     pub account: Account,
-    /// Whether it offers several candidates and goes on from any, or none, without a keyframe; otherwise it takes one target and
-    /// owes a keyframe when its frame is not sent, as libvpx does.
+    /// Whether it offers several candidates and goes on from any, or none, without a keyframe; otherwise it takes one target
+    /// and owes a keyframe when its frame is not sent, as libvpx does.
     pub functional: bool,
 }
 

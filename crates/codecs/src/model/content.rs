@@ -17,8 +17,8 @@ pub struct Content {
     pub points: Vec<OperatingPoint>,
     /// Bits of a frame grow with this power of its pixels, 0.3 to 1: larger pictures of the same thing are smoother.
     pub size_exponent: f64,
-    /// dB of PSNR gained, at the same bits, when pixels grow by e (and `size_exponent` has been counted), 0 to 10.
-    pub psnr_per_size_db: f64,
+    /// dB of PSNR and of SSIM gained, at the same quantiser, when pixels grow by e, 0 to 10.
+    pub per_size_db: [f64; 2],
     /// PSNR and SSIM in dB of a picture scaled to half its sides and back, not encoded.
     pub half_size_db: [f64; 2],
     /// dB of both gained when the sides of the smaller picture grow by e.
@@ -96,25 +96,25 @@ impl std::fmt::Display for ContentPreset {
 fn scene() -> Content {
     Content {
         points: vec![
-            point(0.019_48, 106, 33.88, 10.44),
-            point(0.036_13, 75, 36.50, 11.71),
-            point(0.072_20, 51, 39.05, 12.96),
-            point(0.144_3, 27, 41.62, 14.58),
-            point(0.286_5, 12, 44.45, 16.71),
-            point(0.567_4, 5, 46.38, 18.25),
-            point(0.960_0, 2, 47.73, 19.50),
+            point(0.017_64, 106, 34.07, 9.58),
+            point(0.036_09, 67, 37.11, 11.15),
+            point(0.072_14, 43, 39.40, 12.66),
+            point(0.144_1, 23, 41.71, 14.55),
+            point(0.287_8, 10, 44.40, 16.87),
+            point(0.575_4, 5, 46.27, 18.51),
+            point(0.920_4, 2, 47.72, 19.83),
         ],
-        size_exponent: 0.69,
-        psnr_per_size_db: 1.8,
-        half_size_db: [34.5, 13.5],
-        scaling_slope_db: 7.9,
+        size_exponent: 0.7,
+        per_size_db: [2.1, 1.2],
+        half_size_db: [35.1, 13.7],
+        scaling_slope_db: 8.6,
         scatter: Scatter {
-            steered: Variation { deviation: 0.235, correlation: -0.29 },
-            at_floor: Variation { deviation: 0.18, correlation: 0.28 },
+            steered: Variation { deviation: 0.26, correlation: -0.33 },
+            at_floor: Variation { deviation: 0.18, correlation: 0.25 },
             cut_every: Some(Span::from_secs(25)),
             cut_ratio: 4.0,
         },
-        keyframe_ratio: 2.4,
+        keyframe_ratio: 2.55,
         keyframe_floor: 0.0736,
     }
 }
@@ -130,7 +130,7 @@ fn talking_head() -> Content {
             point(0.258_2, 2, 50.49, 21.83),
         ],
         size_exponent: 0.89,
-        psnr_per_size_db: 1.1,
+        per_size_db: [1.1, 0.1],
         half_size_db: [46.6, 21.3],
         scaling_slope_db: 8.4,
         scatter: Scatter {

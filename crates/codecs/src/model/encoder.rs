@@ -96,12 +96,13 @@ impl ModelEncoder {
 fn check(content: &Content) -> Result<(), EncodeError> {
     content.scatter.check()?;
     for (setting, value, low, high, range) in [
-        ("content.size_exponent", content.size_exponent, 0.3, 1.0, "0.3 to 1, such as 0.69"),
-        ("content.psnr_per_size_db", content.psnr_per_size_db, 0.0, 10.0, "0 to 10, such as 1.8"),
-        ("content.half_size_db[0]", content.half_size_db[0], 5.0, 100.0, "5 to 100, such as 34.5"),
-        ("content.half_size_db[1]", content.half_size_db[1], 5.0, 100.0, "5 to 100, such as 13.5"),
-        ("content.scaling_slope_db", content.scaling_slope_db, 0.0, 20.0, "0 to 20, such as 7.9"),
-        ("content.keyframe_ratio", content.keyframe_ratio, 1.0, 100.0, "1 to 100, such as 2.4"),
+        ("content.size_exponent", content.size_exponent, 0.3, 1.0, "0.3 to 1, such as 0.7"),
+        ("content.per_size_db[0]", content.per_size_db[0], 0.0, 10.0, "0 to 10, such as 2.1"),
+        ("content.per_size_db[1]", content.per_size_db[1], 0.0, 10.0, "0 to 10, such as 1.2"),
+        ("content.half_size_db[0]", content.half_size_db[0], 5.0, 100.0, "5 to 100, such as 35.1"),
+        ("content.half_size_db[1]", content.half_size_db[1], 5.0, 100.0, "5 to 100, such as 13.7"),
+        ("content.scaling_slope_db", content.scaling_slope_db, 0.0, 20.0, "0 to 20, such as 8.6"),
+        ("content.keyframe_ratio", content.keyframe_ratio, 1.0, 100.0, "1 to 100, such as 2.55"),
         ("content.keyframe_floor", content.keyframe_floor, 1e-6, 24.0, "0.000001 to 24, such as 0.0736"),
     ] {
         if !(low..=high).contains(&value) {

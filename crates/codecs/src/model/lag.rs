@@ -36,7 +36,7 @@ impl LagPreset {
     /// Its figures.
     pub const fn lag(self) -> Lag {
         match self {
-            LagPreset::Libvpx => Lag { up: Span::from_millis(1450), down: Span::from_millis(800), at_once: 0.6 },
+            LagPreset::Libvpx => Lag { up: Span::from_millis(1350), down: Span::from_millis(800), at_once: 0.6 },
             LagPreset::Paper => Lag { up: Span::from_millis(2000), down: Span::from_millis(700), at_once: 0.0 },
             LagPreset::Custom(lag) => lag,
         }
@@ -60,7 +60,7 @@ impl Lag {
     pub fn build(self) -> Result<Follower, EncodeError> {
         if self.up <= Span::ZERO || self.down <= Span::ZERO {
             let value = format!("{} up, {} down", self.up, self.down);
-            return Err(refuse("lag", value, "both longer than 0, such as 1.45s and 0.8s"));
+            return Err(refuse("lag", value, "both longer than 0, such as 1.35s and 0.8s"));
         }
         if !(0.0..0.96).contains(&self.at_once) {
             return Err(refuse("lag.at_once", self.at_once.to_string(), "0 to below 0.96, such as 0.6"));

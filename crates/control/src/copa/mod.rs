@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
-use crate::estimate::WindowedMin;
+use crate::estimate::{WindowedMax, WindowedMin};
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::{MSS, SentPacket};
 pub use config::{Competitive, Config, LimitedBy};
@@ -22,8 +22,8 @@ pub struct Copa {
     cwnd: f64,
     slow_start: bool,
     velocity: Velocity,
-    rtt_min: WindowedMin,
-    rtt_standing: WindowedMin,
+    rtt_min: WindowedMin<Span>,
+    rtt_standing: WindowedMin<Span>,
     srtt: Span,
     /// How long news of a packet waits for its report, smoothed: the window covers it, but it is no queue.
     held: Span,
@@ -46,9 +46,9 @@ struct LossWindow {
 /// Whether another flow keeps the queue full.
 #[derive(Debug, Clone)]
 struct CompetitiveState {
-    /// Least and, negated, largest RTT of the last few round trips.
-    least: WindowedMin,
-    most: WindowedMin,
+    /// Least and largest RTT of the last few round trips.
+    least: WindowedMin<Span>,
+    most: WindowedMax<Span>,
     last_step: Time,
     last_loss: Time,
     competing: bool,
@@ -69,7 +69,7 @@ impl Copa {
             losses: LossWindow::default(),
             competitive: config.competitive.map(|_| CompetitiveState {
                 least: WindowedMin::default(),
-                most: WindowedMin::default(),
+                most: WindowedMax::default(),
                 last_step: Time::ZERO,
                 last_loss: Time::ZERO,
                 competing: false,
@@ -178,9 +178,9 @@ impl Copa {
         };
         let window = self.srtt * config.round_trips;
         state.least.add(now, rtt, window);
-        state.most.add(now, -rtt, window);
+        state.most.add(now, rtt, window);
         let base = self.rtt_min.get().unwrap_or(rtt);
-        let (least, most) = (state.least.get().unwrap_or(rtt), -state.most.get().unwrap_or(-rtt));
+        let (least, most) = (state.least.get().unwrap_or(rtt), state.most.get().unwrap_or(rtt));
         let nearly_empty = least < base + (most - base).scale(config.empty_share);
         if nearly_empty {
             state.competing = false;

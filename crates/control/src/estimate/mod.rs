@@ -1,5 +1,18 @@
 //! Filters that controllers share.
+//!
+//! * [`WindowedMin`], [`WindowedMax`]: the extreme of the last while, or of the last rounds;
+//! * [`Ewma`]: an average that forgets with time and not with samples;
+//! * [`Line`], [`slope`]: a straight line through the points of a window;
+//! * [`DeliveryRate`]: how fast the path delivered what was under way.
 
+mod delivery_rate;
+mod ewma;
+mod least_squares;
+mod line;
 mod windowed;
 
-pub use windowed::WindowedMin;
+pub use delivery_rate::{DeliveryRate, RateSample};
+pub use ewma::Ewma;
+pub use least_squares::slope;
+pub use line::{Fit, Line};
+pub use windowed::{Extreme, Greatest, Least, Windowed, WindowedMax, WindowedMin};

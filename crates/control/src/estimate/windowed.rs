@@ -1,20 +1,66 @@
-//! The least value of the last while.
+//! The least or the greatest value of the last while.
 
 use alloc::collections::VecDeque;
+use core::marker::PhantomData;
+use core::ops::Add;
 
-use thalweg_units::{Span, Time};
+use thalweg_units::Time;
 
-/// The least of the samples in (now - window, now], by a monotone queue: amortised constant time. The newest sample always
-/// counts, so after a silence the last one survives (copa.md section 4).
-#[derive(Debug, Clone, Default)]
-pub struct WindowedMin {
-    samples: VecDeque<(Time, Span)>,
+/// Which extreme a [`Windowed`] keeps.
+pub trait Extreme {
+    /// Whether `later` makes `earlier` useless: it is at least as extreme, and stays for longer.
+    fn replaces<V: Ord>(later: &V, earlier: &V) -> bool;
 }
 
-impl WindowedMin {
+/// The least value.
+#[derive(Debug, Clone, Copy)]
+pub struct Least;
+
+/// The greatest value.
+#[derive(Debug, Clone, Copy)]
+pub struct Greatest;
+
+impl Extreme for Least {
+    fn replaces<V: Ord>(later: &V, earlier: &V) -> bool {
+        later <= earlier
+    }
+}
+
+impl Extreme for Greatest {
+    fn replaces<V: Ord>(later: &V, earlier: &V) -> bool {
+        later >= earlier
+    }
+}
+
+/// The least sample of a window.
+pub type WindowedMin<V, P = Time> = Windowed<Least, V, P>;
+
+/// The greatest sample of a window.
+pub type WindowedMax<V, P = Time> = Windowed<Greatest, V, P>;
+
+/// The extreme of the samples in (now - window, now], by a monotone queue: amortised constant time. The newest sample always
+/// counts, so after a silence the last one survives (copa.md section 4).
+///
+/// A place is an instant, or where windows are counted in rounds (bbr.md section 3: ten of them) the round's number.
+#[derive(Debug, Clone)]
+pub struct Windowed<E, V, P = Time> {
+    samples: VecDeque<(P, V)>,
+    extreme: PhantomData<E>,
+}
+
+impl<E, V, P> Default for Windowed<E, V, P> {
+    fn default() -> Windowed<E, V, P> {
+        Windowed { samples: VecDeque::new(), extreme: PhantomData }
+    }
+}
+
+impl<E: Extreme, V: Ord + Copy, P: Ord + Copy> Windowed<E, V, P> {
     /// Adds a sample, forgetting what it makes useless and what is older than `window`.
-    pub fn add(&mut self, now: Time, value: Span, window: Span) {
-        while self.samples.back().is_some_and(|(_, other)| *other >= value) {
+    pub fn add<W: Copy>(&mut self, now: P, value: V, window: W)
+    where
+        P: Add<W, Output = P>,
+    {
+        while self.samples.back().is_some_and(|(_, other)| E::replaces(&value, other)) {
             self.samples.pop_back();
         }
         self.samples.push_back((now, value));
@@ -22,45 +68,73 @@ impl WindowedMin {
     }
 
     /// Forgets what is older than `window`, but not the last sample.
-    pub fn expire(&mut self, now: Time, window: Span) {
+    pub fn expire<W: Copy>(&mut self, now: P, window: W)
+    where
+        P: Add<W, Output = P>,
+    {
         while self.samples.len() > 1 && self.samples[0].0 + window <= now {
             self.samples.pop_front();
         }
     }
 
-    /// The least sample; `None` before the first.
-    pub fn get(&self) -> Option<Span> {
+    /// The extreme; `None` before the first sample.
+    pub fn get(&self) -> Option<V> {
         self.samples.front().map(|(_, value)| *value)
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.samples.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
     use proptest::prelude::*;
+    use thalweg_units::{Rate, Span};
 
     #[test]
     fn the_last_sample_survives_a_silence() {
-        let mut min = WindowedMin::default();
+        let mut min = WindowedMin::<Span>::default();
         min.add(Time::ZERO, Span::from_millis(40), Span::from_secs(1));
         min.add(Time::from_millis(10), Span::from_millis(60), Span::from_secs(1));
         min.expire(Time::from_millis(20_000), Span::from_secs(1));
         assert_eq!(min.get(), Some(Span::from_millis(60)));
     }
 
+    #[test]
+    fn a_maximum_over_ten_rounds_forgets_at_the_eleventh() {
+        let mut max = WindowedMax::<Rate, u64>::default();
+        let rates = [10, 21, 39, 56, 59, 60, 60].map(|tenths| Rate::from_kbps(tenths * 100));
+        for (round, rate) in (0..).zip(rates) {
+            max.add(round, rate, 10);
+            assert_eq!(max.get(), Some(rate), "bbr.md, worked example 3, never falls");
+        }
+        for round in 7..16 {
+            max.add(round, Rate::from_kbps(2000), 10);
+            assert_eq!(max.get(), Some(Rate::from_kbps(6000)), "round {round}");
+        }
+        max.add(16, Rate::from_kbps(2000), 10);
+        assert_eq!(max.get(), Some(Rate::from_kbps(2000)));
+    }
+
     proptest! {
         #[test]
-        fn it_agrees_with_looking_at_every_sample(samples in proptest::collection::vec((0u64..50, 1i64..100), 1..80)) {
+        fn it_agrees_with_looking_at_every_sample(samples in proptest::collection::vec((0i64..50, 1i64..100), 1..80)) {
             let window = Span::from_millis(100);
-            let mut min = WindowedMin::default();
-            let mut all: alloc::vec::Vec<(Time, Span)> = alloc::vec::Vec::new();
+            let (mut min, mut max) = (WindowedMin::<Span>::default(), WindowedMax::<Span>::default());
+            let mut all: Vec<(Time, Span)> = Vec::new();
             let mut now = Time::ZERO;
             for (gap, value) in samples {
-                now += Span::from_millis(gap as i64);
-                all.push((now, Span::from_millis(value)));
-                min.add(now, Span::from_millis(value), window);
-                let expected = all.iter().filter(|(at, _)| *at + window > now).map(|(_, value)| *value).min();
-                prop_assert_eq!(min.get(), expected);
+                now += Span::from_millis(gap);
+                let value = Span::from_millis(value);
+                all.push((now, value));
+                min.add(now, value, window);
+                max.add(now, value, window);
+                let recent = || all.iter().filter(|(at, _)| *at + window > now).map(|(_, value)| *value);
+                prop_assert_eq!((min.get(), max.get()), (recent().min(), recent().max()));
             }
         }
     }

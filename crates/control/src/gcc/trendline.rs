@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use thalweg_units::Time;
 
 use super::packet_groups::Delta;
+use crate::estimate::slope;
 
 /// Points in the regression.
 const WINDOW: usize = 20;
@@ -37,7 +38,7 @@ impl Trendline {
             self.points.pop_front();
         }
         if self.points.len() == WINDOW {
-            self.slope = least_squares(&self.points).unwrap_or(self.slope);
+            self.slope = slope(self.points.iter().copied()).unwrap_or(self.slope);
         }
         self.slope
     }
@@ -46,15 +47,6 @@ impl Trendline {
     pub(super) fn deltas(&self) -> u32 {
         self.deltas
     }
-}
-
-fn least_squares(points: &VecDeque<(f64, f64)>) -> Option<f64> {
-    let n = points.len() as f64;
-    let mean_x = points.iter().map(|point| point.0).sum::<f64>() / n;
-    let mean_y = points.iter().map(|point| point.1).sum::<f64>() / n;
-    let sxx: f64 = points.iter().map(|point| (point.0 - mean_x) * (point.0 - mean_x)).sum();
-    let sxy: f64 = points.iter().map(|point| (point.0 - mean_x) * (point.1 - mean_y)).sum();
-    (sxx > 0.0).then(|| sxy / sxx)
 }
 
 #[cfg(test)]

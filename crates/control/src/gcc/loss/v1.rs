@@ -1,10 +1,9 @@
 //! Thresholds of two and ten percent (gcc.md section 6.1; libwebrtc `send_side_bandwidth_estimation.cc` before 2021).
 
-use alloc::collections::VecDeque;
-
 use thalweg_units::{Rate, Span, Time};
 
 use super::{Input, LossState};
+use crate::estimate::WindowedMin;
 use crate::feedback::Fate;
 
 /// Losses are judged over at least this many packets.
@@ -13,8 +12,8 @@ const MIN_PACKETS: u32 = 20;
 const START: Span = Span::from_secs(2);
 /// A decrease waits this long and a round trip after the one before.
 const DECREASE_INTERVAL: Span = Span::from_millis(300);
-/// The increase is relative to the least rate of this long.
-const INCREASE_INTERVAL: Span = Span::from_secs(1);
+/// The increase is relative to the least rate of a second, both its ends included.
+const INCREASE_INTERVAL: Span = Span::from_nanos(1_000_000_001);
 
 /// Rate, and the packets not judged yet.
 #[derive(Debug, Clone)]
@@ -25,8 +24,8 @@ pub(in super::super) struct LossV1 {
     started: Option<Time>,
     lossless: bool,
     decreased: Option<Time>,
-    /// Monotone queue of rates within the last second.
-    least: VecDeque<(Time, Rate)>,
+    /// Of the last second.
+    least: WindowedMin<Rate>,
 }
 
 impl LossV1 {
@@ -38,7 +37,7 @@ impl LossV1 {
             started: None,
             lossless: true,
             decreased: None,
-            least: VecDeque::new(),
+            least: WindowedMin::default(),
         }
     }
 
@@ -53,7 +52,7 @@ impl LossV1 {
         self.expected += input.reports.len() as u32;
         self.lost += input.reports.iter().filter(|report| report.fate == Fate::Lost).count() as u32;
         self.lossless &= self.lost == 0;
-        self.remember_least(now);
+        self.least.add(now, self.rate, INCREASE_INTERVAL);
         if self.lossless && now - started < START && input.delay_based > self.rate {
             self.set_rate(input.delay_based);
         }
@@ -71,22 +70,12 @@ impl LossV1 {
     fn judge(&mut self, now: Time, fraction: u32, rtt: Span) {
         let share = f64::from(fraction) / 256.0;
         if share <= 0.02 {
-            let least = self.least.front().map_or(self.rate, |(_, rate)| *rate);
+            let least = self.least.get().unwrap_or(self.rate);
             self.rate = least.scale(1.08) + Rate::from_bps(1000);
         } else if share > 0.10 && self.decreased.is_none_or(|at| now - at >= DECREASE_INTERVAL + rtt) {
             self.decreased = Some(now);
             self.rate = reduced(self.rate, fraction);
         }
-    }
-
-    fn remember_least(&mut self, now: Time) {
-        while self.least.front().is_some_and(|(at, _)| now - *at > INCREASE_INTERVAL) {
-            self.least.pop_front();
-        }
-        while self.least.back().is_some_and(|(_, rate)| *rate >= self.rate) {
-            self.least.pop_back();
-        }
-        self.least.push_back((now, self.rate));
     }
 }
 
@@ -108,10 +97,10 @@ mod tests {
     #[test]
     fn little_loss_grows_by_eight_percent_of_the_least_rate_of_a_second() {
         let mut v1 = LossV1::new(Rate::from_kbps(1000));
-        v1.remember_least(Time::ZERO);
+        v1.least.add(Time::ZERO, v1.rate, INCREASE_INTERVAL);
         v1.judge(Time::from_millis(100), 0, Span::from_millis(50));
         assert_eq!(v1.rate, Rate::from_bps(1_081_000));
-        v1.remember_least(Time::from_millis(200));
+        v1.least.add(Time::from_millis(200), v1.rate, INCREASE_INTERVAL);
         v1.judge(Time::from_millis(200), 0, Span::from_millis(50));
         assert_eq!(v1.rate, Rate::from_bps(1_081_000), "not compounded within a second");
         v1.judge(Time::from_millis(300), 13, Span::from_millis(50));

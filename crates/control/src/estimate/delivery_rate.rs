@@ -1,0 +1,208 @@
+//! How fast the path delivers (draft-cheng-iccrg-delivery-rate-estimation; bbr.md section 2).
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use crate::feedback::{Feedback, Report};
+use crate::packet::{PacketId, SentPacket};
+
+/// One sample, of the newest packet in a report: what was delivered from the moment it was sent until it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateSample {
+    /// `delivered` over `interval`.
+    pub rate: Rate,
+    /// Bytes delivered since the packet was sent.
+    pub delivered: Bytes,
+    /// The longer of sending and arriving: neither a burst nor bunched arrivals make the path look faster than it is.
+    pub interval: Span,
+    /// Bytes that had been delivered when the packet was sent: a round trip has ended once this reaches what had been when it
+    /// began (P.delivered).
+    pub delivered_before: Bytes,
+    /// Whether the application had left the path unfilled: the path may well be faster.
+    pub app_limited: bool,
+}
+
+/// Turns sent packets and reports into samples.
+///
+/// The draft measures arrivals by when acknowledgements come back. Reports come in batches here, so the receiver's own times
+/// are taken (bbr.md section 8), but for the first packets after a pause, which have no arrival to count from.
+#[derive(Debug, Clone, Default)]
+pub struct DeliveryRate {
+    /// When the newest packet delivered was sent, or the first after nothing was in flight (C.first_sent_time).
+    first_sent: Time,
+    /// When the newest arrival was, by the receiver's clock; none since nothing was in flight (C.delivered_time).
+    last_arrival: Option<Time>,
+    /// The application left room: true until more than this is delivered (C.app_limited).
+    app_limited_until: Option<Bytes>,
+    /// The state above as each packet in flight was sent.
+    flights: VecDeque<Flight>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    id: PacketId,
+    first_sent: Time,
+    last_arrival: Option<Time>,
+    app_limited: bool,
+}
+
+impl DeliveryRate {
+    /// A packet left; its flow state must be filled in by the history.
+    pub fn on_sent(&mut self, packet: &SentPacket) {
+        if packet.in_flight == packet.size {
+            self.first_sent = packet.at;
+            self.last_arrival = None;
+        }
+        self.flights.push_back(Flight {
+            id: packet.id,
+            first_sent: self.first_sent,
+            last_arrival: self.last_arrival,
+            app_limited: self.app_limited_until.is_some(),
+        });
+        if packet.app_limited {
+            self.app_limited_until = Some(packet.delivered + packet.in_flight);
+        }
+    }
+
+    /// The sample of a report; `None` if nothing newer than before arrived, or over less than the least round trip, which only
+    /// bunched arrivals can have (the draft discards those too).
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) -> Option<RateSample> {
+        let judged = feedback.reports.last()?.packet.id;
+        let newest = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
+        let mut flight = None;
+        while let Some(front) = self.flights.front().copied().filter(|front| front.id <= judged) {
+            self.flights.pop_front();
+            flight = flight.or(newest.filter(|report| report.packet.id == front.id).map(|_| front));
+        }
+        if self.app_limited_until.is_some_and(|until| feedback.delivered > until) {
+            self.app_limited_until = None;
+        }
+        let (flight, packet) = (flight?, newest?.packet);
+        let arrival = feedback.reports.iter().filter_map(Report::arrival).max()?;
+        self.first_sent = packet.at;
+        self.last_arrival = Some(arrival);
+        let sending = packet.at - flight.first_sent;
+        let arriving = flight.last_arrival.map_or(feedback.now - flight.first_sent, |last| arrival - last);
+        let interval = sending.max(arriving);
+        let delivered = feedback.delivered.saturating_sub(packet.delivered);
+        (interval >= feedback.min_rtt?).then(|| RateSample {
+            rate: delivered.per(interval),
+            delivered,
+            interval,
+            delivered_before: packet.delivered,
+            app_limited: flight.app_limited,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback::{Acknowledgement, Config, History};
+    use alloc::vec::Vec;
+
+    /// A sender, its history and its samples.
+    struct Sender {
+        history: History,
+        rate: DeliveryRate,
+        next: u64,
+    }
+
+    impl Sender {
+        fn new() -> Sender {
+            Sender { history: History::new(Config::default()), rate: DeliveryRate::default(), next: 0 }
+        }
+
+        fn send(&mut self, at: Time, app_limited: bool) {
+            let packet = SentPacket::new(PacketId(self.next), at, Bytes::new(1500));
+            self.rate.on_sent(&self.history.on_sent(SentPacket { app_limited, ..packet }));
+            self.next += 1;
+        }
+
+        fn report(&mut self, now: Time, arrivals: &[(u64, Time)]) -> Option<RateSample> {
+            let acknowledgement =
+                |(id, at): &(u64, Time)| Acknowledgement { id: PacketId(*id), arrival: Some(*at), ce: false };
+            let report: Vec<Acknowledgement> = arrivals.iter().map(acknowledgement).collect();
+            self.rate.on_feedback(&self.history.on_report(now, &report, None))
+        }
+    }
+
+    #[test]
+    fn eighteen_kilobytes_count_over_the_longer_of_sending_and_arriving() {
+        // bbr.md, worked example 2: sent over 30 or 12 ms, arriving over 24; a receiver's clock far ahead.
+        let clock = |ms: u64| Time::from_millis(1_000_000 + ms);
+        for (round_trip, last_sent, kbps) in [(20, 30, 4800), (10, 12, 6000)] {
+            let mut sender = Sender::new();
+            (0..2).for_each(|_| sender.send(Time::ZERO, false));
+            sender.report(Time::from_millis(round_trip), &[(0, clock(round_trip / 2))]);
+            (2..=12).for_each(|id| {
+                let at = round_trip + (last_sent - round_trip) * (id - 2) / 10;
+                sender.send(Time::from_millis(at), false);
+            });
+            let last = round_trip / 2 + 24;
+            let arrivals: Vec<(u64, Time)> = (1..=12).map(|id| (id, clock(last - 12 + id))).collect();
+            let sample = sender.report(Time::from_millis(last + round_trip / 2), &arrivals).unwrap();
+            assert_eq!((sample.delivered, sample.delivered_before), (Bytes::new(18_000), Bytes::new(1500)));
+            assert_eq!(sample.rate, Rate::from_kbps(kbps));
+        }
+    }
+
+    #[test]
+    fn a_full_path_is_measured_whatever_the_reports() {
+        // 6 Mbps of 1500 bytes is one each 2 ms; 25 ms each way, two thirds of a window of 50 packets in the queue.
+        for batch in [1, 15, 31] {
+            let mut sender = Sender::new();
+            (0..50).for_each(|_| sender.send(Time::ZERO, false));
+            let arrival = |id: u64| Time::from_millis(2 * (id + 1) + 25);
+            for first in (0..2000).step_by(batch) {
+                let arrivals: Vec<(u64, Time)> = (first..first + batch as u64).map(|id| (id, arrival(id))).collect();
+                let now = arrivals[batch - 1].1 + Span::from_millis(25);
+                let sample = sender.report(now, &arrivals);
+                (0..batch).for_each(|_| sender.send(now, false));
+                if first > 100 {
+                    let sample = sample.expect("each report has a sample");
+                    assert_eq!((sample.rate, sample.app_limited), (Rate::from_kbps(6000), false), "batch {batch}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn samples_are_limited_by_the_application_until_what_was_sent_after_it_left_room_arrives() {
+        let mut sender = Sender::new();
+        let ms = Time::from_millis;
+        sender.send(ms(0), true);
+        let mut limited = Vec::new();
+        for id in 0..4 {
+            sender.send(ms(40 * id + 1), false);
+            limited.extend(sender.report(ms(40 * id + 30), &[(id, ms(40 * id + 15))]).map(|sample| sample.app_limited));
+        }
+        // Packet 0 itself filled the path as far as it goes; 1 and 2 left before the room that it left had passed.
+        assert_eq!(limited, [false, true, true, false]);
+    }
+
+    #[test]
+    fn after_a_pause_counting_begins_with_the_next_packet() {
+        let mut sender = Sender::new();
+        let ms = Time::from_millis;
+        sender.send(ms(0), false);
+        assert!(sender.report(ms(20), &[(0, ms(10))]).is_some());
+        sender.send(ms(10_000), false);
+        let sample = sender.report(ms(10_020), &[(1, ms(10_010))]).unwrap();
+        assert_eq!((sample.delivered, sample.interval), (Bytes::new(1500), Span::from_millis(20)));
+    }
+
+    #[test]
+    fn news_of_an_older_packet_or_of_losses_alone_is_no_sample() {
+        let mut sender = Sender::new();
+        let ms = Time::from_millis;
+        (0..6).for_each(|id| sender.send(ms(id), false));
+        assert!(sender.report(ms(30), &[(4, ms(20))]).is_some());
+        assert_eq!(sender.report(ms(31), &[(2, ms(21))]), None);
+        assert_eq!(sender.rate.flights.len(), 1);
+        let feedback = sender.history.on_timeout(ms(60_000)).unwrap();
+        assert_eq!(sender.rate.on_feedback(&feedback), None);
+        assert!(sender.rate.flights.is_empty());
+    }
+}

@@ -1,0 +1,32 @@
+//! How long the history waits and remembers.
+
+use thalweg_units::Span;
+
+/// When a packet counts as lost, and how long it is remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// A packet is lost once one sent this many places after it has arrived (RFC 9002 section 6.1.1).
+    pub reorder_packets: u64,
+    /// Everything in flight is lost when nothing was heard for the larger of this and `silence_rtts` smoothed round trips
+    /// (copa.md section 9, rocc.md section 5).
+    pub silence: Span,
+    /// See `silence`.
+    pub silence_rtts: i64,
+    /// How long a lost packet may still turn out to have been late.
+    pub remember: Span,
+    /// At most this many packets are remembered, so that a receiver that never reports costs bounded memory.
+    pub capacity: usize,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            reorder_packets: 3,
+            silence: Span::from_secs(2),
+            silence_rtts: 4,
+            remember: Span::from_secs(10),
+            capacity: 1 << 17,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What is taken as lost: packets overtaken by later ones, and all of them after a long silence.
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use super::Config;
+use super::packets::Packets;
+use crate::feedback::{Fate, Report};
+use crate::packet::PacketId;
+
+/// What has been judged, and since when it has been quiet.
+#[derive(Debug, Default)]
+pub(super) struct Loss {
+    /// Everything below this number has been looked at.
+    judged: u64,
+    newest_arrived: Option<u64>,
+    quiet_since: Time,
+}
+
+impl Loss {
+    /// Everything below this number is arrived or lost.
+    pub(super) fn judged(&self) -> u64 {
+        self.judged
+    }
+
+    /// A report came, or a packet left with none in flight: patience begins anew.
+    pub(super) fn wait_from(&mut self, now: Time) {
+        self.quiet_since = now;
+    }
+
+    /// A packet arrived.
+    pub(super) fn on_arrival(&mut self, id: PacketId) {
+        self.newest_arrived = self.newest_arrived.max(Some(id.0));
+    }
+
+    /// Declares lost what enough later packets have overtaken.
+    pub(super) fn judge_overtaken(&mut self, packets: &mut Packets, config: &Config, reports: &mut Vec<Report>) {
+        let until = self.newest_arrived.map_or(0, |newest| (newest + 1).saturating_sub(config.reorder_packets));
+        self.judge(until, packets, reports);
+    }
+
+    /// When silence has lasted too long; never while nothing is in flight.
+    pub(super) fn deadline(&self, packets: &Packets, config: &Config, srtt: Option<Span>) -> Time {
+        if packets.in_flight() == Bytes::ZERO {
+            return Time::NEVER;
+        }
+        self.quiet_since + config.silence.max(srtt.unwrap_or(Span::ZERO) * config.silence_rtts)
+    }
+
+    /// Declares lost everything in flight.
+    pub(super) fn judge_all(&mut self, packets: &mut Packets, reports: &mut Vec<Report>) {
+        self.judge(packets.next(), packets, reports);
+    }
+
+    fn judge(&mut self, until: u64, packets: &mut Packets, reports: &mut Vec<Report>) {
+        for number in self.judged.max(packets.first())..until {
+            if let Some(packet) = packets.lose(number) {
+                reports.push(Report { packet: *packet, fate: Fate::Lost });
+            }
+        }
+        self.judged = self.judged.max(until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feedback::history::tests::{arrived, sent};
+    use crate::feedback::{Cause, History};
+
+    #[test]
+    fn a_packet_is_lost_when_the_third_after_it_arrives_and_late_when_it_arrives_after_all() {
+        let mut history = History::new(Config::default());
+        (0..4).for_each(|id| {
+            sent(&mut history, id, id);
+        });
+        let two = [arrived(1, Time::from_millis(26)), arrived(2, Time::from_millis(27))];
+        let feedback = history.on_report(Time::from_millis(52), &two, None);
+        assert!(feedback.reports.iter().all(|report| report.fate != Fate::Lost));
+        let feedback = history.on_report(Time::from_millis(53), &[arrived(3, Time::from_millis(28))], None);
+        assert_eq!(feedback.reports.iter().filter(|report| report.fate == Fate::Lost).count(), 1);
+        assert_eq!(feedback.reports[0].packet.id, PacketId(0));
+        assert_eq!(feedback.in_flight, Bytes::ZERO);
+        let feedback = history.on_report(Time::from_millis(60), &[arrived(0, Time::from_millis(35))], None);
+        assert!(matches!(feedback.reports[0].fate, Fate::Arrived { was_lost: true, .. }));
+        assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::ZERO, Bytes::new(4000)));
+    }
+
+    #[test]
+    fn silence_declares_everything_lost_and_rearms_with_the_next_packet() {
+        let mut history = History::new(Config::default());
+        assert_eq!(history.next_timeout(), Time::NEVER);
+        sent(&mut history, 0, 100);
+        assert_eq!(history.next_timeout(), Time::from_millis(2100));
+        assert!(history.on_timeout(Time::from_millis(2099)).is_none());
+        let feedback = history.on_timeout(Time::from_millis(2100)).unwrap();
+        assert_eq!((feedback.cause, feedback.reports.len()), (Cause::Silence, 1));
+        assert_eq!(history.next_timeout(), Time::NEVER);
+        sent(&mut history, 1, 3000);
+        assert_eq!(history.next_timeout(), Time::from_millis(5000));
+    }
+}

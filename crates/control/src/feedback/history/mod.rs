@@ -1,0 +1,262 @@
+//! The history of what was sent, and the accounts that all controllers share.
+//!
+//! * `packets`: what was sent and what became of each packet;
+//! * `round_trips`: how long news takes, with and without the wait for reports;
+//! * `loss`: what is taken as lost, by being overtaken or by silence.
+
+mod config;
+mod loss;
+mod packets;
+mod round_trips;
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use super::{Acknowledgement, Cause, Fate, Feedback, Report};
+use crate::packet::{PacketId, SentPacket};
+pub use config::Config;
+use loss::Loss;
+use packets::Packets;
+use round_trips::{Newest, RoundTrips};
+
+/// Remembers every packet sent until its fate is known, and keeps bytes in flight, bytes delivered and round-trip times.
+#[derive(Debug)]
+pub struct History {
+    config: Config,
+    packets: Packets,
+    round_trips: RoundTrips,
+    loss: Loss,
+    delivered: Bytes,
+    delivered_at: Option<Time>,
+    reports: Vec<Report>,
+}
+
+impl History {
+    /// An empty history.
+    pub fn new(config: Config) -> History {
+        History {
+            config,
+            packets: Packets::default(),
+            round_trips: RoundTrips::default(),
+            loss: Loss::default(),
+            delivered: Bytes::ZERO,
+            delivered_at: None,
+            reports: Vec::new(),
+        }
+    }
+
+    /// Notes a packet as it leaves and fills in its `in_flight`, `delivered` and `delivered_at`. Numbers must follow one
+    /// another without gaps.
+    pub fn on_sent(&mut self, packet: SentPacket) -> SentPacket {
+        if self.packets.in_flight() == Bytes::ZERO {
+            self.loss.wait_from(packet.at);
+        }
+        let packet = SentPacket {
+            in_flight: self.packets.in_flight() + packet.size,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at.unwrap_or(packet.at),
+            ..packet
+        };
+        self.packets.push(packet);
+        self.forget(packet.at);
+        packet
+    }
+
+    /// Takes in what a report says; `hold` is how long the receiver held the newest packet's report, where known.
+    pub fn on_report(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) -> Feedback<'_> {
+        self.reports.clear();
+        self.loss.wait_from(now);
+        let newest = self.take_arrivals(now, acknowledgements);
+        let round_trip = newest.map(|newest| self.round_trips.on_report(now, newest, hold, &self.reports));
+        self.loss.judge_overtaken(&mut self.packets, &self.config, &mut self.reports);
+        if !self.reports.is_sorted_by_key(|report| report.packet.id) {
+            self.reports.sort_by_key(|report| report.packet.id);
+        }
+        self.forget(now);
+        Feedback {
+            rtt: round_trip.map(|(rtt, _)| rtt),
+            path_rtt: round_trip.and_then(|(_, path_rtt)| path_rtt),
+            newest_delay: newest.map(|newest| newest.delay()),
+            ..self.feedback(now, Cause::Report)
+        }
+    }
+
+    /// Reports what is news of these; the packet sent last of them.
+    fn take_arrivals(&mut self, now: Time, acknowledgements: &[Acknowledgement]) -> Option<Newest> {
+        let mut newest: Option<Newest> = None;
+        for acknowledgement in acknowledgements {
+            let Some(arrival) = acknowledgement.arrival else { continue };
+            let Some((packet, was_lost)) = self.packets.arrive(acknowledgement.id) else { continue };
+            self.delivered += packet.size;
+            self.delivered_at = Some(now);
+            self.loss.on_arrival(packet.id);
+            if newest.is_none_or(|newest| packet.id > newest.id) {
+                newest = Some(Newest { id: packet.id, sent: packet.at, arrival });
+            }
+            let fate = Fate::Arrived { at: arrival, ce: acknowledgement.ce, was_lost };
+            self.reports.push(Report { packet: *packet, fate });
+        }
+        newest
+    }
+
+    /// When [`History::on_timeout`] wants to be called; [`Time::NEVER`] while nothing is in flight.
+    pub fn next_timeout(&self) -> Time {
+        self.loss.deadline(&self.packets, &self.config, self.srtt())
+    }
+
+    /// Declares everything in flight lost if nothing was heard for too long.
+    pub fn on_timeout(&mut self, now: Time) -> Option<Feedback<'_>> {
+        if self.next_timeout() > now {
+            return None;
+        }
+        self.reports.clear();
+        self.loss.wait_from(now);
+        self.loss.judge_all(&mut self.packets, &mut self.reports);
+        self.forget(now);
+        Some(self.feedback(now, Cause::Silence))
+    }
+
+    /// The number of the packet that a 16-bit transport-wide sequence number stands for: the one nearest to the newest sent.
+    pub fn resolve(&self, sequence: u16) -> PacketId {
+        let next = self.packets.next();
+        let ahead = sequence.wrapping_sub(next as u16) as i16;
+        PacketId(next.saturating_add_signed(i64::from(ahead)))
+    }
+
+    /// Bytes sent and neither acknowledged nor declared lost.
+    pub fn in_flight(&self) -> Bytes {
+        self.packets.in_flight()
+    }
+
+    /// Smoothed time from sending a packet to hearing of it (gain 1/8); `None` before the first sample.
+    pub fn srtt(&self) -> Option<Span> {
+        self.round_trips.srtt()
+    }
+
+    /// How many acknowledgements named packets that were never sent or are forgotten: a confused or lying receiver.
+    pub fn unknown_acknowledgements(&self) -> u64 {
+        self.packets.unknown()
+    }
+
+    fn forget(&mut self, now: Time) {
+        self.packets.forget(now, self.loss.judged(), &self.config);
+    }
+
+    fn feedback(&self, now: Time, cause: Cause) -> Feedback<'_> {
+        Feedback {
+            now,
+            cause,
+            reports: &self.reports,
+            rtt: None,
+            newest_delay: None,
+            path_rtt: None,
+            srtt: self.round_trips.srtt(),
+            min_rtt: self.round_trips.least(),
+            in_flight: self.packets.in_flight(),
+            delivered: self.delivered,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    pub(super) fn sent(history: &mut History, id: u64, at_ms: u64) -> SentPacket {
+        history.on_sent(SentPacket::new(PacketId(id), Time::from_millis(at_ms), Bytes::new(1000)))
+    }
+
+    pub(super) fn arrived(id: u64, at: Time) -> Acknowledgement {
+        Acknowledgement { id: PacketId(id), arrival: Some(at), ce: false }
+    }
+
+    #[test]
+    fn bytes_in_flight_and_delivered_follow_the_acknowledgements() {
+        let mut history = History::new(Config::default());
+        sent(&mut history, 0, 0);
+        assert_eq!(sent(&mut history, 1, 1).in_flight, Bytes::new(2000));
+        let feedback = history.on_report(Time::from_millis(50), &[arrived(0, Time::from_millis(25))], None);
+        assert_eq!((feedback.in_flight, feedback.delivered), (Bytes::new(1000), Bytes::new(1000)));
+        assert_eq!(feedback.rtt, Some(Span::from_millis(50)));
+        let third = sent(&mut history, 2, 60);
+        assert_eq!((third.delivered, third.delivered_at), (Bytes::new(1000), Time::from_millis(50)));
+    }
+
+    #[test]
+    fn duplicates_and_acknowledgements_of_packets_never_sent_change_nothing() {
+        let mut history = History::new(Config::default());
+        sent(&mut history, 0, 0);
+        sent(&mut history, 1, 0);
+        let ack = arrived(0, Time::from_millis(25));
+        history.on_report(Time::from_millis(50), &[ack, ack], None);
+        let feedback = history.on_report(Time::from_millis(51), &[ack, arrived(900, Time::NEVER)], None);
+        assert!(feedback.reports.is_empty() && feedback.rtt.is_none());
+        assert_eq!((feedback.delivered, feedback.in_flight), (Bytes::new(1000), Bytes::new(1000)));
+        assert!(history.unknown_acknowledgements() >= 1);
+    }
+
+    #[test]
+    fn sixteen_bit_numbers_are_resolved_around_the_newest_packet() {
+        let mut history = History::new(Config::default());
+        (65_530..65_540).for_each(|id| {
+            sent(&mut history, id, 0);
+        });
+        assert_eq!(history.resolve(65_535), PacketId(65_535));
+        assert_eq!(history.resolve(3), PacketId(65_539));
+    }
+
+    /// The same arrivals told in three ways.
+    #[test]
+    fn per_packet_batched_and_rfc_8888_reports_tell_the_same_story() {
+        let lost = |id: u64| id % 17 == 5;
+        let arrival = |id: u64| Time::from_micros(id * 4_000 + 25_000 + (id * 7919) % 300);
+        let tell = |batch: Span, tick: Span, knows_hold: bool| {
+            let mut history = History::new(Config::default());
+            let mut fates = vec![None; 300];
+            let mut rtts = Vec::new();
+            let mut next = 0;
+            for id in 0..300 {
+                sent(&mut history, id, id * 4);
+                let now = Time::from_millis(id * 4);
+                let due = if batch == Span::ZERO {
+                    now
+                } else {
+                    Time::from_nanos(now.as_nanos() / batch.as_nanos() as u64 * batch.as_nanos() as u64)
+                };
+                // Everything that arrived by `due` is reported 25 ms after `due`; here the report is read as it is made.
+                let mut report = Vec::new();
+                let mut newest = Time::ZERO;
+                while next < id && arrival(next) <= due {
+                    let ticks = arrival(next).as_nanos() / tick.as_nanos() as u64 * tick.as_nanos() as u64;
+                    if !lost(next) {
+                        report.push(arrived(next, Time::from_nanos(ticks)));
+                        newest = arrival(next);
+                    }
+                    next += 1;
+                }
+                let hold = knows_hold.then_some(now - newest);
+                for report in history.on_report(now, &report, hold).reports {
+                    fates[report.packet.id.0 as usize] = Some(report.fate == Fate::Lost);
+                }
+                if !report.is_empty() {
+                    rtts.push(history.round_trips.least().unwrap());
+                }
+            }
+            (fates, history.delivered, rtts)
+        };
+        let each = tell(Span::ZERO, Span::from_nanos(1), false);
+        let twcc = tell(Span::from_millis(62), Span::from_micros(250), false);
+        let ccfb = tell(Span::from_millis(31), Span::from_nanos(976_562), true);
+        for id in 0..250 {
+            assert_eq!(each.0[id], Some(lost(id as u64)), "packet {id}");
+            assert_eq!(each.0[id], twcc.0[id]);
+            assert_eq!(each.0[id], ccfb.0[id]);
+        }
+        let rtt = |told: &(Vec<Option<bool>>, Bytes, Vec<Span>)| *told.2.last().unwrap();
+        // The hold time is known in RFC 8888, so its RTT is as good as per packet; TWCC's has the wait for the batch in it.
+        assert!((rtt(&ccfb) - rtt(&each)).abs() <= Span::from_millis(5), "{} {}", rtt(&ccfb), rtt(&each));
+        assert!(rtt(&twcc) >= rtt(&each) - Span::from_millis(1));
+    }
+}

@@ -1,0 +1,154 @@
+//! The packets sent and what became of each.
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Time};
+
+use super::Config;
+use crate::packet::{PacketId, SentPacket};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    InFlight,
+    Lost,
+    Arrived,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    packet: SentPacket,
+    state: State,
+}
+
+/// Packets by number, the oldest whose fate may still matter first.
+#[derive(Debug, Default)]
+pub(super) struct Packets {
+    /// `entries[i]` is number `first + i`.
+    entries: VecDeque<Entry>,
+    first: u64,
+    in_flight: Bytes,
+    unknown: u64,
+}
+
+impl Packets {
+    /// The number of the oldest packet remembered.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The number that the next packet must have.
+    pub(super) fn next(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+
+    /// Bytes sent and neither arrived nor lost.
+    pub(super) fn in_flight(&self) -> Bytes {
+        self.in_flight
+    }
+
+    /// Arrivals of packets that were never sent or are forgotten.
+    pub(super) fn unknown(&self) -> u64 {
+        self.unknown
+    }
+
+    /// A packet leaves.
+    pub(super) fn push(&mut self, packet: SentPacket) {
+        if self.entries.is_empty() {
+            self.first = packet.id.0;
+        }
+        debug_assert_eq!(packet.id.0, self.next(), "packet numbers have a gap");
+        self.in_flight += packet.size;
+        self.entries.push_back(Entry { packet, state: State::InFlight });
+    }
+
+    /// A packet arrived, and whether it had been taken as lost; `None` if that is no news.
+    pub(super) fn arrive(&mut self, id: PacketId) -> Option<(&SentPacket, bool)> {
+        let index = id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
+        let Some(entry) = index.and_then(|index| self.entries.get_mut(index)) else {
+            self.unknown += 1;
+            return None;
+        };
+        let before = core::mem::replace(&mut entry.state, State::Arrived);
+        if before == State::InFlight {
+            self.in_flight -= entry.packet.size;
+        }
+        (before != State::Arrived).then_some((&entry.packet, before == State::Lost))
+    }
+
+    /// The packet of this number is lost unless its fate is known. The number must be one that is remembered.
+    pub(super) fn lose(&mut self, number: u64) -> Option<&SentPacket> {
+        let entry = &mut self.entries[(number - self.first) as usize];
+        if entry.state != State::InFlight {
+            return None;
+        }
+        entry.state = State::Lost;
+        self.in_flight -= entry.packet.size;
+        Some(&entry.packet)
+    }
+
+    /// Drops from the old end what is settled and below `judged`, and whatever is too much.
+    pub(super) fn forget(&mut self, now: Time, judged: u64, config: &Config) {
+        while let Some(front) = self.entries.front() {
+            let settled = match front.state {
+                State::Arrived => true,
+                State::Lost => front.packet.at + config.remember < now,
+                State::InFlight => false,
+            };
+            // The newest stays, so that numbers keep their meaning.
+            let crowded = self.entries.len() > config.capacity;
+            if self.entries.len() == 1 || !(settled && self.first < judged || crowded) {
+                break;
+            }
+            if front.state == State::InFlight {
+                self.in_flight -= front.packet.size;
+            }
+            self.entries.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packets(count: u64) -> Packets {
+        let mut packets = Packets::default();
+        (0..count).for_each(|id| {
+            packets.push(SentPacket::new(PacketId(id), Time::from_millis(id), Bytes::new(1000)));
+        });
+        packets
+    }
+
+    #[test]
+    fn each_fate_is_news_once_and_a_late_arrival_is_news_of_a_lost_packet() {
+        let mut packets = packets(2);
+        assert!(packets.arrive(PacketId(0)).is_some_and(|(_, was_lost)| !was_lost));
+        assert!(packets.arrive(PacketId(0)).is_none() && packets.lose(0).is_none());
+        assert!(packets.lose(1).is_some() && packets.lose(1).is_none());
+        assert_eq!(packets.in_flight(), Bytes::ZERO);
+        assert!(packets.arrive(PacketId(1)).is_some_and(|(_, was_lost)| was_lost));
+        assert_eq!((packets.in_flight(), packets.unknown()), (Bytes::ZERO, 0));
+        assert!(packets.arrive(PacketId(2)).is_none());
+        assert_eq!(packets.unknown(), 1);
+    }
+
+    #[test]
+    fn a_lost_packet_is_remembered_for_a_while_and_the_newest_for_ever() {
+        let mut packets = packets(2);
+        let config = Config::default();
+        packets.lose(0);
+        packets.lose(1);
+        packets.forget(Time::from_millis(10_000), 2, &config);
+        assert_eq!(packets.first(), 0);
+        packets.forget(Time::from_millis(60_000), 2, &config);
+        assert_eq!((packets.first(), packets.next()), (1, 2));
+    }
+
+    #[test]
+    fn a_receiver_that_never_reports_costs_bounded_memory() {
+        let mut packets = packets(1000);
+        packets.forget(Time::from_millis(1000), 0, &Config { capacity: 100, ..Config::default() });
+        assert_eq!((packets.entries.len(), packets.in_flight()), (100, Bytes::new(100_000)));
+    }
+}

@@ -135,3 +135,74 @@ fn schemes_and_completions_are_listed() {
     }
     assert!(text(&thalweg(&["completions", "bash"]).stdout).contains("_thalweg"));
 }
+
+fn json(done: &Output) -> serde_json::Value {
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    serde_json::from_slice(&done.stdout).unwrap()
+}
+
+#[test]
+fn a_runs_own_file_plays_it_again_to_the_byte() {
+    let folder = Folder::new("again");
+    let out = folder.0.display().to_string();
+    let common = ["--json", "--out", &out];
+    for scheme in ["gcc", "vidaptive:rocc"] {
+        let first = ["compare", "--codec", "model", "--scheme", scheme, "--trace", "umts-driving", "--duration", "20s"];
+        let first = json(&thalweg(&[&first[..], &common].concat()));
+        let file = folder.0.join(scheme.replace(':', "-")).join("run.toml").display().to_string();
+        let again = json(&thalweg(&[&["run", &file][..], &common].concat()));
+        let [first, again] = [&first, &again].map(|printed| printed["runs"][0]["events_fingerprint"].clone());
+        assert!(first.is_string() && first == again, "{scheme}: {first} {again}");
+    }
+}
+
+#[test]
+fn a_model_run_says_that_its_quality_is_modelled() {
+    let folder = Folder::new("model");
+    let out = folder.0.display().to_string();
+    let arguments =
+        ["compare", "--codec", "model", "--scheme", "copa", "--trace", "3Mbps", "--duration", "10s", "--json"];
+    let printed = json(&thalweg(&[&arguments[..], &["--out", &out]].concat()));
+    assert_eq!(printed["runs"][0]["quality"], "modelled");
+    let psnr = printed["runs"][0]["psnr_db"].as_f64().unwrap();
+    assert!((30.0..50.0).contains(&psnr), "{psnr}");
+}
+
+#[test]
+fn a_codec_that_is_none_is_refused_with_the_choices() {
+    let done = thalweg(&["compare", "--codec", "av2", "--duration", "1s"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(["vp8", "h264", "model"].iter().all(|name| text(&done.stderr).contains(name)), "{}", text(&done.stderr));
+}
+
+#[test]
+fn a_figure_prints_the_papers_numbers_beside_ours() {
+    let folder = Folder::new("figure");
+    let out = folder.0.display().to_string();
+    // Two links of 3 and 2 Mbps.
+    for (name, gap) in [("car.up", 6), ("car.down", 4)] {
+        let lines: Vec<String> = (1..=500).map(|line| (line * gap).to_string()).collect();
+        folder.file(name, &(lines.join("\n") + "\n"));
+    }
+    let options = ["--traces", &out, "--codec", "model", "--duration", "10s", "--out", &out];
+    let printed = json(&thalweg(&[&["reproduce", "vidaptive-fig7", "--json"][..], &options].concat()));
+    assert_eq!(printed["runs"].as_array().unwrap().len(), 4);
+    let vidaptive = &printed["schemes"][1];
+    assert_eq!(vidaptive["scheme"], "vidaptive");
+    assert_eq!(vidaptive["paper"][0]["value"], 2.0);
+    assert!(vidaptive["compared"]["video_bitrate_ratio"].as_f64().unwrap() > 0.5);
+    let table = thalweg(&[&["reproduce", "vidaptive-fig7"][..], &options].concat());
+    let table = text(&table.stdout);
+    assert!(["car.down", "mean", "abstract of arXiv"].iter().all(|word| table.contains(word)), "{table}");
+
+    let step = text(&thalweg(&["reproduce", "vidaptive-fig2", "--codec", "h264", "--size", "320x180"]).stdout);
+    assert!(step.contains("lag up s"), "{step}");
+}
+
+#[test]
+fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get_them() {
+    let done = thalweg(&["reproduce", "vidaptive-fig99"]);
+    assert!(!done.status.success() && text(&done.stderr).contains("vidaptive-fig7"), "{}", text(&done.stderr));
+    let done = thalweg(&["reproduce", "vidaptive-fig7", "--traces", "/nowhere"]);
+    assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
+}

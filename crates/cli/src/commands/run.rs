@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use thalweg_lab::Scenario;
+use thalweg_lab::run_folder::RunFile;
+use thalweg_sender::Scheme;
 use thalweg_units::Seed;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The scenario, a TOML file (the `[scenario]` of any run.toml is one; see examples/)
+    /// A scenario (see examples/), or the run.toml of a run: the same again, or changed in any parameter of scenario or scheme
     scenario: PathBuf,
-    /// Schemes to play, separated by commas (see `thalweg schemes`)
-    #[arg(long, default_value = "gcc,vidaptive", value_delimiter = ',')]
+    /// Schemes to play, separated by commas (see `thalweg schemes`); gcc,vidaptive for a scenario, its own for a run.toml
+    #[arg(long, value_delimiter = ',')]
     scheme: Vec<String>,
     /// Another seed than the scenario's, or several: 1..10
     #[arg(long, value_parser = seeds)]
@@ -36,11 +38,22 @@ fn seeds(text: &str) -> Result<Seeds, String> {
     }
 }
 
+/// A scenario with the schemes to play unless others are asked for.
+fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
+    let table: toml::Table = toml::from_str(text)?;
+    if table.contains_key("scenario") && table.contains_key("scheme") {
+        let RunFile { scenario, scheme, .. } = toml::from_str(text)?;
+        return Ok((scenario, vec![scheme]));
+    }
+    let default = ["gcc", "vidaptive"].map(String::from);
+    Ok((toml::from_str(text)?, crate::play::schemes(&default)?))
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let path = arguments.scenario.display().to_string();
     let text = std::fs::read_to_string(&arguments.scenario).with_context(|| path.clone())?;
-    let scenario: Scenario = toml::from_str(&text).with_context(|| path)?;
-    let schemes = crate::play::schemes(&arguments.scheme)?;
+    let (scenario, own) = read(&text).with_context(|| path)?;
+    let schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
     let Seeds(from, to) = arguments.seed.unwrap_or(Seeds(scenario.seed.get(), scenario.seed.get()));
     let mut jobs = Vec::new();
     for seed in from..=to {

@@ -11,8 +11,8 @@ use thalweg_codecs::{Encoder, Image};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Size, Span};
 
-const FRAMES: u32 = 100_000;
-const ROUNDS: usize = 30;
+const FRAMES: u32 = 2_000;
+const ROUNDS: usize = 4_000;
 /// Nanoseconds a frame may take in release.
 const BOUND: f64 = 150.0;
 

@@ -177,6 +177,8 @@ fn damage_is_an_error_and_a_delta_frame_needs_its_keyframe() {
     assert!(message.contains("keyframe"), "{message}");
     assert!(fresh.decode(&[]).is_err());
     assert!(fresh.decode(&frames[0]).unwrap().is_some(), "it goes on with a keyframe");
+    assert!(fresh.decode(&frames[2]).is_err(), "its reference, frame 1, never came");
+    assert!(fresh.decode(&frames[0]).unwrap().is_some(), "and again");
     // Half a frame, and a frame with its middle overwritten.
     assert!(fresh.decode(&frames[1][..frames[1].len() / 2]).is_err());
     let mut damaged = frames[0].to_vec();

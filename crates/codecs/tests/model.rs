@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "the example uses all of it")]
 mod measure;
 
-use measure::{Frame, INTERVAL, Schedule, Video, lag, play, statistics};
+use measure::{Frame, INTERVAL, Schedule, Video, play, statistics};
 use proptest::prelude::*;
 use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
@@ -289,6 +289,7 @@ fn a_scenario_names_a_preset_or_spells_it_out_and_no_setting_is_ignored() {
 
 #[cfg(feature = "libvpx")]
 mod beside_libvpx {
+    use super::measure::lag;
     use super::*;
     use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
     use thalweg_video::source::{Format, Scene, SceneConfig};

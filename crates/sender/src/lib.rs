@@ -11,6 +11,7 @@ extern crate alloc;
 
 pub mod engine;
 pub mod event;
+pub mod feedback;
 pub mod filler;
 pub mod frames;
 pub mod pacing;

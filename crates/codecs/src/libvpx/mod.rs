@@ -5,6 +5,7 @@ mod decoder;
 #[cfg(feature = "libvpx")]
 mod encoder;
 mod settings;
+#[cfg(feature = "libvpx")]
 mod windup;
 
 #[cfg(feature = "libvpx")]

@@ -1,15 +1,35 @@
 //! Media packets that did not come, and asking for them (libwebrtc `modules/video_coding/nack_requester.cc`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use thalweg_units::{Span, Time};
 
-/// A packet is asked for again after this long (libwebrtc: a round trip, 100 ms before it is known).
-const RETRY: Span = Span::from_millis(100);
-/// ... and at most this often.
-const MAX_RETRIES: u32 = 10;
-/// Packets older than this many before the newest are given up.
-const MAX_AGE: u64 = 10_000;
+/// How often the packets asked for before are looked through (`NackPeriodicProcessor::kUpdateInterval`). The grid begins at time
+/// zero.
+const INTERVAL: Span = Span::from_millis(20);
+/// A packet is asked for this often, then given up (`kMaxNackRetries`; 100 in libwebrtc since 2024).
+const TIMES: u32 = 10;
+/// Packets older than this many before the newest are given up (`kMaxPacketAge`).
+const AGE: u64 = 10_000;
+/// With more packets missing than this, all are given up and a keyframe is asked for (`kMaxNackPackets`).
+const MOST: u64 = 1_000;
+
+/// How long the receiver waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Config {
+    /// A packet is asked for again when this has passed. libwebrtc takes the round trip, but a receiver that sends no media
+    /// never learns it (RTCP XR, which would tell, is not agreed on by default) and stays with `kDefaultRtt`.
+    pub(super) round_trip: Span,
+    /// How long a packet may be late before it is first asked for (field trial `WebRTC-SendNackDelayMs`, 0 to 20 ms). libwebrtc
+    /// can also wait for a number of later packets by a histogram of reordering, which nothing ever fills.
+    pub(super) delay: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { round_trip: Span::from_millis(100), delay: Span::ZERO }
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Asked {
@@ -18,69 +38,235 @@ struct Asked {
 }
 
 /// The gaps in the media sequence.
-#[derive(Debug, Default)]
-pub struct MissingPackets {
-    expected: u64,
+#[derive(Debug)]
+pub(super) struct MissingPackets {
+    config: Config,
+    newest: Option<u64>,
     missing: BTreeMap<u64, Asked>,
+    /// Repeats that came before anything as new.
+    recovered: BTreeSet<u64>,
+    /// When the first of them is to be asked for, or earlier.
+    next: Time,
 }
 
 impl MissingPackets {
-    /// A media packet came for the first time.
-    pub fn on_media(&mut self, now: Time, sequence: u64) {
-        if sequence < self.expected {
-            self.missing.remove(&sequence);
-            return;
+    pub(super) fn new(config: Config) -> MissingPackets {
+        let (missing, recovered) = (BTreeMap::new(), BTreeSet::new());
+        MissingPackets { config, newest: None, missing, recovered, next: Time::NEVER }
+    }
+
+    /// A media packet came. Whether so much is missing that only a keyframe helps. What came before the first packet is unknown,
+    /// and never asked for.
+    #[must_use]
+    pub(super) fn on_media(&mut self, now: Time, sequence: u64) -> bool {
+        let Some(newest) = self.newest else {
+            self.newest = Some(sequence);
+            return false;
+        };
+        if sequence <= newest {
+            self.remove(sequence);
+            return false;
         }
-        for gap in self.expected.max(sequence.saturating_sub(MAX_AGE))..sequence {
-            self.missing.insert(gap, Asked { next: now, times: 0 });
+        self.newest = Some(sequence);
+        sequence > newest + 1 && self.on_gap(now, newest + 1, sequence)
+    }
+
+    /// Numbers from `begin` up to `end` were left out.
+    fn on_gap(&mut self, now: Time, begin: u64, end: u64) -> bool {
+        let oldest = end.saturating_sub(AGE);
+        self.missing = self.missing.split_off(&oldest);
+        if self.missing.len() as u64 + (end - begin) > MOST {
+            self.missing.clear();
+            self.next = Time::NEVER;
+            return true;
         }
-        self.expected = sequence + 1;
-        self.missing = self.missing.split_off(&self.expected.saturating_sub(MAX_AGE));
+        let next = if self.config.delay > Span::ZERO { tick(now + self.config.delay) } else { now };
+        for sequence in (begin..end).filter(|sequence| !self.recovered.contains(sequence)) {
+            self.missing.insert(sequence, Asked { next, times: 0 });
+            self.next = self.next.min(next);
+        }
+        self.recovered = self.recovered.split_off(&oldest.max(begin));
+        false
     }
 
     /// A repeat of `sequence` came.
-    pub fn on_repeat(&mut self, sequence: u64) {
-        self.missing.remove(&sequence);
+    pub(super) fn on_repeat(&mut self, sequence: u64) {
+        if self.newest.is_some_and(|newest| sequence > newest) {
+            self.recovered.insert(sequence);
+        } else {
+            self.remove(sequence);
+        }
     }
 
-    /// The packets to ask for now.
-    pub fn poll(&mut self, now: Time) -> Vec<u64> {
-        if self.next_event() > now {
+    /// Packets before `sequence` are of no use any more: what they belong to was decoded without them or skipped.
+    pub(super) fn clear_up_to(&mut self, sequence: u64) {
+        if !self.missing.is_empty() {
+            self.missing = self.missing.split_off(&sequence);
+            self.rest();
+        }
+    }
+
+    fn remove(&mut self, sequence: u64) {
+        self.missing.remove(&sequence);
+        self.rest();
+    }
+
+    /// With nothing missing there is nothing to wake up for.
+    fn rest(&mut self) {
+        if self.missing.is_empty() {
+            self.next = Time::NEVER;
+        }
+    }
+
+    /// The packets to ask for now, in order.
+    pub(super) fn poll(&mut self, now: Time) -> Vec<u64> {
+        if self.next > now {
             return Vec::new();
         }
         let mut wanted = Vec::new();
+        let again = tick(now + self.config.round_trip);
+        self.next = Time::NEVER;
+        let earliest = &mut self.next;
         self.missing.retain(|sequence, asked| {
             if asked.next <= now {
                 wanted.push(*sequence);
-                *asked = Asked { next: now + RETRY, times: asked.times + 1 };
+                *asked = Asked { next: again, times: asked.times + 1 };
             }
-            asked.times <= MAX_RETRIES
+            let stays = asked.times < TIMES;
+            if stays {
+                *earliest = asked.next.min(*earliest);
+            }
+            stays
         });
         wanted
     }
 
-    /// When there is something to ask for.
-    pub fn next_event(&self) -> Time {
-        self.missing.values().map(|asked| asked.next).min().unwrap_or(Time::NEVER)
+    /// When there may be something to ask for.
+    pub(super) fn next_event(&self) -> Time {
+        self.next
     }
+}
+
+/// The first look at or after `at`.
+fn tick(at: Time) -> Time {
+    Time::from_nanos(at.as_nanos().next_multiple_of(INTERVAL.as_nanos() as u64))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NONE: [u64; 0] = [];
+
+    fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    /// Packet 0 came at time zero.
+    fn begun(config: Config) -> MissingPackets {
+        let mut missing = MissingPackets::new(config);
+        assert!(!missing.on_media(Time::ZERO, 0));
+        missing
+    }
+
     #[test]
-    fn gaps_are_asked_for_at_once_and_then_every_tenth_of_a_second() {
-        let mut missing = MissingPackets::default();
-        missing.on_media(Time::ZERO, 0);
-        missing.on_media(Time::from_millis(10), 3);
-        assert_eq!(missing.poll(Time::from_millis(10)), [1, 2]);
+    fn gaps_are_asked_for_at_once_and_again_at_the_first_look_after_a_round_trip() {
+        let mut missing = begun(Config::default());
+        assert!(!missing.on_media(at(7), 3));
+        assert_eq!((missing.next_event(), missing.poll(at(7))), (at(7), vec![1, 2]));
         missing.on_repeat(1);
-        assert_eq!(missing.poll(Time::from_millis(50)), [0u64; 0]);
-        assert_eq!(missing.poll(Time::from_millis(110)), [2]);
-        for retry in 2..30 {
-            missing.poll(Time::from_millis(10 + 100 * retry));
+        // 107 ms, and looks are at 100 and 120.
+        assert_eq!((missing.next_event(), missing.poll(at(119))), (at(120), NONE.to_vec()));
+        assert_eq!(missing.poll(at(120)), [2]);
+        assert_eq!(missing.next_event(), at(220));
+        assert!(!missing.on_media(at(130), 2));
+        assert_eq!(missing.next_event(), Time::NEVER);
+    }
+
+    #[test]
+    fn a_longer_round_trip_means_a_longer_wait() {
+        let mut missing = begun(Config { round_trip: Span::from_millis(250), ..Config::default() });
+        assert!(!missing.on_media(at(0), 2));
+        assert_eq!(missing.poll(at(0)), [1]);
+        assert_eq!(missing.next_event(), at(260));
+    }
+
+    #[test]
+    fn a_packet_is_asked_for_ten_times() {
+        let mut missing = begun(Config::default());
+        assert!(!missing.on_media(at(0), 2));
+        let mut times = Vec::new();
+        while missing.next_event() != Time::NEVER {
+            let now = missing.next_event();
+            assert_eq!(missing.poll(now), [1]);
+            times.push(now);
         }
+        assert_eq!(times, (0..10).map(|time| at(100 * time)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_came_before_the_first_packet_is_not_asked_for() {
+        let mut missing = MissingPackets::new(Config::default());
+        assert!(!missing.on_media(at(0), 5));
+        assert!(!missing.on_media(at(1), 4));
+        assert!(!missing.on_media(at(2), 7));
+        assert_eq!(missing.poll(at(2)), [6]);
+    }
+
+    #[test]
+    fn a_packet_that_is_only_late_is_not_asked_for_within_the_delay() {
+        let mut missing = begun(Config { delay: Span::from_millis(20), ..Config::default() });
+        assert!(!missing.on_media(at(5), 3));
+        assert_eq!((missing.next_event(), missing.poll(at(5))), (at(40), NONE.to_vec()));
+        assert!(!missing.on_media(at(30), 1));
+        assert_eq!(missing.poll(at(40)), [2]);
+    }
+
+    #[test]
+    fn a_repeat_of_the_newest_packets_leaves_no_gap() {
+        let mut missing = begun(Config::default());
+        missing.on_repeat(2);
+        assert!(!missing.on_media(at(1), 4));
+        assert_eq!(missing.poll(at(1)), [1, 3]);
+    }
+
+    #[test]
+    fn with_more_than_a_thousand_missing_a_keyframe_is_asked_for_instead() {
+        let mut missing = begun(Config::default());
+        assert!(!missing.on_media(at(0), 601));
+        assert_eq!(missing.poll(at(0)).len(), 600);
+        assert!(missing.on_media(at(1), 1003));
+        assert_eq!((missing.next_event(), missing.poll(at(500))), (Time::NEVER, NONE.to_vec()));
+        assert!(!missing.on_media(at(501), 1005));
+        assert_eq!(missing.poll(at(501)), [1004]);
+        let mut missing = begun(Config::default());
+        assert!(!missing.on_media(at(0), 1001));
+        assert_eq!(missing.poll(at(0)).len(), 1000);
+    }
+
+    #[test]
+    fn packets_ten_thousand_behind_are_given_up() {
+        let mut missing = begun(Config::default());
+        assert!(!missing.on_media(at(0), 2));
+        for sequence in 3..10_001 {
+            assert!(!missing.on_media(at(0), sequence));
+        }
+        // Packet 1 is 10,000 behind 10,001 and one too far behind 10,002.
+        assert_eq!(missing.poll(at(0)), [1]);
+        assert!(!missing.on_media(at(1), 10_002));
+        assert_eq!(missing.poll(at(1)), [10_001]);
+        assert_eq!(missing.poll(at(200)), [10_001]);
+    }
+
+    #[test]
+    fn what_a_decoded_frame_leaves_behind_is_not_asked_for_again() {
+        let mut missing = begun(Config::default());
+        assert!(!missing.on_media(at(0), 3));
+        assert!(!missing.on_media(at(0), 5));
+        assert_eq!(missing.poll(at(0)), [1, 2, 4]);
+        missing.clear_up_to(3);
+        assert_eq!(missing.poll(at(100)), [4]);
+        missing.clear_up_to(5);
         assert_eq!(missing.next_event(), Time::NEVER);
     }
 }

@@ -1,30 +1,26 @@
 //! The other end: packets in, frames and reports out.
 
 mod assembly;
+mod datagram;
 mod missing;
 mod reports;
+mod request;
 
 use thalweg_sender::{Content, FeedbackStyle, Fragment, Packet};
 use thalweg_units::{Span, Time};
 
 pub use assembly::{Assembly, FrameInfo};
+use datagram::Ear;
 use missing::MissingPackets;
-pub use reports::{Report, Reports};
+pub use reports::Report;
+use reports::{Message, Reports};
+pub use request::Request;
 
 /// A keyframe is asked for when nothing could be decoded for this long while waiting for one (libwebrtc
 /// `kMaxWaitForKeyFrame`) ...
 const KEYFRAME_PATIENCE: Span = Span::from_millis(200);
 /// ... and otherwise for this long although packets come (`kMaxWaitForFrame`).
 const FRAME_PATIENCE: Span = Span::from_secs(3);
-
-/// What the receiver tells the sender beside reports.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
-    /// These media packets are missing.
-    Repeat(Vec<u64>),
-    /// A keyframe is needed.
-    Keyframe,
-}
 
 /// A receiver of one video.
 #[derive(Debug)]
@@ -35,7 +31,9 @@ pub struct Receiver {
     /// When a frame was last ready, or the wait for one began.
     waiting_since: Time,
     last_media: Option<Time>,
-    requests: Vec<Request>,
+    /// A keyframe is needed at once.
+    lost_track: bool,
+    ear: Ear,
 }
 
 impl Receiver {
@@ -43,29 +41,36 @@ impl Receiver {
     pub fn new(style: FeedbackStyle, clock_offset: Span) -> Receiver {
         Receiver {
             reports: Reports::new(style, clock_offset),
-            missing: MissingPackets::default(),
+            missing: MissingPackets::new(missing::Config::default()),
             assembly: Assembly::default(),
             waiting_since: Time::ZERO,
             last_media: None,
-            requests: Vec::new(),
+            lost_track: false,
+            ear: Ear::default(),
         }
     }
 
     /// A packet arrived; the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<FrameInfo> {
         self.reports.on_packet(now, &packet.sent);
-        let fragment = match packet.content {
+        self.ear.on_packet(packet);
+        let (sequence, fragment) = match packet.content {
             Content::Padding => return Vec::new(),
             Content::Media { sequence, fragment } => {
-                self.missing.on_media(now, sequence);
-                fragment
+                self.lost_track |= self.missing.on_media(now, sequence);
+                (sequence, fragment)
             }
             Content::Retransmission { of, fragment } => {
                 self.missing.on_repeat(of);
-                fragment
+                (of, fragment)
             }
         };
-        self.take(now, fragment)
+        let ready = self.take(now, fragment);
+        if !ready.is_empty() {
+            // The frame this fragment completes needs no packet before its last, nor do those that waited for it.
+            self.missing.clear_up_to(sequence + u64::from(fragment.count.saturating_sub(fragment.index + 1)));
+        }
+        ready
     }
 
     fn take(&mut self, now: Time, fragment: Fragment) -> Vec<FrameInfo> {
@@ -79,22 +84,28 @@ impl Receiver {
         ready
     }
 
-    /// The next report that is due, if any.
+    /// The next report that is due, if any, as the sender will read it.
     pub fn poll_report(&mut self, now: Time) -> Option<Report> {
-        self.reports.poll(now)
+        match self.reports.poll(now)? {
+            Message::Told(acknowledgements) => Some(Report::told(acknowledgements)),
+            Message::Datagram(bytes) => {
+                let size = datagram::wire_size(&bytes);
+                self.ear.hear(&bytes).into_iter().find_map(|news| Report::heard(news, size))
+            }
+        }
     }
 
-    /// What else to tell the sender now.
+    /// What else to tell the sender now, as the sender will read it.
     pub fn poll_requests(&mut self, now: Time) -> Vec<Request> {
-        let wanted = self.missing.poll(now);
-        if !wanted.is_empty() {
-            self.requests.push(Request::Repeat(wanted));
-        }
+        let mut requests: Vec<Request> = Request::repeats(&self.missing.poll(now)).collect();
         if now >= self.keyframe_due() {
             self.waiting_since = now;
-            self.requests.push(Request::Keyframe);
+            self.lost_track = true;
         }
-        std::mem::take(&mut self.requests)
+        if std::mem::take(&mut self.lost_track) {
+            requests.push(Request::Keyframe);
+        }
+        requests.iter().flat_map(|request| self.ear.hear(&request.datagram())).filter_map(Request::heard).collect()
     }
 
     /// Frames given up since the last call.
@@ -112,6 +123,12 @@ impl Receiver {
 
     /// When [`Receiver::poll_report`] or [`Receiver::poll_requests`] has something to do.
     pub fn next_event(&self) -> Time {
+        if self.lost_track {
+            return Time::ZERO;
+        }
         self.reports.next_event().min(self.missing.next_event()).min(self.keyframe_due())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! What arrived lately, by number.
+
+use std::collections::VecDeque;
+
+use thalweg_units::{Span, Time};
+
+/// No report covers more packets than this (libwebrtc `PacketArrivalTimeMap::kMaxNumberOfPackets`).
+const MOST: u64 = 1 << 15;
+
+/// How far back arrivals are remembered after they were reported, for reports that a late packet makes begin earlier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// For this long. A packet from before that is still news: the report then begins with it.
+    Lasting(Span),
+    /// This many packets, the newest. An older packet is passed over.
+    Newest(usize),
+}
+
+/// Remembers arrivals until they are reported, and a while longer.
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    memory: Memory,
+    /// Times by number: `times[i]` is number `first + i`.
+    times: VecDeque<Option<Time>>,
+    first: u64,
+    /// The next report begins here; `None` before the first packet.
+    begin: Option<u64>,
+}
+
+impl Arrivals {
+    pub(super) fn new(memory: Memory) -> Arrivals {
+        Arrivals { memory, times: VecDeque::new(), first: 0, begin: None }
+    }
+
+    /// The number after the newest.
+    fn end(&self) -> u64 {
+        self.first + self.times.len() as u64
+    }
+
+    /// Packet `number` came. Whether that is news: copies are not.
+    pub(super) fn on_packet(&mut self, now: Time, number: u64) -> bool {
+        let begin = match self.begin {
+            Some(begin) => begin,
+            None => {
+                self.start(number);
+                number
+            }
+        };
+        if begin == self.end() {
+            self.forget(now, number);
+        }
+        if !self.make_room(number) {
+            return false;
+        }
+        let time = &mut self.times[(number - self.first) as usize];
+        if time.is_some() {
+            return false;
+        }
+        *time = Some(now);
+        self.begin = Some(begin.min(number).max(self.first));
+        true
+    }
+
+    /// The first packet. Those sent right before it may be on their way, even where too old ones are passed over.
+    fn start(&mut self, number: u64) {
+        let before = match self.memory {
+            Memory::Lasting(_) => 0,
+            Memory::Newest(count) => number.min(count as u64 - 1),
+        };
+        self.first = number - before;
+        self.times.resize(before as usize, None);
+    }
+
+    /// Drops what is too old, from before `number`.
+    fn forget(&mut self, now: Time, number: u64) {
+        let Memory::Lasting(span) = self.memory else { return };
+        while self.first < number && self.times.front().is_some_and(|time| time.is_none_or(|at| at + span <= now)) {
+            self.times.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Widens what is remembered to have a place for `number`, if it may.
+    fn make_room(&mut self, number: u64) -> bool {
+        if number < self.first {
+            if matches!(self.memory, Memory::Newest(_)) || self.end() - number > MOST {
+                return false;
+            }
+            for _ in number..self.first {
+                self.times.push_front(None);
+            }
+            self.first = number;
+        }
+        // After a jump of the numbers the oldest go.
+        let oldest = (number + 1).saturating_sub(MOST);
+        while self.first < oldest && self.times.pop_front().is_some() {
+            self.first += 1;
+        }
+        self.first = self.first.max(oldest);
+        let places = (number + 1 - self.first) as usize;
+        if places > self.times.len() {
+            self.times.resize(places, None);
+        }
+        true
+    }
+
+    /// What the next report covers: every packet from the first that is news to the newest, arrived or not. It counts as
+    /// reported then.
+    pub(super) fn take(&mut self) -> Vec<(u64, Option<Time>)> {
+        let (end, Some(begin)) = (self.end(), self.begin) else { return Vec::new() };
+        let report = (begin..end).zip(self.times.range((begin - self.first) as usize..).copied()).collect();
+        self.begin = Some(end);
+        if let Memory::Newest(count) = self.memory {
+            let excess = self.times.len().saturating_sub(count);
+            self.times.drain(..excess);
+            self.first += excess as u64;
+        }
+        report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LASTING: Memory = Memory::Lasting(Span::from_millis(500));
+
+    fn fed(memory: Memory, packets: &[(u64, u64)]) -> Arrivals {
+        let mut arrivals = Arrivals::new(memory);
+        for (millis, number) in packets {
+            arrivals.on_packet(Time::from_millis(*millis), *number);
+        }
+        arrivals
+    }
+
+    fn at(millis: u64) -> Option<Time> {
+        Some(Time::from_millis(millis))
+    }
+
+    #[test]
+    fn a_report_covers_what_came_and_what_did_not_from_where_the_last_ended() {
+        for memory in [LASTING, Memory::Newest(64)] {
+            let mut arrivals = fed(memory, &[(1, 100), (2, 103), (3, 102), (4, 103)]);
+            assert_eq!(arrivals.take(), [(100, at(1)), (101, None), (102, at(3)), (103, at(2))]);
+            assert_eq!(arrivals.take(), []);
+            assert!(arrivals.on_packet(Time::from_millis(5), 105));
+            assert_eq!(arrivals.take(), [(104, None), (105, at(5))]);
+        }
+    }
+
+    #[test]
+    fn a_late_packet_makes_the_next_report_begin_with_it() {
+        for memory in [LASTING, Memory::Newest(64)] {
+            let mut arrivals = fed(memory, &[(1, 100), (2, 102)]);
+            arrivals.take();
+            assert!(arrivals.on_packet(Time::from_millis(5), 101));
+            assert!(!arrivals.on_packet(Time::from_millis(6), 101));
+            assert_eq!(arrivals.take(), [(101, at(5)), (102, at(2))]);
+            assert!(arrivals.on_packet(Time::from_millis(7), 99));
+            assert_eq!(arrivals.take(), [(99, at(7)), (100, at(1)), (101, at(5)), (102, at(2))]);
+        }
+    }
+
+    #[test]
+    fn memory_of_a_time_ends_when_something_new_comes_after_it() {
+        let mut arrivals = fed(LASTING, &[(0, 0), (1, 1), (400, 2)]);
+        arrivals.take();
+        assert!(arrivals.on_packet(Time::from_millis(501), 3));
+        assert_eq!(arrivals.first, 2);
+        arrivals.take();
+        // What came and was forgotten looks new, and what followed it missing: the sender knows better.
+        assert!(arrivals.on_packet(Time::from_millis(502), 0));
+        assert_eq!(arrivals.take(), [(0, at(502)), (1, None), (2, at(400)), (3, at(501))]);
+    }
+
+    #[test]
+    fn memory_of_a_count_passes_over_what_is_older() {
+        let mut arrivals = fed(Memory::Newest(4), &[(0, 10), (1, 11), (2, 12), (3, 13), (4, 14)]);
+        assert!(!arrivals.on_packet(Time::from_millis(5), 6));
+        assert_eq!(arrivals.take().len(), 5);
+        assert!(!arrivals.on_packet(Time::from_millis(6), 10));
+        assert_eq!(arrivals.take(), []);
+        assert!(arrivals.on_packet(Time::from_millis(7), 15));
+        assert_eq!(arrivals.take(), [(15, at(7))]);
+    }
+
+    #[test]
+    fn a_jump_of_the_numbers_costs_bounded_memory() {
+        for memory in [LASTING, Memory::Newest(64)] {
+            let mut arrivals = fed(memory, &[(0, 0), (1, 1 << 40), (2, (1 << 40) - 5)]);
+            assert!(arrivals.times.len() as u64 <= MOST);
+            let report = arrivals.take();
+            assert_eq!((report.len() as u64, report.last()), (MOST, Some(&(1 << 40, at(1)))));
+            assert!(arrivals.on_packet(Time::from_millis(3), (1 << 40) + 1));
+            assert_eq!(arrivals.take(), [((1 << 40) + 1, at(3))]);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+use crate::receiver::Receiver;
+use proptest::prelude::*;
+use thalweg_control::PacketId;
+use thalweg_sender::{Content, Packet};
+
+const STYLES: [FeedbackStyle; 4] =
+    [FeedbackStyle::PerPacket, FeedbackStyle::Twcc, FeedbackStyle::TwccOnRequest, FeedbackStyle::Ccfb];
+const AHEAD: Span = Span::from_secs(1);
+
+fn sent(id: u64) -> SentPacket {
+    SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1200))
+}
+
+/// What the sender hears of arrivals at these times, in order, and when each report left. Sizes are checked against the bytes.
+fn heard(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
+    let mut receiver = Receiver::new(style, clock_offset);
+    let mut twin = Reports::new(style, clock_offset);
+    let mut heard = Vec::new();
+    let mut ask = |receiver: &mut Receiver, twin: &mut Reports, until: Time| {
+        while receiver.next_event() < until {
+            let now = receiver.next_event();
+            while let Some(report) = receiver.poll_report(now) {
+                let size = match twin.poll(now) {
+                    Some(Message::Datagram(bytes)) => Bytes::new(bytes.len() as u64 + 42),
+                    told => told.map_or(Bytes::ZERO, |_| PER_PACKET_SIZE),
+                };
+                assert_eq!(report.size, size, "{style:?}");
+                heard.push((now, report));
+            }
+            assert!(receiver.next_event() > now);
+        }
+    };
+    for &(at, id) in arrivals {
+        ask(&mut receiver, &mut twin, at);
+        twin.on_packet(at, &sent(id));
+        receiver.on_packet(at, &Packet { sent: sent(id), content: Content::Padding });
+    }
+    ask(&mut receiver, &mut twin, Time::NEVER);
+    heard
+}
+
+/// How far the told arrival may be from the true one.
+fn resolution(style: FeedbackStyle) -> Span {
+    match style {
+        FeedbackStyle::PerPacket => Span::ZERO,
+        FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Span::from_micros(125),
+        FeedbackStyle::Ccfb => Span::from_nanos(488_283),
+    }
+}
+
+#[test]
+fn each_style_reports_when_and_as_large_as_it_should() {
+    let at = Time::from_micros(10_333);
+    let arrivals = [(at, 7), (at + Span::from_millis(5), 8)];
+    for (style, left, size) in [
+        // A head of 20 bytes, a chunk of 2 and two arrivals of one byte each.
+        (FeedbackStyle::Twcc, at + TWCC_INTERVAL, 24 + 42),
+        // 12 bytes around a stream, 8 before its reports, 2 for each packet.
+        (FeedbackStyle::Ccfb, at + CCFB_INTERVAL, 24 + 42),
+    ] {
+        let reports = heard(style, AHEAD, &arrivals);
+        let [(time, report)] = &reports[..] else { panic!("{reports:?}") };
+        assert_eq!((*time, report.size, report.acknowledgements.len()), (left, Bytes::new(size), 2));
+    }
+    let each = heard(FeedbackStyle::PerPacket, AHEAD, &arrivals);
+    assert_eq!(each.iter().map(|(time, _)| *time).collect::<Vec<_>>(), arrivals.map(|(time, _)| time));
+    assert!(each.iter().all(|(_, report)| report.size == Bytes::new(62) && report.hold.is_none()));
+}
+
+#[test]
+fn only_rfc_8888_tells_how_long_the_newest_arrival_was_held() {
+    let arrivals = [(Time::from_millis(10), 7), (Time::from_millis(15), 8)];
+    for style in STYLES {
+        let (_, report) = heard(style, AHEAD, &arrivals).remove(0);
+        let expected = (style == FeedbackStyle::Ccfb).then_some(Span::from_millis(26));
+        let wrong = report.hold.zip(expected).map_or(Span::ZERO, |(told, expected)| (told - expected).abs());
+        assert_eq!(report.hold.is_some(), expected.is_some());
+        assert!(wrong <= resolution(style) + Span::from_micros(16), "{style:?}: {:?}", report.hold);
+    }
+}
+
+#[test]
+fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
+    let mut reports = Reports::new(FeedbackStyle::TwccOnRequest, Span::ZERO);
+    reports.on_packet(Time::from_millis(1), &sent(1));
+    assert_eq!(reports.next_event(), Time::from_millis(1) + TWCC_INTERVAL);
+    reports.on_packet(Time::from_millis(2), &SentPacket { payload: Payload::Filler, ..sent(2) });
+    assert_eq!(reports.next_event(), Time::from_millis(2));
+    assert!(matches!(reports.poll(Time::from_millis(2)), Some(Message::Datagram(bytes)) if bytes.len() == 24));
+    assert_eq!((reports.poll(Time::from_millis(2)), reports.next_event()), (None, Time::NEVER));
+}
+
+#[test]
+fn a_packet_reported_missing_is_reported_again_when_it_comes_late() {
+    for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
+        let arrivals = [(1, 10), (2, 12), (100, 11)].map(|(millis, id)| (Time::from_millis(millis), id));
+        let told: Vec<Vec<(u64, bool)>> = heard(style, Span::ZERO, &arrivals)
+            .iter()
+            .map(|(_, report)| report.acknowledgements.iter().map(|told| (told.id.0, told.arrival.is_some())).collect())
+            .collect();
+        assert_eq!(told, [vec![(10, true), (11, false), (12, true)], vec![(11, true), (12, true)]], "{style:?}");
+    }
+}
+
+#[test]
+fn after_an_outage_of_ten_seconds_everything_lost_in_it_is_reported_missing() {
+    // A packet every 5 ms; 100 to 2099 are lost.
+    let ids = (0..100u64).chain(2100..2200);
+    let arrivals: Vec<(Time, u64)> = ids.map(|id| (Time::from_millis(5 * id), id)).collect();
+    for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
+        let reports = heard(style, AHEAD, &arrivals);
+        let told = |id: u64| {
+            let reports = reports.iter().flat_map(|(_, report)| &report.acknowledgements);
+            reports.filter(move |told| told.id.0 == id).map(|told| told.arrival).collect::<Vec<_>>()
+        };
+        assert!((100..2100).all(|id| told(id) == [None]), "{style:?}");
+        assert!((2100..2200).all(|id| {
+            let told = told(id);
+            let error = told[0].map(|at| (at - (Time::from_millis(5 * id) + AHEAD)).abs());
+            told.len() == 1 && error.is_some_and(|error| error <= resolution(style))
+        }));
+        assert!(reports.iter().all(|(_, report)| report.size <= Bytes::new(1200)));
+        let covering =
+            |report: &&(Time, Report)| report.1.acknowledgements[0].id.0 < 2100 && report.0 > Time::from_millis(10_000);
+        // Runs of TWCC count 8191 packets; RFC 8888 takes two bytes for each.
+        let datagrams = if style == FeedbackStyle::Twcc { 1 } else { 4 };
+        assert_eq!(reports.iter().filter(covering).count(), datagrams, "{style:?}");
+    }
+}
+
+#[test]
+fn what_no_packet_holds_goes_on_in_another() {
+    let arrivals: Vec<(Time, u64)> = (0..6000).map(|id| (Time::from_micros(5 * id), id)).collect();
+    for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
+        let reports = heard(style, Span::ZERO, &arrivals);
+        let ids: Vec<u64> =
+            reports.iter().flat_map(|(_, report)| &report.acknowledgements).map(|told| told.id.0).collect();
+        assert_eq!(ids, (0..6000).collect::<Vec<_>>(), "{style:?}");
+        assert!(reports.len() > 4 && reports.iter().all(|(_, report)| report.size <= Bytes::new(1200)));
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_arrival_is_heard_within_the_resolution_of_the_format_and_nothing_else(
+        style in prop::sample::select(&STYLES[..]),
+        start in prop_oneof![Just(0u64), 65_400u64..65_540, (1u64 << 20) - 100..1 << 20, 1u64 << 40..1 << 41],
+        clock_offset in prop_oneof![Just(0i64), 0i64..30_000_000_000_000],
+        // From packet to packet: how many places, how long; how late it comes; whether it comes at all, or twice.
+        steps in prop::collection::vec((
+            prop_oneof![20 => Just(1u64), 1 => 2u64..40, 1 => 900u64..2000],
+            prop_oneof![20 => 1_000_000u64..9_000_000, 1 => Just(10_000_000_000u64)],
+            prop_oneof![5 => Just(0u64), 1 => 0u64..30_000_000],
+            prop_oneof![8 => Just(1usize), 1 => Just(0), 1 => Just(2)],
+        ), 1..300),
+    ) {
+        let clock_offset = Span::from_nanos(clock_offset);
+        let (mut id, mut at) = (start, Time::ZERO);
+        let mut arrivals = Vec::new();
+        for (places, pause, late, copies) in steps {
+            id += places;
+            at += Span::from_nanos(pause as i64);
+            let came = at + Span::from_nanos(late as i64);
+            arrivals.extend((0..copies).map(|copy| (came + Span::from_millis(3) * copy as i64, id)));
+        }
+        arrivals.sort();
+        let mut first: BTreeMap<u64, Time> = BTreeMap::new();
+        // RFC 8888's receiver may pass over what comes more than 64 places late.
+        let (mut newest, mut too_late) = (0, BTreeSet::new());
+        for (time, id) in &arrivals {
+            newest = newest.max(*id);
+            if !first.contains_key(id) && style == FeedbackStyle::Ccfb && id + 64 <= newest {
+                too_late.insert(*id);
+            }
+            first.entry(*id).or_insert(*time + clock_offset);
+        }
+        let reports = heard(style, clock_offset, &arrivals);
+        let mut told = BTreeSet::new();
+        for (left, report) in &reports {
+            for acknowledgement in &report.acknowledgements {
+                let Some(arrival) = acknowledgement.arrival else { continue };
+                let id = acknowledgement.id.0;
+                prop_assert!(first.contains_key(&id), "{} never came", id);
+                if told.insert(id) {
+                    let error = (arrival - first[&id]).abs();
+                    prop_assert!(error <= resolution(style), "{} is {} off in the report of {}", id, error, left);
+                }
+            }
+        }
+        prop_assert!(first.keys().all(|id| told.contains(id) || too_late.contains(id)));
+    }
+}

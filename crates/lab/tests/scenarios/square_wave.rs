@@ -1,42 +1,51 @@
-//! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each.
+//! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each. It falls at 40 and at
+//! 120 s and rises at 80 s. What a drop does hangs on what the encoder made just before it, so the mean of two is judged, as
+//! Chromium's five were measured.
 
 use crate::support::{play, scenario, square_wave};
 use thalweg_lab::metrics::response::{Drop, after_drop, mean_between, time_to_reach};
+use thalweg_lab::simulate::Run;
 use thalweg_units::Size;
+
+fn drops(run: &Run) -> [Drop; 2] {
+    [40.0, 120.0].map(|at| after_drop(&run.outcome.frames, at, 20.0))
+}
+
+fn mean_worst(drops: &[Drop; 2]) -> f64 {
+    drops.iter().map(|drop| drop.worst_ms).sum::<f64>() / 2.0
+}
 
 #[test]
 fn our_gcc_behaves_like_chromiums() {
-    let run = play(&scenario(112, Size::HD), "gcc", square_wave());
+    let run = play(&scenario(140, Size::HD), "gcc", square_wave());
     let series = &run.outcome.series;
     let sent = |from, to| mean_between(&series.sent_mbps, series.bin_s, from, to);
     let first_second = time_to_reach(&series.sent_mbps, series.bin_s, 0.0, 1.0).unwrap_or(f64::INFINITY);
     let steady = [sent(20.0, 40.0) / 2.0, sent(55.0, 80.0) / 0.5];
     let rise = time_to_reach(&series.sent_mbps, series.bin_s, 80.0, 1.8).unwrap_or(f64::INFINITY);
-    let Drop { worst_ms: worst, recovery_s: back } = after_drop(&run.outcome.frames, 40.0, 20.0);
-    println!(
-        "first above 1 Mbps {first_second:.1} s, steady {steady:.2?}, rise {rise:.1} s, worst {worst:.0} ms, back {back:.1} s"
-    );
+    let drops = drops(&run);
+    println!("first above 1 Mbps {first_second:.1} s, steady {steady:.2?}, rise {rise:.1} s, {drops:.1?}");
     // Chromium: in its first second; 0.81-0.93; 17-21 s; 1.9-2.5 s; 4-5 s.
     assert!((0.9..=2.5).contains(&first_second));
     assert!(steady.iter().all(|share| (0.75..=0.97).contains(share)), "{steady:?}");
     assert!((14.0..=25.0).contains(&rise), "{rise}");
-    assert!((1400.0..=3000.0).contains(&worst), "{worst}");
-    assert!((3.0..=9.0).contains(&back), "{back}");
+    assert!((1400.0..=3000.0).contains(&mean_worst(&drops)), "{drops:?}");
+    assert!(drops.iter().all(|drop| (3.0..=8.0).contains(&drop.recovery_s)), "{drops:?}");
 }
 
 #[test]
 fn vidaptive_follows_the_link_within_seconds_and_keeps_frames_fresh() {
-    let run = play(&scenario(95, Size::HD), "vidaptive", square_wave());
+    let run = play(&scenario(130, Size::HD), "vidaptive", square_wave());
     let series = &run.outcome.series;
     let wire = time_to_reach(&series.sent_mbps, series.bin_s, 80.0, 1.8).unwrap_or(f64::INFINITY);
-    // The encoder aims at alpha times the rate; what it settles at is what counts as there.
-    let settled = mean_between(&series.video_mbps, series.bin_s, 88.0, 95.0);
+    // The encoder aims at alpha times the rate; what it settles at long after the step is what counts as there.
+    let settled = mean_between(&series.video_mbps, series.bin_s, 100.0, 120.0);
     let video = time_to_reach(&series.video_mbps, series.bin_s, 80.0, 0.9 * settled).unwrap_or(f64::INFINITY);
-    let Drop { worst_ms: worst, recovery_s: back } = after_drop(&run.outcome.frames, 40.0, 20.0);
-    println!("wire {wire:.1} s, video {settled:.2} Mbps in {video:.1} s, worst {worst:.0} ms, back {:.1} s", back);
+    let drops = drops(&run);
+    println!("wire {wire:.1} s, video {settled:.2} Mbps in {video:.1} s, {drops:.1?}");
     assert!((0.9..=3.0).contains(&wire), "{wire}");
-    assert!((1.1..=1.9).contains(&settled), "{settled}");
+    assert!((1.2..=1.9).contains(&settled), "{settled}");
     assert!((0.9..=6.0).contains(&video), "{video}");
-    assert!((200.0..=700.0).contains(&worst), "{worst}");
-    assert!((0.0..=2.5).contains(&back), "{back}");
+    assert!((200.0..=700.0).contains(&mean_worst(&drops)), "{drops:?}");
+    assert!(drops.iter().all(|drop| (0.0..=2.5).contains(&drop.recovery_s)), "{drops:?}");
 }

@@ -20,7 +20,9 @@ pub enum TargetBase {
     /// The controller's capacity less what headers and retransmissions take, as WebRTC allocates.
     #[default]
     CapacityLessOverhead,
-    /// The rate the pacer sends at: CC-Rate, as Vidaptive's paper has it.
+    /// The rate the pacer sends at, CC-Rate, less what headers and retransmissions take: what WebRTC's allocation makes of it.
+    PacingRateLessOverhead,
+    /// The rate the pacer sends at: CC-Rate, as Vidaptive's paper has it; alpha leaves room for headers as for everything else.
     PacingRate,
 }
 
@@ -125,6 +127,7 @@ impl RateTargeted {
         }
         let base = match self.base {
             TargetBase::CapacityLessOverhead => view.allowance.capacity.scale(view.payload_share),
+            TargetBase::PacingRateLessOverhead => view.pacing.scale(view.payload_share),
             TargetBase::PacingRate => view.pacing,
         };
         let target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);

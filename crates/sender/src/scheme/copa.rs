@@ -43,7 +43,8 @@ pub(super) fn with_dummies_and_safeguards() -> Scheme {
 
 fn frames(safeguards: safeguards::Config) -> FramesConfig {
     FramesConfig::RateTargeted(rate_targeted::Config {
-        base: TargetBase::PacingRate,
+        // Without it the encoder would be aimed at more than fits, and every delay of these ablations would be its queue.
+        base: TargetBase::PacingRateLessOverhead,
         safeguards,
         resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig::default()),
         ..rate_targeted::Config::default()

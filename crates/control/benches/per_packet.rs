@@ -1,8 +1,20 @@
 //! What a packet costs: nanoseconds per packet sent and reported, for the history alone and for each controller on top of it.
 //!
-//! `cargo bench -p thalweg-control`. Times of a shared machine waver; instructions do not. To count them, build with
-//! `cargo bench -p thalweg-control --no-run` and run the binary that it names on one subject and a fixed number of packets:
-//! `valgrind --tool=callgrind --toggle-collect='*per_packet::drive*' BINARY gcc twcc 100000`; "Collected" over 100000 is instructions per packet.
+//! ```text
+//! cargo bench -p thalweg-control --bench per_packet                       # ns per packet: all subjects, all styles
+//! cargo bench -p thalweg-control --bench per_packet -- gcc twcc 100000    # one subject, one style, so many packets once
+//! ```
+//!
+//! Times of a shared machine waver; instructions do not. Two commands count them, the second on the binary that the first names:
+//!
+//! ```text
+//! cargo bench -p thalweg-control --bench per_packet --no-run
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='*per_packet::drive*' BINARY gcc twcc 100000
+//! ```
+//!
+//! "Collected" over 100000 is instructions per packet, sent and reported. One report covers one packet (`each`), 32 (`rfc8888`)
+//! or 65 (`twcc`): so many times that is what a report costs with its packets. Without `--toggle-collect`, the difference of two
+//! runs over the difference of their packets says the same.
 
 use std::time::{Duration, Instant};
 

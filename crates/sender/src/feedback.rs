@@ -92,19 +92,18 @@ impl Reader {
     fn transport(&mut self, feedback: &twcc::Feedback, newest: PacketId) -> Option<News> {
         let last = &mut self.last;
         let packets = self.transport.read(feedback, newest.0).filter(|(sequence, _)| *sequence <= newest.0);
-        let acknowledgements: Vec<Acknowledgement> = packets
-            .map(|(sequence, arrival)| {
-                let arrival = match arrival {
-                    twcc::Arrival::Missing => None,
-                    twcc::Arrival::Untimed => Some(*last),
-                    twcc::Arrival::At(time) => {
-                        *last = time;
-                        Some(time)
-                    }
-                };
-                Acknowledgement { id: PacketId(sequence), arrival, ce: false }
-            })
-            .collect();
+        let mut acknowledgements = Vec::with_capacity(feedback.statuses.len());
+        acknowledgements.extend(packets.map(|(sequence, arrival)| {
+            let arrival = match arrival {
+                twcc::Arrival::Missing => None,
+                twcc::Arrival::Untimed => Some(*last),
+                twcc::Arrival::At(time) => {
+                    *last = time;
+                    Some(time)
+                }
+            };
+            Acknowledgement { id: PacketId(sequence), arrival, ce: false }
+        }));
         (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
     }
 

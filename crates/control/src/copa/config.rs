@@ -2,7 +2,7 @@
 
 use thalweg_units::{ConfigError, Span};
 
-use super::Copa;
+use super::{Copa, Turning};
 
 /// Copa's parameters; where sources disagree, copa.md section 3 has the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,8 +18,11 @@ pub struct Config {
     pub initial_window: f64,
     /// Least window, in packets (genericCC, mvfst: 2).
     pub min_window: f64,
-    /// Velocity doubles from this many round trips in one direction on (paper: 3).
+    /// Velocity doubles from this many round trips in one direction on (paper: 3; mvfst: 4 where, as here, the standing RTT is
+    /// compared, which shows a rising queue half an srtt late).
     pub velocity_after: u32,
+    /// What becomes of the velocity when the window turns.
+    pub turning: Turning,
     /// Pacing is this many times window / RTT_standing (paper: 2).
     pub pacing_gain: f64,
     /// The srtt assumed before the first sample.
@@ -44,8 +47,8 @@ pub struct Config {
 pub enum LimitedBy {
     /// Less than two packets of room after a send within the last srtt.
     Room,
-    /// At least this share of the window in flight after a send within the last srtt: for senders paced at window / srtt, whose
-    /// flight hovers just below the window (Vidaptive: 0.75).
+    /// After a send within the last srtt at least this share of the window in flight, or no room for another packet: for senders
+    /// paced at window / srtt, whose flight hovers just below the window (Vidaptive: 0.75).
     Share(f64),
 }
 
@@ -73,7 +76,8 @@ impl Default for Config {
             standing_share: 0.5,
             initial_window: 10.0,
             min_window: 2.0,
-            velocity_after: 3,
+            velocity_after: 4,
+            turning: Turning::default(),
             pacing_gain: 2.0,
             srtt_before_samples: Span::from_millis(100),
             limited_by: LimitedBy::Share(0.75),

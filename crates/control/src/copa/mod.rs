@@ -13,7 +13,8 @@ use crate::estimate::{WindowedMax, WindowedMin};
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::{MSS, SentPacket};
 pub use config::{Competitive, Config, LimitedBy};
-use velocity::Velocity;
+pub use velocity::Turning;
+use velocity::{Ack, Rule, Velocity};
 
 /// Copa's state. Windows are in packets of [`MSS`], as in the paper.
 #[derive(Debug, Clone)]
@@ -118,7 +119,9 @@ impl Copa {
     fn note_limited(&mut self, now: Time, in_flight: Bytes) {
         let limited = match self.config.limited_by {
             LimitedBy::Room => in_flight + MSS * 2 >= self.window(),
-            LimitedBy::Share(share) => in_flight.as_f64() >= share * self.window().as_f64(),
+            LimitedBy::Share(share) => {
+                in_flight + MSS > self.window() || in_flight.as_f64() >= share * self.window().as_f64()
+            }
         };
         if limited {
             self.limited_at = Some(now);
@@ -142,8 +145,9 @@ impl Copa {
             self.decide(now, "leave slow start", "rate above target", self.cwnd);
         }
         // Without evidence that the window limits, it may shrink but not grow, and velocity does not build up.
-        let cap = (self.delta * self.cwnd).max(1.0);
-        self.velocity.on_ack(now, self.srtt, self.cwnd, below, limited, cap, self.config.velocity_after);
+        let ack = Ack { now, srtt: self.srtt, cwnd: self.cwnd, up: below, limited, delta: self.delta };
+        let rule = Rule { double_after: self.config.velocity_after, turning: self.config.turning };
+        self.velocity.on_ack(&ack, rule);
         let step = (self.velocity.get() * packets / (self.delta * self.cwnd)).min(self.cwnd / 2.0);
         if !below {
             self.cwnd -= step;
@@ -321,6 +325,16 @@ mod tests {
         copa.velocity = Velocity::running(4.0, 1, Time::from_millis(1000), 30.0);
         ack(&mut copa, 50, 1500);
         assert!((copa.cwnd - 30.148).abs() < 1e-3, "{}", copa.cwnd);
+    }
+
+    #[test]
+    fn a_window_into_which_no_packet_fits_limits() {
+        let mut copa = copa(2.2, 50, 50);
+        copa.limited_at = None;
+        copa.note_limited(Time::from_millis(1000), Bytes::new(1200));
+        assert_eq!(copa.limited_at, None);
+        copa.note_limited(Time::from_millis(1000), Bytes::new(2400));
+        assert_eq!(copa.limited_at, Some(Time::from_millis(1000)), "2400 of 3300 bytes are 73 %, and 900 are left");
     }
 
     #[test]

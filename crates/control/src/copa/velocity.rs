@@ -2,6 +2,49 @@
 
 use thalweg_units::{Span, Time};
 
+/// What becomes of the velocity when the window turns before its round trip is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Turning {
+    /// It stays until the round trip is over (the paper, genericCC): the window goes back as fast as it came, so what it rose too
+    /// far is gone within a round trip. Needed where packets are paced at window / srtt: the flight then follows the window a
+    /// round trip later, and the window is well past its place when the queue shows it.
+    #[default]
+    AtRoundTrip,
+    /// It falls to 1 at once (mvfst): for senders paced at twice window / srtt, whose flight is the window.
+    AtOnce,
+}
+
+/// When the velocity changes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule {
+    /// It doubles from this many round trips in one direction on.
+    pub(super) double_after: u32,
+    pub(super) turning: Turning,
+}
+
+/// An acknowledgement, as far as the velocity is concerned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ack {
+    pub(super) now: Time,
+    pub(super) srtt: Span,
+    /// The window in packets.
+    pub(super) cwnd: f64,
+    /// Whether the window wants to grow.
+    pub(super) up: bool,
+    /// Whether the window limits the sender.
+    pub(super) limited: bool,
+    pub(super) delta: f64,
+}
+
+impl Ack {
+    /// The velocity at which the window doubles or halves in a round trip (copa.md section 3: v is at most delta times the
+    /// window; nothing changes by more than a factor of 2).
+    fn most(&self) -> f64 {
+        (self.delta * self.cwnd / if self.up { 1.0 } else { 2.0 }).max(1.0)
+    }
+}
+
 /// v, and since when the window has gone one way.
 #[derive(Debug, Clone)]
 pub(super) struct Velocity {
@@ -22,37 +65,28 @@ impl Velocity {
         self.value
     }
 
-    /// An acknowledgement came while the window is `cwnd`; once an `srtt`, the way it went since the last mark is judged.
-    pub(super) fn on_ack(
-        &mut self,
-        now: Time,
-        srtt: Span,
-        cwnd: f64,
-        up: bool,
-        limited: bool,
-        cap: f64,
-        double_after: u32,
-    ) {
-        let (marked_at, marked) = *self.mark.get_or_insert((now, cwnd));
-        if now - marked_at >= srtt {
-            let direction = if cwnd > marked { 1 } else { -1 };
-            if direction == self.direction && (limited || direction < 0) {
+    /// Once a smoothed round trip, the way that the window went since the last mark is judged.
+    pub(super) fn on_ack(&mut self, ack: &Ack, rule: Rule) {
+        let (marked_at, marked) = *self.mark.get_or_insert((ack.now, ack.cwnd));
+        if ack.now - marked_at >= ack.srtt {
+            let direction = if ack.cwnd > marked { 1 } else { -1 };
+            if direction == self.direction && (ack.limited || direction < 0) {
                 self.same += 1;
-                if self.same >= double_after {
-                    self.value = (2.0 * self.value).min(cap);
+                if self.same >= rule.double_after {
+                    self.value *= 2.0;
                 }
             } else {
                 self.value = 1.0;
                 self.same = 0;
             }
             self.direction = direction;
-            self.mark = Some((now, cwnd));
+            self.mark = Some((ack.now, ack.cwnd));
         }
-        let wanted = if up { 1 } else { -1 };
-        // mvfst's safeguard: a fast window does not overshoot into the other direction.
-        if wanted != self.direction && self.value > 1.0 {
-            *self = Velocity { value: 1.0, direction: wanted, same: 0, mark: Some((now, cwnd)) };
+        let wanted = if ack.up { 1 } else { -1 };
+        if rule.turning == Turning::AtOnce && wanted != self.direction && self.value > 1.0 {
+            *self = Velocity { value: 1.0, direction: wanted, same: 0, mark: Some((ack.now, ack.cwnd)) };
         }
+        self.value = self.value.min(ack.most());
     }
 
     #[cfg(test)]
@@ -66,13 +100,22 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
+    const SRTT: Span = Span::from_millis(50);
+
+    fn ack(ms: u64, cwnd: f64, up: bool) -> Ack {
+        Ack { now: Time::from_millis(ms), srtt: SRTT, cwnd, up, limited: true, delta: 0.9 }
+    }
+
+    fn rule(turning: Turning) -> Rule {
+        Rule { double_after: 3, turning }
+    }
+
     #[test]
     fn velocity_doubles_from_the_third_round_trip_in_one_direction_on() {
         let mut velocity = Velocity::default();
-        let srtt = Span::from_millis(50);
         let values: Vec<f64> = (0..8)
             .map(|round| {
-                velocity.on_ack(Time::from_millis(50 * round), srtt, 10.0 + round as f64, true, true, 100.0, 3);
+                velocity.on_ack(&ack(50 * round, 100.0 + round as f64, true), rule(Turning::AtRoundTrip));
                 velocity.get()
             })
             .collect();
@@ -80,9 +123,24 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_mind_resets_it_at_once() {
-        let mut velocity = Velocity::running(8.0, 1, Time::ZERO, 10.0);
-        velocity.on_ack(Time::from_millis(1), Span::from_millis(50), 12.0, false, true, 100.0, 3);
-        assert_eq!(velocity.get(), 1.0);
+    fn a_turn_resets_it_at_once_or_when_the_round_trip_is_over_and_the_window_has_fallen() {
+        for (turning, after_a_millisecond) in [(Turning::AtOnce, 1.0), (Turning::AtRoundTrip, 8.0)] {
+            let mut velocity = Velocity::running(8.0, 1, Time::ZERO, 40.0);
+            velocity.on_ack(&ack(1, 42.0, false), rule(turning));
+            assert_eq!(velocity.get(), after_a_millisecond, "{turning:?}");
+            velocity.on_ack(&ack(51, 39.0, false), rule(turning));
+            assert_eq!(velocity.get(), 1.0, "{turning:?}");
+        }
+    }
+
+    #[test]
+    fn in_a_round_trip_the_window_at_most_doubles_or_halves() {
+        for (up, most) in [(true, 18.0), (false, 9.0)] {
+            let mut velocity = Velocity::running(1000.0, if up { 1 } else { -1 }, Time::ZERO, 20.0);
+            velocity.on_ack(&ack(1, 20.0, up), rule(Turning::AtRoundTrip));
+            assert_eq!(velocity.get(), most);
+            velocity.on_ack(&ack(2, 1.0, up), rule(Turning::AtRoundTrip));
+            assert_eq!(velocity.get(), 1.0);
+        }
     }
 }

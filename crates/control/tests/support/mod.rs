@@ -13,5 +13,5 @@ pub mod subjects;
 pub use bottleneck::Schedule;
 pub use feedback::{Clock, Style};
 pub use record::Record;
-pub use sender::Source;
+pub use sender::{Pacing, Source};
 pub use simulation::Scenario;

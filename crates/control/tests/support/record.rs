@@ -13,6 +13,8 @@ pub struct Bin {
     pub queueing: Span,
     pub worst: Span,
     pub target: Rate,
+    /// The window at its end.
+    pub window: Option<Bytes>,
     pub round_trip: Span,
     pub round_trips: u64,
 }
@@ -65,6 +67,12 @@ impl Record {
 
     pub fn target(&self, at: f64) -> Rate {
         self.bins[(at * 10.0) as usize].target
+    }
+
+    /// The least and the largest window at the ends of bins.
+    pub fn windows(&self, from: f64, to: f64) -> (Bytes, Bytes) {
+        let windows = || self.seconds(from, to).iter().filter_map(|bin| bin.window);
+        (windows().min().unwrap_or(Bytes::ZERO), windows().max().unwrap_or(Bytes::ZERO))
     }
 
     /// The first instant after `from` (both in seconds) since when `rate` arrived over `window` seconds.

@@ -41,6 +41,15 @@ impl Source {
     }
 }
 
+/// How fast packets leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pacing {
+    /// As the controller says.
+    Controller,
+    /// At window / srtt where there is a window: Vidaptive's CC-Rate.
+    WindowRate,
+}
+
 /// A probe cluster being sent.
 #[derive(Debug, Clone, Copy)]
 struct Probing {
@@ -57,6 +66,7 @@ pub struct Sender {
     pub controller: Box<dyn Controller>,
     pub history: History,
     source: Source,
+    pacing: Pacing,
     queue: VecDeque<Bytes>,
     next_id: u64,
     next_send: Time,
@@ -66,12 +76,13 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub fn new(mut controller: Box<dyn Controller>, source: Source) -> Sender {
+    pub fn new(mut controller: Box<dyn Controller>, source: Source, pacing: Pacing) -> Sender {
         controller.on_demand(Time::ZERO, source.demand());
         Sender {
             controller,
             history: History::new(thalweg_control::feedback::Config::default()),
             source,
+            pacing,
             queue: VecDeque::new(),
             next_id: 0,
             next_send: Time::ZERO,
@@ -144,10 +155,17 @@ impl Sender {
         if now < self.next_send {
             return Err(self.next_send.min(self.timeouts()));
         }
-        let pacing = if padding { allowance.padding } else { allowance.pacing.max(self.drain()) };
+        let pacing = if padding { allowance.padding } else { self.pacing(&allowance).max(self.drain()) };
         self.next_send = now + pacing.time_for(size).min(Span::from_secs(2));
         let payload = if padding { Payload::Filler } else { Payload::Media };
         Ok(self.leave(now, size, payload, None, &allowance))
+    }
+
+    fn pacing(&self, allowance: &Allowance) -> Rate {
+        match (self.pacing, allowance.window, self.history.srtt()) {
+            (Pacing::WindowRate, Some(window), Some(srtt)) => window.per(srtt),
+            _ => allowance.pacing,
+        }
     }
 
     /// WebRTC's pacer empties its queue within two seconds.

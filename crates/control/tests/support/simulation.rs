@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, Random, Rate, Seed, Span, Time};
 use super::bottleneck::{Bottleneck, Schedule};
 use super::feedback::{Clock, Message, Receiver, Style};
 use super::record::Record;
-use super::sender::{Sender, Source};
+use super::sender::{Pacing, Sender, Source};
 
 /// Everything that makes a run.
 #[derive(Debug, Clone)]
@@ -21,6 +21,7 @@ pub struct Scenario {
     pub style: Style,
     pub clock: Clock,
     pub source: Source,
+    pub pacing: Pacing,
     /// The chance of a packet to be lost, reported twice, or overtaken (delayed by up to 10 ms).
     pub loss: f64,
     pub duplicates: f64,
@@ -40,6 +41,7 @@ impl Scenario {
             style: Style::PerPacket,
             clock: Clock::TRUE,
             source: Source::Backlog(Bytes::new(1200)),
+            pacing: Pacing::Controller,
             loss: 0.0,
             duplicates: 0.0,
             reordering: 0.0,
@@ -75,7 +77,7 @@ struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     fn new(scenario: &'a Scenario, controller: Box<dyn Controller>) -> Simulation<'a> {
         Simulation {
-            sender: Sender::new(controller, scenario.source),
+            sender: Sender::new(controller, scenario.source, scenario.pacing),
             bottleneck: Bottleneck::new(scenario.capacity.clone(), scenario.queue),
             receiver: Receiver::new(scenario.style, scenario.clock),
             events: BTreeMap::new(),
@@ -165,7 +167,10 @@ impl<'a> Simulation<'a> {
             match self.sender.send(now) {
                 Ok(packet) => self.carry(now, packet.id, packet.size),
                 Err(wake) => {
-                    self.record.bin(now).target = self.sender.controller.allowance().capacity;
+                    let allowance = self.sender.controller.allowance();
+                    let bin = self.record.bin(now);
+                    bin.target = allowance.capacity;
+                    bin.window = allowance.window;
                     return wake;
                 }
             }

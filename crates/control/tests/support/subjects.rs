@@ -24,15 +24,16 @@ pub enum Kind {
 /// All of them.
 pub const ALL: &[Subject] = &[
     Subject { name: "fixed", build: || Box::new(fixed::Config::default().build().unwrap()), kind: Kind::Blind },
-    Subject { name: "copa", build: || Box::new(copa::Config::default().build().unwrap()), kind: Kind::Window },
-    Subject { name: "copa-0.9", build: copa_of_vidaptive, kind: Kind::Window },
+    Subject { name: "copa", build: || copa_alone(0.5), kind: Kind::Window },
+    Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];
 
-fn copa_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(copa::Config { delta: 0.9, ..copa::Config::default() }.build().unwrap())
+/// As this harness paces it: at twice window / RTT.
+fn copa_alone(delta: f64) -> Box<dyn Controller> {
+    Box::new(copa::Config { delta, turning: copa::Turning::AtOnce, ..copa::Config::default() }.build().unwrap())
 }
 
 fn gcc_of_2021() -> Box<dyn Controller> {

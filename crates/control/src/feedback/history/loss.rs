@@ -35,6 +35,7 @@ impl Loss {
     }
 
     /// Declares lost what enough later packets have overtaken.
+    #[inline]
     pub(super) fn judge_overtaken(&mut self, packets: &mut Packets, config: &Config, reports: &mut Vec<Report>) {
         let until = self.newest_arrived.map_or(0, |newest| (newest + 1).saturating_sub(config.reorder_packets));
         self.judge(until, packets, reports);

@@ -47,6 +47,7 @@ impl RoundTrips {
     }
 
     /// Takes in a report of arrivals; returns the newest packet's round trip, as it was and as the path alone makes it.
+    #[inline]
     pub(super) fn on_report(
         &mut self,
         now: Time,

@@ -12,7 +12,7 @@ use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
 use thalweg_video::scale;
 use thalweg_video::source::Format;
 
-use super::{Cargo, Parcel, SimulateError, request_size};
+use super::{Cargo, Parcel, SimulateError};
 use crate::footage::Footage;
 use crate::metrics::QualitySource;
 use crate::outcome::FrameRecord;
@@ -202,7 +202,7 @@ impl Flow {
                 crate::receiver::Request::Keyframe => What::KeyframeAsked,
             };
             recorder.push(Record { at: now, flow, what });
-            down.offer(now, request_size(&request), Parcel { flow, content: Cargo::Request(request) });
+            down.offer(now, request.size(), Parcel { flow, content: Cargo::Request(request) });
         }
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use thalweg_codecs::{DecodeError, EncodeError};
 use thalweg_link::{Link, Path, PathError, Trace};
 use thalweg_sender::{Packet, Scheme};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Span, Time};
 use thalweg_video::source::SourceError;
 
 use crate::outcome::Outcome;
@@ -193,14 +193,4 @@ fn step(
         flow.pump(now, &mut network.up, recorder)?;
     }
     Ok(())
-}
-
-/// The size of a NACK or keyframe request on the wire: IPv4, UDP, RTCP header and two SSRCs, SRTCP; and four bytes for each
-/// run of up to 17 packets.
-fn request_size(request: &Request) -> Bytes {
-    let body = match request {
-        Request::Repeat(sequences) => 4 * (sequences.len() as u64).div_ceil(17),
-        Request::Keyframe => 0,
-    };
-    Bytes::new(54 + body)
 }

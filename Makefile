@@ -4,7 +4,7 @@ CARGO ?= cargo
 # libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
 PACKAGES = libvpx-dev pkg-config
 
-.PHONY: demo test setup check clean
+.PHONY: demo test setup check fuzz bench clean
 
 demo: setup
 	$(CARGO) build --release -p thalweg-cli
@@ -19,6 +19,15 @@ check: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+# Every parser of bytes from outside against its corpora and seeded mutations, on the stable compiler; fuzz/Cargo.toml says how to
+# let libFuzzer loose on the same targets.
+fuzz: setup
+	$(CARGO) test --manifest-path fuzz/Cargo.toml --no-default-features --target-dir target
+
+# What a packet, a report, a frame and a whole run cost.
+bench: setup
+	$(CARGO) bench --workspace
 
 setup:
 	@pkg-config --exists vpx || { \

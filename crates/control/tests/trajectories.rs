@@ -92,6 +92,35 @@ fn copa_that_drops_its_velocity_at_once_swings_where_the_flight_follows_the_wind
     within(long.ratio, 2.0, 5.0, "largest window over least at twice window / RTT, 20 Mbps and 100 ms");
 }
 
+/// How many of the paths from 1 to 20 Mbps and 20 to 200 ms are used to less than 95 % after the step, by packets of 200 and 1200
+/// bytes and both deltas.
+fn left_unused(turning: copa::Turning, velocity_after: u32, pacing: Pacing) -> usize {
+    let mut unused = 0;
+    for path in [1000, 2000, 4000, 8000, 20_000].into_iter().flat_map(|k| [20, 50, 100, 200].map(|r| (k, r))) {
+        for (delta, size) in [(0.5, 200), (0.5, 1200), (0.9, 200), (0.9, 1200)] {
+            let config = copa::Config { delta, turning, velocity_after, ..copa::Config::default() };
+            unused += usize::from(fourfold_step(config, pacing, path, size).used < 0.95);
+        }
+    }
+    unused
+}
+
+#[test]
+#[ignore = "640 runs: docs/papers/copa.md has what they say"]
+fn what_a_turn_does_to_the_velocity_decides_on_which_paths_copa_swings() {
+    for (turning, velocity_after, at_window_over_srtt, at_twice_window_over_rtt) in [
+        (copa::Turning::AtOnce, 3, 40..=55, 8..=20),
+        (copa::Turning::AtOnce, 4, 30..=50, 4..=12),
+        (copa::Turning::AtRoundTrip, 3, 0..=5, 10..=25),
+        (copa::Turning::AtRoundTrip, 4, 0..=4, 8..=20),
+    ] {
+        let at = |pacing| left_unused(turning, velocity_after, pacing);
+        let counts = (at(Pacing::WindowRate), at(Pacing::Controller));
+        println!("{turning:?}, doubling after {velocity_after}: below 95 % on {counts:?} of 80 paths");
+        assert!(at_window_over_srtt.contains(&counts.0) && at_twice_window_over_rtt.contains(&counts.1));
+    }
+}
+
 #[test]
 fn copa_grows_out_of_a_window_that_holds_two_packets() {
     // Two packets of 1200 bytes are less than three quarters of a window into which a third does not fit.

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use thalweg_codecs::CodecTime;
 use thalweg_lab::scenario::Scenario;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
 use thalweg_units::{Seed, Span};
@@ -57,19 +56,7 @@ fn scenario(arguments: &Arguments) -> Scenario {
     let delay = HopConfig::Delay { delay: arguments.delay, jitter: Jitter::None, reorders: false };
     let mut down: Vec<HopConfig> = arguments.down.iter().map(|name| bottleneck(name, QueueConfig::Infinite)).collect();
     down.push(delay.clone());
-    Scenario {
-        name: crate::link::label(&arguments.trace),
-        duration: arguments.duration,
-        seed: arguments.seed,
-        video: arguments.pictures.video(),
-        codec: arguments.pictures.codec(),
-        codec_time: CodecTime::default(),
-        up: PathConfig { hops: vec![bottleneck(&arguments.trace, queue), delay] },
-        down: PathConfig { hops: down },
-        feedback: None,
-        measure_quality: true,
-        ssim: arguments.pictures.ssim,
-        clock_offset: Span::from_millis(1234),
-        competitors: Vec::new(),
-    }
+    let up = PathConfig { hops: vec![bottleneck(&arguments.trace, queue), delay] };
+    let name = crate::link::label(&arguments.trace);
+    arguments.pictures.over(name, arguments.duration, arguments.seed, up, PathConfig { hops: down })
 }

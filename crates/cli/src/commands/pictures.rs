@@ -1,8 +1,9 @@
 //! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
 
-use thalweg_codecs::Codec;
-use thalweg_lab::scenario::Video;
-use thalweg_units::Size;
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_lab::scenario::{Scenario, Video};
+use thalweg_link::PathConfig;
+use thalweg_units::{Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
 #[derive(clap::Args)]
@@ -21,10 +22,30 @@ pub(super) struct Pictures {
     codec: Codec,
     /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
     #[arg(long, default_value = "window", value_parser = ssim)]
-    pub(super) ssim: Ssim,
+    ssim: Ssim,
 }
 
 impl Pictures {
+    /// These pictures over a path, with everything else as a laboratory has it.
+    pub(super) fn over(&self, name: String, duration: Span, seed: Seed, up: PathConfig, down: PathConfig) -> Scenario {
+        Scenario {
+            name,
+            duration,
+            seed,
+            video: self.video(),
+            codec: self.codec(),
+            codec_time: CodecTime::default(),
+            up,
+            down,
+            feedback: None,
+            measure_quality: true,
+            ssim: self.ssim,
+            // Two machines' clocks never agree; nothing may hang on it.
+            clock_offset: Span::from_millis(1234),
+            competitors: Vec::new(),
+        }
+    }
+
     pub(super) fn video(&self) -> Video {
         Video { source: self.video.clone(), size: self.size, frame_rate: self.frame_rate }
     }

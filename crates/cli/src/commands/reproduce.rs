@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
-use thalweg_codecs::CodecTime;
 use thalweg_lab::Outcome;
 use thalweg_lab::reproduce::{Experiment, Figure, Links, Published, Reading, StepResponse, compare, figures, mean};
 use thalweg_lab::scenario::Scenario;
@@ -80,20 +79,10 @@ fn jobs(scenarios: &[Scenario], schemes: &[Scheme], out: &Path) -> Vec<Job> {
 fn scenarios(links: &Links, arguments: &Arguments) -> anyhow::Result<Vec<Scenario>> {
     let delay = || HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
     let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
-    let scenario = |name: String, duration, up: HopConfig, down: Option<HopConfig>| Scenario {
-        name,
-        duration,
-        seed: arguments.seed,
-        video: arguments.pictures.video(),
-        codec: arguments.pictures.codec(),
-        codec_time: CodecTime::default(),
-        up: PathConfig { hops: vec![up, delay()] },
-        down: PathConfig { hops: down.into_iter().chain([delay()]).collect() },
-        feedback: None,
-        measure_quality: true,
-        ssim: arguments.pictures.ssim,
-        clock_offset: Span::from_millis(1234),
-        competitors: Vec::new(),
+    let scenario = |name: String, duration, up: HopConfig, down: Option<HopConfig>| {
+        let up = PathConfig { hops: vec![up, delay()] };
+        let down = PathConfig { hops: down.into_iter().chain([delay()]).collect() };
+        arguments.pictures.over(name, duration, arguments.seed, up, down)
     };
     let starting_with = match links {
         Links::SquareWave { high, low, half, duration } => {

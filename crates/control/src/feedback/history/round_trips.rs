@@ -59,11 +59,11 @@ impl RoundTrips {
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         let flight = mean_flight(now, arrived);
         self.srtt = Some(self.srtt.map_or(flight, |srtt| srtt + (flight - srtt) / 8));
-        let path_rtt = if hold.is_some() { Some(rtt) } else { self.path_rtt(now, newest.delay(), arrived) };
-        (rtt, path_rtt)
+        (rtt, self.path_rtt(now - hold.unwrap_or(Span::ZERO), newest.delay(), arrived))
     }
 
-    /// Forward delay of the newest packet and the least recent return delay, for reports that do not tell their hold.
+    /// Forward delay of the newest packet and the least recent return delay: what reports wait for, at the receiver or in the queues
+    /// of the way back, is no delay of the path that is to be judged. `now` is less the hold where the report tells it.
     fn path_rtt(&mut self, now: Time, delay: Span, arrived: &[Report]) -> Option<Span> {
         let last = arrived.iter().filter_map(Report::arrival).max()?;
         let fresh = now - last;
@@ -106,6 +106,21 @@ mod tests {
         assert!(near(feedback.held(&feedback.reports[0]), 60) && near(feedback.mean_held(), 50));
         // Mean flight of the two is 105 ms, an eighth of the way from 50.
         assert_eq!(feedback.srtt, Some(Span::from_micros(56_875)));
+    }
+
+    #[test]
+    fn a_queue_on_the_way_back_is_no_queue_of_the_path_whether_or_not_the_hold_is_told() {
+        for hold in [None, Some(Span::ZERO)] {
+            let mut history = History::new(Config::default());
+            sent(&mut history, 0, 0);
+            history.on_report(Time::from_millis(50), &[arrived(0, Time::from_millis(25))], hold);
+            sent(&mut history, 1, 100);
+            // 25 ms there, 65 ms back.
+            let feedback = history.on_report(Time::from_millis(190), &[arrived(1, Time::from_millis(125))], hold);
+            let path = feedback.path_rtt.unwrap();
+            assert!((path - Span::from_millis(50)).abs() < Span::from_micros(20), "{hold:?}: {path}");
+            assert_eq!(feedback.rtt, Some(Span::from_millis(90)));
+        }
     }
 
     #[test]

@@ -15,8 +15,8 @@ use crate::{link, table};
 pub(crate) struct Job {
     pub(crate) scenario: Scenario,
     pub(crate) scheme: Scheme,
-    /// The folder for its files, if any.
-    pub(crate) folder: Option<PathBuf>,
+    /// The folder for its files.
+    pub(crate) folder: PathBuf,
 }
 
 /// Schemes by their names.
@@ -27,8 +27,7 @@ pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Scheme>> {
 /// A run of each scheme, each with a folder in `out`.
 pub(crate) fn each(scenario: &Scenario, schemes: &[Scheme], out: &Path) -> Vec<Job> {
     let folder = |scheme: &Scheme| out.join(folder_name(&scheme.name));
-    let job =
-        |scheme: &Scheme| Job { scenario: scenario.clone(), scheme: scheme.clone(), folder: Some(folder(scheme)) };
+    let job = |scheme: &Scheme| Job { scenario: scenario.clone(), scheme: scheme.clone(), folder: folder(scheme) };
     schemes.iter().map(job).collect()
 }
 
@@ -80,9 +79,7 @@ fn one(job: &Job, progress: &Progress) -> anyhow::Result<Outcome> {
     let progress = progress.begin(label.clone(), scenario.duration);
     let mut run = simulate(scenario, scheme, &mut find, &mut |now| progress.tell(now)).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
-    if let Some(folder) = folder {
-        run_folder::write(folder, scenario, scheme, &run)?;
-    }
+    run_folder::write(folder, scenario, scheme, &run)?;
     Ok(run.outcome)
 }
 

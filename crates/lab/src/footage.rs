@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use thalweg_units::{Seed, Size};
+use thalweg_units::Seed;
 use thalweg_video::Picture;
 use thalweg_video::source::{
     Ffmpeg, Format, ForthAndBack, Recent, Replay, Resized, Scene, SceneConfig, Source, SourceError, Y4mReader,
@@ -29,8 +29,7 @@ impl Footage {
     pub fn open(video: &Video, seed: Seed) -> Result<Footage, SourceError> {
         let clip: Box<dyn Replay> = match video.source.as_str() {
             "scene" => {
-                let size = video.size.unwrap_or(Size::HD);
-                let format = Format { size, frame_rate: (video.frame_rate.clamp(1, 240), 1) };
+                let format = video.scene_format();
                 Box::new(Scene::new(SceneConfig { format, seed: seed.child("video"), ..SceneConfig::default() }))
             }
             "-" => {

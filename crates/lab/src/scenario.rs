@@ -6,6 +6,7 @@ use thalweg_link::{DatagramsConfig, PathConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Seed, Size, Span};
 use thalweg_video::quality::Ssim;
+use thalweg_video::source::Format;
 
 /// Everything that decides a run but the scheme. Same scenario, scheme and seed give the same events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,6 +104,11 @@ impl Video {
     /// The built-in scene.
     pub fn scene(size: Size, frame_rate: u32) -> Video {
         Video { source: "scene".into(), size: Some(size), frame_rate }
+    }
+
+    /// Size and rate of the built-in scene, and of what a model is told it sees.
+    pub fn scene_format(&self) -> Format {
+        Format { size: self.size.unwrap_or(Size::HD), frame_rate: (self.frame_rate.clamp(1, 240), 1) }
     }
 
     /// A short name for tables.

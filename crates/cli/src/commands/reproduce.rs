@@ -59,20 +59,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Experiment::Runs { schemes, links, readings } => {
             let scenarios = scenarios(links, arguments)?;
-            let outcomes = play::all(&jobs(&scenarios, schemes, &arguments.out.join(figure.name)))?;
+            let out = arguments.out.join(figure.name);
+            let each =
+                |scenario: &Scenario| play::each(scenario, schemes, &out.join(play::folder_name(&scenario.name)));
+            let jobs: Vec<Job> = scenarios.iter().flat_map(each).collect();
+            let outcomes = play::all(&jobs)?;
             show(figure, schemes, readings, &outcomes, arguments.json)?;
-            let path = arguments.out.join(figure.name).join("report.html");
-            play::write_report(&outcomes, format!("{}: {}", figure.name, figure.about), &path)
+            play::write_report(&outcomes, format!("{}: {}", figure.name, figure.about), &out.join("report.html"))
         }
     }
-}
-
-fn jobs(scenarios: &[Scenario], schemes: &[Scheme], out: &Path) -> Vec<Job> {
-    let job = |scenario: &Scenario, scheme: &Scheme| {
-        let folder = out.join(play::folder_name(&scenario.name)).join(play::folder_name(&scheme.name));
-        Job { scenario: scenario.clone(), scheme: scheme.clone(), folder: Some(folder) }
-    };
-    scenarios.iter().flat_map(|scenario| schemes.iter().map(move |scheme| job(scenario, scheme))).collect()
 }
 
 /// A scenario for each link.
@@ -235,7 +230,7 @@ fn show_published(published: &[Published], ours: impl Fn(&Published) -> Option<f
     }
 }
 
-/// The paper's numbers for a scheme, by key; where two versions differ, the first is kept and the other named by its source.
+/// The paper's numbers for a scheme, each with its key and where it was read: two versions may both have one.
 fn paper(figure: &Figure, scheme: &str) -> Value {
     let known = figure.published.iter().filter(|published| published.scheme == scheme);
     let listed: Vec<Value> = known

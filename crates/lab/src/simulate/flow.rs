@@ -84,9 +84,7 @@ impl Flow {
             let format = footage.format();
             (Some(footage), format)
         } else {
-            let size = video.size.unwrap_or(Size::HD);
-            let format = Format { size, frame_rate: (video.frame_rate.clamp(1, 240), 1) };
-            (None, format)
+            (None, video.scene_format())
         };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback);

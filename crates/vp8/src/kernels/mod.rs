@@ -21,13 +21,14 @@
 //! ```
 #![allow(unsafe_code)] // Vector loads and stores, and calls of functions compiled for more than the target's baseline.
 
-mod bounds;
 mod edge_limits;
 mod fraction;
 mod moments;
 mod quantizer;
 mod scalar;
 mod table;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use edge_limits::EdgeLimits;
 pub use fraction::Fraction;
@@ -61,6 +62,9 @@ impl Kernels {
     /// Every table this processor runs, the slowest (the scalar one) first: for tests and measurements.
     #[must_use]
     pub fn available() -> Vec<&'static Self> {
-        vec![Self::scalar()]
+        let mut tables = vec![Self::scalar()];
+        #[cfg(target_arch = "x86_64")]
+        tables.extend(x86::available());
+        tables
     }
 }

@@ -1,7 +1,7 @@
 //! What a block's coefficients are divided by, prepared for multiplication.
 
-/// The largest level a quantised coefficient takes. The standard's tokens reach 2114; no residual of 8-bit pixels needs
-/// more than 2047, which is where libvpx ends as well.
+/// The largest level a quantised coefficient takes. The standard's tokens reach 2114; no residual of 8-bit pixels
+/// needs more than 2047, which is where libvpx ends as well.
 pub const LARGEST_LEVEL: i16 = 2047;
 
 /// A block's quantiser: `level = min((|coefficient| + rounding) / step, 2047)` with the coefficient's sign, and 0 where
@@ -17,9 +17,10 @@ pub struct BlockQuantizer {
 }
 
 impl BlockQuantizer {
-    /// A quantiser with a step for the first coefficient and one for the others, whose `rounding` and `zero_bins` are in
-    /// 128ths of the step for each coefficient (in a block's order, not the scan's): 64 rounds to the nearest level, 48
-    /// leaves the dead zone libvpx uses; a zero bin at or below `128 - rounding` has no effect.
+    /// A quantiser with a step for the first coefficient and one for the others, whose `rounding` (0 to 127, more counts
+    /// as 127) and `zero_bins` are in 128ths of the step for each coefficient (in a block's order, not the scan's): 64
+    /// rounds to the nearest level, 48 leaves the dead zone libvpx uses; a zero bin at or below `128 - rounding` has no
+    /// effect.
     ///
     /// # Panics
     /// When a step is not in 2 to 1023. VP8's are in 4 to 440.
@@ -33,7 +34,7 @@ impl BlockQuantizer {
         let share = |part: u8, step: i16| ((i32::from(part) * i32::from(step)) >> 7) as i16;
         Self {
             steps,
-            rounding: std::array::from_fn(|i| share(rounding[i], steps[i])),
+            rounding: std::array::from_fn(|i| share(rounding[i].min(127), steps[i])),
             zero_bins: std::array::from_fn(|i| share(zero_bins[i], steps[i])),
             multipliers: steps.map(|step| reciprocal(step).0),
             scales: steps.map(|step| reciprocal(step).1),

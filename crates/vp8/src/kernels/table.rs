@@ -40,8 +40,8 @@ macro_rules! kernels {
 kernels! {
     // Transforms.
 
-    /// Adds the inverse DCT of a block to the 4x4 pixels of the prediction in `pixels` (RFC 6386 section 14.3), in 16-bit
-    /// arithmetic that wraps round, as libvpx's vector versions do; no valid stream reaches the wrap.
+    /// Adds the inverse DCT of a block to the 4x4 pixels of the prediction in `pixels` (RFC 6386 section 14.3), in
+    /// 16-bit arithmetic that wraps round, as libvpx's vector versions do; no valid stream reaches the wrap.
     fn idct_add(coefficients: &Block, pixels: &mut [u8], stride: usize);
     /// [`idct_add`](Self::idct_add) for two blocks beside each other: 8x4 pixels.
     fn idct_add_pair(coefficients: &[Block; 2], pixels: &mut [u8], stride: usize);
@@ -72,9 +72,10 @@ kernels! {
 
     // Prediction from a reference frame.
 
-    /// Predicts 16x16 pixels from the reference's at index `at`, through the six-tap filters (RFC 6386 section 18): as far
-    /// as the fraction is not 0 across (down), the two columns (rows) before and the three after are read as well. Where
-    /// these are outside the reference the caller hands over a copy that has them. A fraction of 0 both ways is a copy.
+    /// Predicts 16x16 pixels from the reference's at index `at`, through the six-tap filters (RFC 6386 section 18):
+    /// where the fraction is not 0 across (down), the two columns (rows) before and the three after are read as well.
+    /// Where these are outside the reference the caller hands over a copy that has them. A fraction of 0 both ways is
+    /// a copy.
     fn sixtap_16x16(
         reference: &[u8],
         at: usize,
@@ -110,8 +111,8 @@ kernels! {
         prediction: &mut [u8],
         stride: usize,
     );
-    /// Predicts 16x16 pixels from the reference's at index `at`, through the bilinear filters of versions 1 and 2: as far as
-    /// the fraction is not 0 across (down), the column (row) after is read as well.
+    /// Predicts 16x16 pixels from the reference's at index `at`, through the bilinear filters of versions 1 and 2:
+    /// where the fraction is not 0 across (down), the column (row) after is read as well.
     fn bilinear_16x16(
         reference: &[u8],
         at: usize,
@@ -150,11 +151,13 @@ kernels! {
 
     // Loop filters (RFC 6386 section 15). `at` is the first pixel of the macroblock whose edge is filtered.
 
-    /// The normal filter at the left edge of a macroblock's 16 rows of luma: reads four pixels each side, changes three.
+    /// The normal filter at the left edge of a macroblock's 16 rows of luma: reads four pixels each side of it and
+    /// changes three.
     fn filter_left_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
     /// The normal filter at the upper edge of a macroblock's 16 columns of luma.
     fn filter_upper_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
-    /// The normal filter at the left edges of the subblocks inside a macroblock's luma, 4, 8 and 12 to the right of `at`.
+    /// The normal filter at the left edges of the subblocks inside a macroblock's luma, 4, 8 and 12 to the right of
+    /// `at`: reads four pixels each side of each and changes two.
     fn filter_inner_left_edges(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
     /// The normal filter at the upper edges of the subblocks inside a macroblock's luma, 4, 8 and 12 below `at`.
     fn filter_inner_upper_edges(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
@@ -166,12 +169,13 @@ kernels! {
     fn filter_inner_left_edge_chroma(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
     /// The normal filter at the upper edges of the subblocks inside a macroblock's chroma, 4 below `at`.
     fn filter_inner_upper_edge_chroma(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
-    /// The simple filter at the left edge of 16 rows of luma whose largest step is `edge` (see [`EdgeLimits::edge`]):
-    /// reads two pixels each side, changes one.
+    /// The simple filter at the left edge of a macroblock's 16 rows of luma, up to a step of `edge` (see
+    /// [`EdgeLimits::edge`]): decides by two pixels each side of it and changes one; four are to be there.
     fn filter_left_edge_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
-    /// The simple filter at the upper edge of 16 columns of luma.
+    /// The simple filter at the upper edge of a macroblock's 16 columns of luma.
     fn filter_upper_edge_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
-    /// The simple filter at the left edges of the subblocks inside a macroblock's luma, 4, 8 and 12 to the right of `at`.
+    /// The simple filter at the left edges of the subblocks inside a macroblock's luma, 4, 8 and 12 to the right of
+    /// `at`.
     fn filter_inner_left_edges_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
     /// The simple filter at the upper edges of the subblocks inside a macroblock's luma, 4, 8 and 12 below `at`.
     fn filter_inner_upper_edges_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
@@ -244,15 +248,17 @@ kernels! {
     fn moments_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
     /// The sums of the differences of 4x4 pixels and of their squares.
     fn moments_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
-    /// The sum of the absolute values of the differences' 4x4 Hadamard transforms, halved: what a residual of 16x16 pixels
-    /// costs more truly than its plain sum. A flat difference of `d` is 8 `d` a 4x4 block.
+    /// The sum of the absolute values of the differences' 4x4 Hadamard transforms, halved: what a residual of 16x16
+    /// pixels costs, more truly than its plain sum. A flat difference of `d` is 8 `d` a 4x4 block.
     fn satd_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// [`satd_16x16`](Self::satd_16x16) for 8x8 pixels.
     fn satd_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
     /// [`satd_16x16`](Self::satd_16x16) for 4x4 pixels.
     fn satd_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
-    /// The sum of the squared differences of two rows of pixels of any length (of the shorter, should they differ), for PSNR.
+    /// The sum of the squared differences of two rows of pixels of any length (of the shorter, should they differ), for
+    /// PSNR.
     fn sse_row(row: &[u8], other: &[u8]) -> u64;
-    /// The sum of the squared differences of two blocks of coefficients: the error of quantising, in the transform's domain.
+    /// The sum of the squared differences of two blocks of coefficients: the error of quantising, in the transform's
+    /// domain. A difference beyond 16 bits counts as the largest they hold.
     fn coefficient_error(coefficients: &Block, restored: &Block) -> u64;
 }

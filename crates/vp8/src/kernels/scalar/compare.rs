@@ -74,7 +74,7 @@ pub fn satd<const COLUMNS: usize, const ROWS: usize>(
                 transformed[row] = hadamard(std::array::from_fn(|i| i32::from(a[i]) - i32::from(b[i])));
             }
             for column in 0..4 {
-                let down = hadamard(std::array::from_fn(|row| transformed[row][column]));
+                let down = hadamard(transformed.map(|row| row[column]));
                 sum += down.iter().map(|value| value.unsigned_abs()).sum::<u32>();
             }
         }
@@ -95,6 +95,6 @@ pub fn sse_row(row: &[u8], other: &[u8]) -> u64 {
 }
 
 pub fn coefficient_error(coefficients: &Block, restored: &Block) -> u64 {
-    let squares = coefficients.iter().zip(restored).map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2));
+    let squares = coefficients.iter().zip(restored).map(|(a, b)| u64::from(a.saturating_sub(*b).unsigned_abs()).pow(2));
     squares.sum()
 }

@@ -104,8 +104,8 @@ fn step(outer: [i32; 2], inner: [i32; 2], uses_outer: bool) -> i32 {
     clamp(outer + 3 * (inner[1] - inner[0]))
 }
 
-/// Moves the two pixels at an edge an eighth of the step towards each other; what is half rounds up on one side and down on
-/// the other. Returns what the right one was moved by.
+/// Moves the two pixels at an edge an eighth of the step towards each other; what is half rounds up on one side and
+/// down on the other. Returns what the right one was moved by.
 fn common_adjust(step: i32, left: &mut i32, right: &mut i32) -> i32 {
     let (of_right, of_left) = (clamp(step + 4) >> 3, clamp(step + 3) >> 3);
     (*left, *right) = (clamp(*left + of_left), clamp(*right - of_right));
@@ -114,11 +114,12 @@ fn common_adjust(step: i32, left: &mut i32, right: &mut i32) -> i32 {
 
 /// Whether the step across an edge, of the pixels before and after it, is small enough for an artefact.
 fn is_within(edge: u8, before: [u8; 2], after: [u8; 2]) -> bool {
-    let (inner, outer) = (u32::from(before[0].abs_diff(after[0])), u32::from(before[1].abs_diff(after[1])));
-    inner * 2 + outer / 2 <= u32::from(edge)
+    let (inner, outer) = (before[0].abs_diff(after[0]), before[1].abs_diff(after[1]));
+    inner.saturating_mul(2).saturating_add(outer / 2) <= edge // 255 is beyond every limit there is
 }
 
-/// The eight pixels across an edge, whether the normal filter is for them at all, and whether their edge is of high variance.
+/// The eight pixels across an edge, whether the normal filter is for them at all, and whether their edge is of high
+/// variance.
 fn across(plane: &[u8], at: usize, across: usize, limits: EdgeLimits) -> ([u8; 8], bool, bool) {
     let pixels: [u8; 8] = std::array::from_fn(|i| plane[at + i * across - 4 * across]);
     let steps: [u8; 7] = std::array::from_fn(|i| pixels[i].abs_diff(pixels[i + 1]));

@@ -113,7 +113,8 @@ fn forward([a, b, c, d]: [i32; 4]) -> [i32; 4] {
 }
 
 /// The inverse's basis has columns of norm 2, and the inverse divides by 8; so the forward transform is the transposed
-/// basis both ways and half of that. The first pass (of rows) leaves eight times its result in 16 bits, the second divides by sixteen.
+/// basis both ways and half of that. The first pass (of rows) leaves eight times its result in 16 bits, the second
+/// divides by sixteen.
 pub fn forward_dct(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> Block {
     let mut across = [[0; 4]; 4];
     for (row, values) in across.iter_mut().enumerate() {

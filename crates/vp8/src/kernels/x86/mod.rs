@@ -6,10 +6,12 @@
 mod coefficients;
 mod compare;
 mod pixels;
+mod predict;
 mod quantize;
 
 use super::{Kernels, scalar};
 use compare::{coefficients::coefficient_error, sad, satd, squares};
+use predict::{bilinear, sixtap, sixtap_wide};
 
 /// The tables this processor runs, the slower first.
 pub fn available() -> impl Iterator<Item = &'static Kernels> {
@@ -24,6 +26,14 @@ pub fn available() -> impl Iterator<Item = &'static Kernels> {
 const SSE41_TABLE: Kernels = Kernels {
     name: "sse4.1",
     quantize: quantize::quantize,
+    sixtap_16x16: sixtap::sixtap_16x16,
+    sixtap_8x8: sixtap::sixtap::<8, 8, 13, 13>,
+    sixtap_8x4: sixtap::sixtap::<8, 4, 13, 9>,
+    sixtap_4x4: sixtap::sixtap::<4, 4, 9, 9>,
+    bilinear_16x16: bilinear::bilinear_16x16,
+    bilinear_8x8: bilinear::bilinear::<8, 8, 9, 9>,
+    bilinear_8x4: bilinear::bilinear::<8, 4, 9, 5>,
+    bilinear_4x4: bilinear::bilinear::<4, 4, 5, 5>,
     sad_16x16: sad::sad_16::<16>,
     sad_16x8: sad::sad_16::<8>,
     sad_8x16: sad::sad_8::<16>,
@@ -53,6 +63,7 @@ const SSE41_TABLE: Kernels = Kernels {
 const AVX2_TABLE: Kernels = Kernels {
     name: "avx2",
     quantize: quantize::quantize_avx2,
+    sixtap_16x16: sixtap_wide::sixtap_16x16,
     sad_16x16: sad::sad_16_avx2::<16>,
     sad_16x8: sad::sad_16_avx2::<8>,
     sad_8x16: sad::sad_8_avx2::<16>,

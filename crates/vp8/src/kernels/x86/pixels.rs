@@ -12,10 +12,16 @@ const LARGEST_STRIDE: usize = 1 << 24;
 /// Panics unless a block fits a slice of `length` pixels at its start.
 #[inline(always)]
 fn check<const COLUMNS: usize, const ROWS: usize>(length: usize, stride: usize) {
-    assert!(
-        stride <= LARGEST_STRIDE && (ROWS - 1) * stride + COLUMNS <= length,
-        "a block of {COLUMNS}x{ROWS} pixels whose rows are {stride} apart is not inside a slice of {length}"
-    );
+    if stride > LARGEST_STRIDE || (ROWS - 1) * stride + COLUMNS > length {
+        refuse(length, stride, COLUMNS, ROWS);
+    }
+}
+
+/// Panics, out of the kernel's way.
+#[cold]
+#[inline(never)]
+fn refuse(length: usize, stride: usize, columns: usize, rows: usize) -> ! {
+    panic!("a block of {columns}x{rows} pixels whose rows are {stride} apart is not inside a slice of {length}")
 }
 
 /// A block to be read.

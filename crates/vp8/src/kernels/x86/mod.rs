@@ -5,13 +5,17 @@
 
 mod coefficients;
 mod compare;
+mod loop_filter;
 mod pixels;
 mod predict;
 mod quantize;
+mod transform;
 
-use super::{Kernels, scalar};
+use super::Kernels;
 use compare::{coefficients::coefficient_error, sad, satd, squares};
+use loop_filter::{chroma, luma, simple};
 use predict::{bilinear, sixtap, sixtap_wide};
+use transform::{dc, forward, inverse, walsh};
 
 /// The tables this processor runs, the slower first.
 pub fn available() -> impl Iterator<Item = &'static Kernels> {
@@ -25,6 +29,17 @@ pub fn available() -> impl Iterator<Item = &'static Kernels> {
 
 const SSE41_TABLE: Kernels = Kernels {
     name: "sse4.1",
+    idct_add: inverse::idct_add,
+    idct_add_pair: inverse::idct_add_pair,
+    idct_add_four: inverse::idct_add_four,
+    idct_dc_add: dc::idct_dc_add,
+    idct_dc_add_pair: dc::idct_dc_add_pair,
+    idct_dc_add_four: dc::idct_dc_add_four,
+    inverse_walsh: walsh::inverse_walsh,
+    forward_dct: forward::forward_dct,
+    forward_dct_pair: forward::forward_dct_pair,
+    forward_dct_four: forward::forward_dct_four,
+    forward_walsh: walsh::forward_walsh,
     quantize: quantize::quantize,
     sixtap_16x16: sixtap::sixtap_16x16,
     sixtap_8x8: sixtap::sixtap::<8, 8, 13, 13>,
@@ -34,6 +49,18 @@ const SSE41_TABLE: Kernels = Kernels {
     bilinear_8x8: bilinear::bilinear::<8, 8, 9, 9>,
     bilinear_8x4: bilinear::bilinear::<8, 4, 9, 5>,
     bilinear_4x4: bilinear::bilinear::<4, 4, 5, 5>,
+    filter_left_edge: luma::left_edge,
+    filter_upper_edge: luma::upper_edge,
+    filter_inner_left_edges: luma::inner_left_edges,
+    filter_inner_upper_edges: luma::inner_upper_edges,
+    filter_left_edge_chroma: chroma::left_edge,
+    filter_upper_edge_chroma: chroma::upper_edge,
+    filter_inner_left_edge_chroma: chroma::inner_left_edge,
+    filter_inner_upper_edge_chroma: chroma::inner_upper_edge,
+    filter_left_edge_simply: simple::left_edge,
+    filter_upper_edge_simply: simple::upper_edge,
+    filter_inner_left_edges_simply: simple::inner_left_edges,
+    filter_inner_upper_edges_simply: simple::inner_upper_edges,
     sad_16x16: sad::sad_16::<16>,
     sad_16x8: sad::sad_16::<8>,
     sad_8x16: sad::sad_8::<16>,
@@ -57,23 +84,14 @@ const SSE41_TABLE: Kernels = Kernels {
     satd_4x4: satd::satd_4x4,
     sse_row: squares::squares_of_rows,
     coefficient_error,
-    ..scalar::TABLE
 };
 
 const AVX2_TABLE: Kernels = Kernels {
     name: "avx2",
+    idct_add_four: inverse::idct_add_four_avx2,
+    forward_dct_four: forward::forward_dct_four_avx2,
     quantize: quantize::quantize_avx2,
     sixtap_16x16: sixtap_wide::sixtap_16x16,
-    sad_16x16: sad::sad_16_avx2::<16>,
-    sad_16x8: sad::sad_16_avx2::<8>,
-    sad_8x16: sad::sad_8_avx2::<16>,
-    sad_8x8: sad::sad_8_avx2::<8>,
-    sad_4x4: sad::sad_4_avx2::<4>,
-    sad_16x16_at: sad::sad_16_at_avx2::<16>,
-    sad_16x8_at: sad::sad_16_at_avx2::<8>,
-    sad_8x16_at: sad::sad_8_at_avx2::<16>,
-    sad_8x8_at: sad::sad_8_at_avx2::<8>,
-    sad_4x4_at: sad::sad_4_at_avx2::<4>,
     sse_16x16: squares::squares_16_avx2::<16>,
     sse_16x8: squares::squares_16_avx2::<8>,
     sse_8x16: squares::squares_8_avx2::<16>,

@@ -1,6 +1,6 @@
 //! Nanoseconds a call of each kernel, for every table this machine has: `cargo bench -p thalweg-vp8 --bench kernels
-//! [-- word of a name]`. The tables take turns in one run, and the least of many turns is shown, which other work on the
-//! machine disturbs least.
+//! [-- word of a name]`. The tables take turns in one run, and the least of many turns is shown, which other work on
+//! the machine disturbs least. The first line is what calling costs, which is in all others.
 #![allow(clippy::disallowed_methods)] // A benchmark reads the clock.
 
 use std::hint::black_box;

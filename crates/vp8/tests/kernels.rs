@@ -102,7 +102,10 @@ macro_rules! comparisons_of_four_agree {
 
 /// Compares kernels that predict from a reference, with just as much of it as they may read.
 macro_rules! predictions_agree {
-    ($tables:expr, $reference:expr, $fraction:expr, $before:expr, $after:expr, $($kernel:ident: $columns:literal x $rows:literal,)*) => {$(
+    (
+        $tables:expr, $reference:expr, $fraction:expr, $before:expr, $after:expr,
+        $($kernel:ident: $columns:literal x $rows:literal,)*
+    ) => {$(
         let (x, y) = (usize::from($fraction.x() != 0), usize::from($fraction.y() != 0));
         let stride = $reference.stride;
         let at = y * $before * stride + x * $before;
@@ -199,8 +202,8 @@ proptest! {
         };
         for table in vector_tables() {
             prop_assert_eq!(quantize(table), quantize(Kernels::scalar()), "{}", table.name());
-            let (found, expected) = [table, Kernels::scalar()].map(|table| table.coefficient_error(&coefficients, &other)).into();
-            prop_assert_eq!(found, expected, "{}", table.name());
+            let error = |table: &Kernels| table.coefficient_error(&coefficients, &other);
+            prop_assert_eq!(error(table), error(Kernels::scalar()), "{}", table.name());
         }
     }
 
@@ -270,5 +273,53 @@ proptest! {
             filter_left_edge_simply(luma), filter_upper_edge_simply(luma),
             filter_inner_left_edges_simply(luma), filter_inner_upper_edges_simply(luma),
         );
+    }
+}
+
+/// Whether a call panics.
+fn is_refused(call: impl FnOnce()) -> bool {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err()
+}
+
+#[test]
+fn a_block_that_is_not_inside_its_slice_is_refused_by_every_table() {
+    let limits = EdgeLimits { edge: 40, interior: 10, high_variance: 1 };
+    let half = Fraction::of_vector(4, 4);
+    let enough = vec![0; 64 * 64];
+    for table in Kernels::available() {
+        // One pixel too few for rows 40 apart, after one that is just enough.
+        for (missing, is_missing) in [(0, false), (1, true)] {
+            let short = |columns: usize, rows: usize| &enough[..(rows - 1) * 40 + columns - missing];
+            let mut copy = enough.clone();
+            let mut other = enough.clone();
+            let refused = [
+                is_refused(|| _ = table.sad_16x16(short(16, 16), 40, &enough, 40)),
+                is_refused(|| _ = table.sad_8x8(&enough, 40, short(8, 8), 40)),
+                is_refused(|| _ = table.sad_4x4_at(&enough, 40, &enough[..2000 - missing], [0, 1, 2, 1876], 40)),
+                is_refused(|| _ = table.sse_8x16(short(8, 16), 40, &enough, 40)),
+                is_refused(|| _ = table.satd_4x4(&enough, 40, short(4, 4), 40)),
+                is_refused(|| _ = table.satd_16x16(&enough, 40, short(16, 16), 40)),
+                is_refused(|| _ = table.moments_8x8(&enough, 40, short(8, 8), 40)),
+                is_refused(|| _ = table.forward_dct_four(&enough, 40, short(16, 4), 40)),
+                is_refused(|| table.idct_add(&[1; 16], &mut copy[..3 * 40 + 4 - missing], 40)),
+                is_refused(|| table.idct_dc_add_four([8; 4], &mut copy[..3 * 40 + 16 - missing], 40)),
+                is_refused(|| table.sixtap_16x16(short(21, 21), 82, 40, half, &mut copy, 16)),
+                is_refused(|| table.sixtap_8x8(&enough, 82 - missing, 40, half, &mut copy, 16)),
+                is_refused(|| table.sixtap_4x4(&enough, 82, 40, half, &mut copy[..16 - missing], 4)),
+                is_refused(|| table.bilinear_8x4(short(9, 5), 0, 40, half, &mut copy, 16)),
+                is_refused(|| table.filter_left_edge(&mut copy, 4 - missing, 40, limits)),
+                is_refused(|| table.filter_upper_edge(&mut copy, 160 - missing, 40, limits)),
+                is_refused(|| table.filter_inner_left_edges(&mut copy[..15 * 40 + 16 - missing], 0, 40, limits)),
+                is_refused(|| table.filter_inner_upper_edges(&mut copy[..15 * 40 + 16 - missing], 0, 40, limits)),
+                is_refused(|| {
+                    let v = &mut other[..7 * 40 + 8 - missing];
+                    table.filter_inner_left_edge_chroma(&mut copy, v, 0, 40, limits);
+                }),
+                is_refused(|| table.filter_upper_edge_simply(&mut copy, 80 - missing, 40, 9)),
+            ];
+            assert_eq!(refused, [is_missing; 20], "{}", table.name());
+        }
+        assert!(is_refused(|| _ = table.sad_16x16(&enough, usize::MAX / 8, &enough, 40)), "{}", table.name());
+        assert!(is_refused(|| _ = table.sad_16x16(&enough, 40, &enough, usize::MAX / 15 + 1)), "{}", table.name());
     }
 }

@@ -17,10 +17,10 @@ pub struct BlockQuantizer {
 }
 
 impl BlockQuantizer {
-    /// A quantiser with a step for the first coefficient and one for the others, whose `rounding` (0 to 127, more counts
-    /// as 127) and `zero_bins` are in 128ths of the step for each coefficient (in a block's order, not the scan's): 64
-    /// rounds to the nearest level, 48 leaves the dead zone libvpx uses; a zero bin at or below `128 - rounding` has no
-    /// effect.
+    /// A quantiser with a step for the first coefficient and one for the others, whose `rounding` (0 to 127, more
+    /// counts as 127) and `zero_bins` are in 128ths of the step for each coefficient (in a block's order, not the
+    /// scan's): 64 rounds to the nearest level, 48 leaves the dead zone libvpx uses; a zero bin at or below
+    /// `128 - rounding` has no effect.
     ///
     /// # Panics
     /// When a step is not in 2 to 1023. VP8's are in 4 to 440.

@@ -56,15 +56,15 @@ kernels! {
     /// The inverse Walsh-Hadamard transform of a Y2 block: the first coefficients of the sixteen luma blocks, in their
     /// order (RFC 6386 section 14.3).
     fn inverse_walsh(coefficients: &Block) -> Block;
-    /// The DCT of the difference of a 4x4 block and its prediction: the transform that
-    /// [`idct_add`](Self::idct_add) inverts, rounded to the nearest.
+    /// The DCT of the difference of a 4x4 block and its prediction: the transform that [`idct_add`](Self::idct_add)
+    /// inverts, rounded so that the inverse comes closest to what there was. Nothing becomes nothing.
     fn forward_dct(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> Block;
     /// [`forward_dct`](Self::forward_dct) of two blocks beside each other: 8x4 pixels.
     fn forward_dct_pair(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> [Block; 2];
     /// [`forward_dct`](Self::forward_dct) of four blocks beside each other: 16x4 pixels.
     fn forward_dct_four(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> [Block; 4];
     /// The Walsh-Hadamard transform of the sixteen luma blocks' first coefficients (each at most 2047 either way):
-    /// what [`inverse_walsh`](Self::inverse_walsh) inverts, rounded towards zero.
+    /// what [`inverse_walsh`](Self::inverse_walsh) inverts.
     fn forward_walsh(coefficients: &Block) -> Block;
     /// Quantises a block: returns its levels, the coefficients a decoder will make of them, and how many places of the
     /// zigzag scan are coded, 0 (nothing is left) to 16.

@@ -98,3 +98,37 @@ pub fn coefficient_error(coefficients: &Block, restored: &Block) -> u64 {
     let squares = coefficients.iter().zip(restored).map(|(a, b)| u64::from(a.saturating_sub(*b).unsigned_abs()).pow(2));
     squares.sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_differ_by_a_constant_have_known_differences() {
+        let (block, reference) = ([100; 256], [93; 256]);
+        assert_eq!(sad::<16, 16>(&block, 16, &reference, 16), 7 * 256);
+        assert_eq!(sse::<16, 8>(&block, 16, &reference, 16), 49 * 128);
+        let moments = moments::<8, 8>(&block, 16, &reference, 16);
+        assert_eq!(moments, Moments { sum: 7 * 64, squares: 49 * 64 });
+        assert_eq!(moments.squares_about_the_mean(64), 0);
+        assert_eq!(satd::<16, 16>(&block, 16, &reference, 16), 8 * 7 * 16);
+        assert_eq!(sse_row(&block, &reference[..100]), 4900);
+    }
+
+    #[test]
+    fn one_pixel_that_differs_spreads_over_all_of_its_blocks_transform() {
+        let (mut block, reference) = ([50; 64], [50; 64]);
+        block[9] = 60;
+        assert_eq!(satd::<8, 8>(&block, 8, &reference, 8), 16 * 10 / 2);
+        assert_eq!(sad::<8, 8>(&block, 8, &reference, 8), 10);
+    }
+
+    #[test]
+    fn the_largest_differences_are_summed_without_loss() {
+        let (white, black) = ([255; 256], [0; 256]);
+        assert_eq!(sad::<16, 16>(&white, 16, &black, 16), 65_280);
+        assert_eq!(moments::<16, 16>(&black, 16, &white, 16), Moments { sum: -65_280, squares: 16_646_400 });
+        assert_eq!(sse_row(&vec![255; 300_000], &vec![0; 300_000]), 19_507_500_000);
+        assert_eq!(coefficient_error(&[i16::MIN; 16], &[i16::MAX; 16]), 16 << 30);
+    }
+}

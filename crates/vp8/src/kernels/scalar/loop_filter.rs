@@ -178,3 +178,76 @@ fn simple_edge(plane: &mut [u8], at: usize, steps: Steps, edge: u8) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: EdgeLimits = EdgeLimits { edge: 40, interior: 10, high_variance: 2 };
+
+    /// Sixteen rows of the eight pixels across an edge, filtered at it; the first row.
+    fn across(pixels: [u8; 8], filter: impl Fn(&mut [u8], usize, usize)) -> [u8; 8] {
+        let mut plane = pixels.repeat(16);
+        filter(&mut plane, 4, 8);
+        assert!(plane.chunks(8).all(|row| row == &plane[..8]));
+        plane[..8].try_into().unwrap()
+    }
+
+    #[test]
+    fn a_macroblocks_step_is_spread_over_three_pixels_each_side() {
+        // The step is clamp(clamp(100 - 110) + 3 * (110 - 100)) = 20: moves of (27, 18, 9) * 20 + 63 over 128: 4, 3, 1.
+        let pixels = [100, 100, 100, 100, 110, 110, 110, 110];
+        let filtered = across(pixels, |plane, at, stride| left_edge(plane, at, stride, LIMITS));
+        assert_eq!(filtered, [100, 101, 103, 104, 106, 107, 109, 110]);
+    }
+
+    #[test]
+    fn a_subblocks_step_is_spread_over_two_pixels_each_side() {
+        // The step is 3 * 10 = 30: (30 + 3) / 8 = 4 and (30 + 4) / 8 = 4 next to the edge, and (4 + 1) / 2 = 2 beyond.
+        let pixels = [100, 100, 100, 100, 110, 110, 110, 110];
+        let filtered = across(pixels, |plane, at, stride| subblock_edge::<16>(plane, at, vertical(stride), LIMITS));
+        assert_eq!(filtered, [100, 100, 102, 104, 106, 108, 110, 110]);
+    }
+
+    #[test]
+    fn where_the_variance_is_high_only_the_pixels_at_the_edge_move() {
+        // 97 and 100 differ by more than 2. The step is clamp(97 - 110) + 3 * 10 = 17: (17 + 3) / 8 = 2 and 21 / 8 = 2.
+        let pixels = [97, 97, 97, 100, 110, 110, 110, 110];
+        let expected = [97, 97, 97, 102, 108, 110, 110, 110];
+        assert_eq!(across(pixels, |plane, at, stride| left_edge(plane, at, stride, LIMITS)), expected);
+        let subblock = across(pixels, |plane, at, stride| subblock_edge::<16>(plane, at, vertical(stride), LIMITS));
+        assert_eq!(subblock, expected);
+    }
+
+    #[test]
+    fn a_step_beyond_the_limits_is_a_picture_and_stays() {
+        let step = [100, 100, 100, 100, 120, 120, 120, 120]; // 20 * 2 + 20 / 2 is above 40
+        assert_eq!(across(step, |plane, at, stride| left_edge(plane, at, stride, LIMITS)), step);
+        assert_eq!(across(step, |plane, at, stride| left_edge_simply(plane, at, stride, 49)), step);
+        let texture = [100, 111, 100, 100, 110, 110, 110, 110]; // 11 between neighbours is above 10
+        assert_eq!(across(texture, |plane, at, stride| left_edge(plane, at, stride, LIMITS)), texture);
+    }
+
+    #[test]
+    fn the_simple_filter_moves_the_two_pixels_at_the_edge() {
+        // clamp(100 - 120) + 3 * 20 = 40: 43 / 8 = 5 and 44 / 8 = 5.
+        let step = [100, 100, 100, 100, 120, 120, 120, 120];
+        let filtered = across(step, |plane, at, stride| left_edge_simply(plane, at, stride, 50));
+        assert_eq!(filtered, [100, 100, 100, 105, 115, 120, 120, 120]);
+    }
+
+    #[test]
+    fn an_edge_between_rows_is_filtered_as_one_between_columns() {
+        let plane: Vec<u8> = (0..32 * 32_u32).map(|i| 100 + (i.wrapping_mul(2_654_435_761) >> 28) as u8).collect();
+        let turned: Vec<u8> = (0..32 * 32).map(|i| plane[i % 32 * 32 + i / 32]).collect();
+        type Filter = fn(&mut [u8], usize, usize, EdgeLimits);
+        let pairs: [(Filter, Filter); 2] = [(left_edge, upper_edge), (inner_left_edges, inner_upper_edges)];
+        for (of_columns, of_rows) in pairs {
+            let (mut columns, mut rows) = (plane.clone(), turned.clone());
+            of_columns(&mut columns, 8 * 32 + 8, 32, LIMITS);
+            of_rows(&mut rows, 8 * 32 + 8, 32, LIMITS);
+            assert_ne!(columns, plane);
+            assert!((0..32 * 32).all(|i| columns[i] == rows[i % 32 * 32 + i / 32]));
+        }
+    }
+}

@@ -23,3 +23,42 @@ pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut B
     }
     coded
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The levels of some coefficients, the rest being 0.
+    fn quantized(quantizer: &BlockQuantizer, coefficients: &[i16]) -> (Block, Block, usize) {
+        let mut block = [0; 16];
+        block[..coefficients.len()].copy_from_slice(coefficients);
+        let (mut levels, mut restored) = ([9; 16], [9; 16]);
+        let coded = quantize(&block, quantizer, &mut levels, &mut restored);
+        (levels, restored, coded)
+    }
+
+    #[test]
+    fn coefficients_are_rounded_to_their_steps() {
+        let nearest = BlockQuantizer::new(20, 30, &[64; 16], &[0; 16]);
+        let (levels, restored, coded) = quantized(&nearest, &[-30, 14, 15, -45]);
+        assert_eq!(levels[..4], [-2, 0, 1, -2]);
+        assert_eq!(restored[..4], [-40, 0, 30, -60]);
+        assert_eq!(coded, 7); // The fourth coefficient is the seventh of the scan.
+    }
+
+    #[test]
+    fn a_zero_bin_silences_what_rounding_would_keep() {
+        let wide = BlockQuantizer::new(20, 20, &[64; 16], &[96; 16]);
+        assert_eq!(quantized(&wide, &[14, -14, 15, -15]).0[..4], [0, 0, 1, -1]);
+        assert_eq!(quantized(&wide, &[14, -14]).2, 0);
+    }
+
+    #[test]
+    fn the_largest_coefficients_have_the_largest_level() {
+        let fine = BlockQuantizer::new(4, 8, &[64; 16], &[0; 16]);
+        let (levels, restored, coded) = quantized(&fine, &[i16::MIN, i16::MAX, i16::MIN]);
+        assert_eq!(levels[..3], [-2047, 2047, -2047]);
+        assert_eq!(restored[..3], [-8188, 16376, -16376]);
+        assert_eq!(coded, 6);
+    }
+}

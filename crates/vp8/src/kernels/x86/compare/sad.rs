@@ -1,5 +1,5 @@
-//! Sums of absolute differences: `psadbw` adds eight of them at a time. Reading them is what takes the time, so that wider
-//! vectors gain nothing (measured).
+//! Sums of absolute differences: `psadbw` adds eight of them at a time. Reading the pixels is what takes the time, so
+//! that wider vectors gain nothing (measured).
 
 use std::arch::x86_64::*;
 

@@ -1,8 +1,8 @@
 //! The normal filter, on vectors of sixteen positions along an edge.
 //!
 //! Pixels are reckoned with as signed bytes, and every sum saturates as one: exactly the standard's clamps. Where the
-//! standard adds three times a difference at once, three saturating additions of it end at the same value, since none of
-//! them goes back.
+//! standard adds three times a difference at once, three saturating additions of it end at the same value, since none
+//! of them goes back.
 
 use std::arch::x86_64::*;
 
@@ -86,7 +86,7 @@ fn eighths(values: __m128i) -> __m128i {
     _mm_sub_epi8(_mm_xor_si128(unsigned, sign), sign)
 }
 
-/// How much an edge is to be moved, from the step of the pixels next to it and `outer`, what the ones beyond add to that.
+/// How much an edge is to be moved, from the step of the pixels next to it and `outer`, what the ones beyond add.
 #[inline]
 #[target_feature(enable = "sse2")]
 pub fn step(outer: __m128i, p0: __m128i, q0: __m128i) -> __m128i {
@@ -94,8 +94,8 @@ pub fn step(outer: __m128i, p0: __m128i, q0: __m128i) -> __m128i {
     _mm_adds_epi8(_mm_adds_epi8(_mm_adds_epi8(outer, inner), inner), inner)
 }
 
-/// What the pixels before and after an edge are moved by: an eighth of the step, a half rounded up on one side and down on
-/// the other.
+/// What the pixels before and after an edge are moved by: an eighth of the step, a half rounded up on one side and down
+/// on the other.
 #[inline]
 #[target_feature(enable = "sse2")]
 pub fn moves(step: __m128i) -> (__m128i, __m128i) {
@@ -126,8 +126,8 @@ pub fn macroblock(pixels: [__m128i; 8], Masks { is_filtered, is_flat }: Masks) -
     // Where the variance is high, only the pixels next to the edge, as inside; of nothing, nothing is rounded up.
     let (of_p, of_q) = moves(_mm_andnot_si128(is_flat, step));
     let (p0, q0) = (_mm_adds_epi8(p0, of_p), _mm_subs_epi8(q0, of_q));
-    // Elsewhere about 3/7, 2/7 and 1/7 of the step, the nearer the edge the more: (27 step + 63) / 128 and so on, of the
-    // step next to a 1 in a pair of bytes.
+    // Elsewhere about 3/7, 2/7 and 1/7 of the step, the nearer the edge the more: (27 step + 63) / 128 and so on, from
+    // pairs of bytes of the step and 1.
     let step = _mm_and_si128(step, is_flat);
     let one = _mm_set1_epi8(1);
     let (low, high) = (_mm_unpacklo_epi8(step, one), _mm_unpackhi_epi8(step, one));

@@ -1,7 +1,7 @@
 //! Reading a reference between its pixels.
 //!
-//! A filter of several taps is `pmaddubsw` on bytes brought next to each other: it multiplies one of them by one tap and
-//! one by another and adds the two, sixteen bits wide.
+//! A filter of several taps is `pmaddubsw` on bytes brought next to each other: it multiplies one of them by one tap
+//! and one by another and adds the two, sixteen bits wide.
 
 pub mod bilinear;
 pub mod sixtap;

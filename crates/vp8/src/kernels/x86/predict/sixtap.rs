@@ -1,8 +1,8 @@
 //! The six-tap filters for blocks of up to eight columns, whose rows are half a vector.
 //!
-//! Of the six taps the first and the last go together, and so do the second and the third, and the fourth and the fifth:
-//! thereby the two in the middle, which in one sum could exceed 16 bits, are apart. The three sums are then added, the
-//! last with saturation. What saturates there is far beyond white anyway, so the result is exact.
+//! Of the six taps the first and the last go together, and so do the second and the third, and the fourth and the
+//! fifth: thereby the two in the middle, which in one sum could exceed 16 bits, are apart. The three sums are then
+//! added, the last with saturation. What saturates there is far beyond white anyway, so the result is exact.
 //!
 //! Rows are filtered across as they come, and down when the last of the six that takes is there.
 

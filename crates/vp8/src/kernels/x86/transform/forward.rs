@@ -27,30 +27,31 @@ macro_rules! forward_transform {
 
             transpose!($feature);
 
-            /// Pairs of numbers times their factors, rounded off by some bits.
+            /// Pairs of numbers times their factors, with something added before some bits are rounded off.
             #[inline]
             #[target_feature(enable = $feature)]
-            fn weigh<const BITS: i32>(low: Vector, high: Vector, factors: i32) -> Vector {
-                let half = all_32(1 << (BITS - 1));
-                let [low, high] = [low, high]
-                    .map(|pairs| shift_right_32::<BITS>(add_32(multiply_pairs(pairs, all_32(factors)), half)));
-                pack_32(low, high)
+            fn weigh<const BITS: i32>(pairs: [Vector; 2], factors: i32, lift: i32) -> Vector {
+                let lift = all_32(lift + (1 << (BITS - 1)));
+                let weigh = |pairs| shift_right_32::<BITS>(add_32(multiply_pairs(pairs, all_32(factors)), lift));
+                pack_32(weigh(pairs[0]), weigh(pairs[1]))
             }
 
-            /// One direction, from vector to vector: the second and the fourth rounded off by some bits, the first and the
-            /// third as they are.
+            /// One direction, from vector to vector: the first and the third exact, the second and the fourth less
+            /// some bits and lifted, unless they are 0, by quarters of their factors, as the scalar twin explains.
             #[inline]
             #[target_feature(enable = $feature)]
-            fn pass<const BITS: i32>([a, b, c, d]: [Vector; 4]) -> [Vector; 4] {
+            fn pass<const BITS: i32, const LIFT: i32>([a, b, c, d]: [Vector; 4]) -> [Vector; 4] {
                 let (outer_sum, inner_sum) = (add(a, d), add(b, c));
-                let (outer_difference, inner_difference) = (subtract(a, d), subtract(b, c));
-                let low = interleave_low(outer_difference, inner_difference);
-                let high = interleave_high(outer_difference, inner_difference);
+                let (outer, inner) = (subtract(a, d), subtract(b, c));
+                let pairs = [interleave_low(outer, inner), interleave_high(outer, inner)];
+                let is_zero = equal(or(outer, inner), all(0));
+                let second = weigh::<BITS>(pairs, factors(COSINE, SINE), (COSINE as i32 * LIFT) >> 2);
+                let fourth = weigh::<BITS>(pairs, factors(SINE, -COSINE), (SINE as i32 * LIFT) >> 2);
                 [
                     add(outer_sum, inner_sum),
-                    weigh::<BITS>(low, high, factors(COSINE, SINE)),
+                    where_not(is_zero, second),
                     subtract(outer_sum, inner_sum),
-                    weigh::<BITS>(low, high, factors(SINE, -COSINE)),
+                    where_not(is_zero, fourth),
                 ]
             }
 
@@ -58,10 +59,10 @@ macro_rules! forward_transform {
             #[inline]
             #[target_feature(enable = $feature)]
             pub fn forward(rows: [Vector; 4]) -> [Vector; 4] {
-                let [a, b, c, d] = pass::<11>(transpose(rows));
+                let [a, b, c, d] = pass::<11, 1>(transpose(rows));
                 let across = [shift_left::<3>(a), b, shift_left::<3>(c), d];
-                let [a, b, c, d] = pass::<18>(transpose(across));
-                let round = |value| shift_right::<4>(add(value, all(8)));
+                let [a, b, c, d] = pass::<18, 32>(transpose(across));
+                let round = |value| shift_right::<4>(add(value, all(7)));
                 [round(a), b, round(c), d]
             }
         }

@@ -17,8 +17,8 @@ macro_rules! inverse_transform {
 
             transpose!($feature);
 
-            /// One direction, from vector to vector: times sqrt(2) cos(pi / 8) and sqrt(2) sin(pi / 8), which in 65536ths
-            /// are too large for signed numbers, by way of one less.
+            /// One direction, from vector to vector. In 65536ths sqrt(2) cos(pi / 8) and sqrt(2) sin(pi / 8) are too
+            /// large for signed numbers: it is one less that is multiplied by.
             #[inline]
             #[target_feature(enable = $feature)]
             fn pass([a, b, c, d]: [Vector; 4]) -> [Vector; 4] {

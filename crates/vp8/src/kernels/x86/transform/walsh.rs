@@ -24,25 +24,33 @@ fn transpose([rows_01, rows_23]: [__m128i; 2]) -> [__m128i; 2] {
     [_mm_unpacklo_epi16(rows_02, rows_13), _mm_unpackhi_epi16(rows_02, rows_13)]
 }
 
-/// Both directions, and what is then made of each value.
+/// Both directions.
 #[inline]
 #[target_feature(enable = "sse4.1")]
-fn transform(coefficients: &Block, scale: impl Fn(__m128i) -> __m128i) -> Block {
-    let down = transpose(pass([load_8(coefficients, 0), load_8(coefficients, 1)]));
-    let [upper, lower] = transpose(pass(down));
-    let mut transformed = [0; 16];
-    store_8(&mut transformed, 0, scale(upper));
-    store_8(&mut transformed, 1, scale(lower));
-    transformed
+fn transform(coefficients: &Block) -> [__m128i; 2] {
+    transpose(pass(transpose(pass([load_8(coefficients, 0), load_8(coefficients, 1)]))))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn store([upper, lower]: [__m128i; 2]) -> Block {
+    let mut block = [0; 16];
+    store_8(&mut block, 0, upper);
+    store_8(&mut block, 1, lower);
+    block
 }
 
 #[target_feature(enable = "sse4.1")]
 pub fn inverse_walsh(coefficients: &Block) -> Block {
-    transform(coefficients, |values| _mm_srai_epi16::<3>(_mm_add_epi16(values, _mm_set1_epi16(3))))
+    store(transform(coefficients).map(|values| _mm_srai_epi16::<3>(_mm_add_epi16(values, _mm_set1_epi16(3)))))
 }
 
 #[target_feature(enable = "sse4.1")]
 pub fn forward_walsh(coefficients: &Block) -> Block {
-    // Half, rounded towards zero: one more, if negative, before it is rounded down.
-    transform(coefficients, |values| _mm_srai_epi16::<1>(_mm_add_epi16(values, _mm_srli_epi16::<15>(values))))
+    let [upper, lower] = transform(coefficients);
+    // Half, rounded towards zero: one more, if negative, before it is rounded down. The very first is rounded up.
+    let is_negative = |values| _mm_srli_epi16::<15>(values);
+    let up = _mm_or_si128(is_negative(upper), _mm_cvtsi32_si128(1));
+    let halves = [_mm_add_epi16(upper, up), _mm_add_epi16(lower, is_negative(lower))];
+    store(halves.map(|values| _mm_srai_epi16::<1>(values)))
 }

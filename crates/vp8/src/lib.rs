@@ -2,10 +2,12 @@
 
 pub mod bool_coder;
 mod decode;
+pub mod encode;
 pub mod filter;
 pub mod image;
 pub mod ivf;
 pub mod kernels;
+mod pool;
 pub mod predict;
 mod quantize;
 pub mod reconstruct;

@@ -91,3 +91,8 @@ impl<'a> Analysis<'a> {
 pub fn encode(state: &State, image: &Image, plan: &Plan, settings: &Settings) -> Result<Coded, EncodeError> {
     Ok(Analysis::new(state, image, plan, settings)?.encode(plan.quantizer))
 }
+
+/// TEMPORARY
+pub fn tune(name: &str, default: i64) -> i64 {
+    std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(default)
+}

@@ -13,12 +13,14 @@ pub use size::{Plane, Size, SizeError};
 
 use std::sync::OnceLock;
 
+use crate::pool::Bytes;
+
 /// A picture in YUV 4:2:0 with 8 bits a sample, of whole macroblocks.
 #[derive(Clone)]
 pub struct Image {
     size: Size,
     /// The coded planes one after the other, rows without gaps.
-    pixels: Vec<u8>,
+    pixels: Bytes,
     /// Of the pixels; computed when it is first asked for.
     hash: OnceLock<u64>,
 }
@@ -40,16 +42,17 @@ impl Image {
     #[must_use]
     pub fn filled(size: Size, y: u8, u: u8, v: u8) -> Self {
         let (luma, chroma) = Self::lengths(size);
-        let mut pixels = vec![y; luma + 2 * chroma];
+        let mut pixels = Bytes::any(luma + 2 * chroma);
+        pixels[..luma].fill(y);
         pixels[luma..luma + chroma].fill(u);
         pixels[luma + chroma..].fill(v);
         Self { size, pixels, hash: OnceLock::new() }
     }
 
-    /// A picture to be drawn over: all zeros, which the system hands out for nothing.
+    /// A picture to be drawn over, every pixel of it: they are as they happen to be.
     #[must_use]
     pub(crate) fn blank(size: Size) -> Self {
-        Self { size, pixels: vec![0; Self::coded_length(size)], hash: OnceLock::new() }
+        Self { size, pixels: Bytes::any(Self::coded_length(size)), hash: OnceLock::new() }
     }
 
     /// The picture whose shown pixels are `bytes`: the planes Y, U and V one after the other without gaps. What
@@ -159,7 +162,7 @@ impl Image {
     pub(crate) fn from_coded(size: Size, pixels: &[u8]) -> Option<Self> {
         (pixels.len() == Self::coded_length(size)).then(|| Self {
             size,
-            pixels: pixels.to_vec(),
+            pixels: Bytes::of(pixels),
             hash: OnceLock::new(),
         })
     }

@@ -24,6 +24,7 @@ use super::settings::Speed;
 use super::weights::Weights;
 use crate::image::{Image, Plane};
 use crate::kernels::Kernels;
+use crate::pool::Pool;
 use crate::state::{References, State};
 use crate::syntax::{Motion, Neighbours, Prediction, Reference, SignBias};
 
@@ -42,8 +43,36 @@ pub struct Found {
     pub choices: Vec<Choice>,
     /// The predictions of the macroblocks that are predicted from other frames.
     pub prediction: Image,
-    pub residuals: Vec<Transformed>,
+    pub residuals: Residuals,
     pub vectors: VectorCounts,
+}
+
+/// Transformed residuals, in memory that is used again.
+#[derive(Debug)]
+pub struct Residuals(Vec<Transformed>);
+
+static RESIDUALS: Pool<Transformed> = Pool::new(3);
+
+impl Residuals {
+    fn with_capacity(macroblocks: usize) -> Self {
+        let mut buffer = RESIDUALS.take(macroblocks);
+        buffer.clear();
+        Self(buffer)
+    }
+}
+
+impl std::ops::Deref for Residuals {
+    type Target = Vec<Transformed>;
+
+    fn deref(&self) -> &Vec<Transformed> {
+        &self.0
+    }
+}
+
+impl Drop for Residuals {
+    fn drop(&mut self) {
+        RESIDUALS.give(std::mem::take(&mut self.0));
+    }
 }
 
 /// Finds out about a frame that is predicted from references.
@@ -64,7 +93,7 @@ pub fn analyse(
     let mut found = Found {
         choices: Vec::with_capacity(size.macroblocks()),
         prediction: Image::blank(size),
-        residuals: Vec::with_capacity(size.macroblocks()),
+        residuals: Residuals::with_capacity(size.macroblocks()),
         vectors: VectorCounts::default(),
     };
     let mut planes = found.prediction.planes_mut();
@@ -116,7 +145,7 @@ pub fn analyse(
         }
         count_vectors(&best, survey_of_best.best, &mut found.vectors);
         found.choices.push(Choice::Inter { prediction, residual: found.residuals.len() });
-        found.residuals.push(coefficients);
+        found.residuals.0.push(coefficients);
         neighbours.advance(&prediction);
     }
     found

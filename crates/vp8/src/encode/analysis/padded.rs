@@ -1,6 +1,7 @@
 //! References with a border, so that the search looks beyond their edges without asking.
 
 use crate::image::{Image, Plane};
+use crate::pool::Bytes;
 
 /// How many pixels of border a padded luma plane has on each side, and the chroma planes as well: what a macroblock that
 /// is just outside takes, and the taps of the interpolation.
@@ -9,7 +10,7 @@ pub const BORDER: usize = 32;
 /// A plane with its edges repeated [`BORDER`] times.
 #[derive(Debug)]
 pub struct Padded {
-    pixels: Vec<u8>,
+    pixels: Bytes,
     stride: usize,
 }
 
@@ -18,7 +19,7 @@ impl Padded {
     pub fn new(image: &Image, plane: Plane) -> Self {
         let (width, height) = image.size().coded(plane);
         let stride = width + 2 * BORDER;
-        let mut pixels = Vec::with_capacity(stride * (height + 2 * BORDER));
+        let mut pixels = Bytes::with_capacity(stride * (height + 2 * BORDER));
         let rows = image.plane(plane).chunks_exact(width);
         for row in rows {
             if pixels.is_empty() {

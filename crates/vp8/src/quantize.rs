@@ -46,7 +46,7 @@ mod tests {
         let MacroblockFactors { luma, y2, chroma } = header.factors(0);
         assert_eq!((luma, y2, chroma), ([4, 4], [8, 29], [4, 4]));
         let MacroblockFactors { luma, y2, chroma } = header.factors(127);
-        assert_eq!((luma, y2, chroma), ([138, 284], [314, 440], [132, 229]));
+        assert_eq!((luma, y2, chroma), ([122, 284], [314, 440], [132, 213]));
         assert_eq!(QuantizerHeader::default().factors(0).y2, [8, 8]);
     }
 }

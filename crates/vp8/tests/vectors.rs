@@ -26,7 +26,12 @@ fn every_picture_of_the_conformance_streams_is_the_standards() {
         };
         if digests != vector.digests {
             let first = digests.iter().zip(&vector.digests).position(|(ours, theirs)| ours != theirs);
-            wrong.push(format!("{} ({} of {} pictures, the first wrong is {first:?})", vector.name, digests.len(), vector.digests.len()));
+            wrong.push(format!(
+                "{} ({} of {} pictures, the first wrong is {first:?})",
+                vector.name,
+                digests.len(),
+                vector.digests.len()
+            ));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -35,7 +35,8 @@ impl<'a> Reader<'a> {
     /// eight bits are left. An encoder's last bytes are there only to prevent it.)
     #[must_use]
     pub const fn is_past_end(&self) -> bool {
-        self.spare > WINDOW && self.spare < ENDLESS
+        let has_ended = self.spare > WINDOW;
+        (has_ended && self.spare < ENDLESS) || (!has_ended && self.rest.is_empty() && self.spare < 0)
     }
 
     /// The next bool, false with the probability said.

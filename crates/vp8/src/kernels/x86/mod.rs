@@ -92,6 +92,7 @@ const AVX2_TABLE: Kernels = Kernels {
     forward_dct_four: forward::forward_dct_four_avx2,
     quantize: quantize::quantize_avx2,
     sixtap_16x16: sixtap_wide::sixtap_16x16,
+    filter_inner_left_edges: luma::inner_left_edges_avx2,
     sse_16x16: squares::squares_16_avx2::<16>,
     sse_16x8: squares::squares_16_avx2::<8>,
     sse_8x16: squares::squares_8_avx2::<16>,

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::super::super::EdgeLimits;
 use super::super::pixels::PixelsMut;
 use super::filter::{Limits, macroblock, masks, subblock};
-use super::transpose::{columns_of_pairs, pairs_of_columns, transpose_16x16};
+use super::transpose::{columns_of_halves, columns_of_pairs, halves_of_columns, pairs_of_columns, transpose_16x16};
 
 #[target_feature(enable = "sse4.1")]
 pub fn left_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits) {
@@ -32,9 +32,23 @@ pub fn upper_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits)
 pub fn inner_left_edges(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits) {
     let mut pixels = PixelsMut::<16, 16>::of(&mut luma[at..], stride);
     let columns = transpose_16x16(std::array::from_fn(|row| pixels.read().load_16(row, 0)));
-    let rows = transpose_16x16(filter_inner_edges(columns, limits));
+    let rows = transpose_16x16(filter_inner_edges::<false>(columns, limits));
     for (i, row) in rows.into_iter().enumerate() {
         pixels.store_16(i, 0, row);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+pub fn inner_left_edges_avx2(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits) {
+    let mut pixels = PixelsMut::<16, 16>::of(&mut luma[at..], stride);
+    let columns = columns_of_halves(std::array::from_fn(|row| {
+        let (upper, lower) = (pixels.read().load_16(row, 0), pixels.read().load_16(row + 8, 0));
+        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(upper), lower)
+    }));
+    let rows = halves_of_columns(filter_inner_edges::<true>(columns, limits));
+    for (i, rows) in rows.into_iter().enumerate() {
+        pixels.store_16(i, 0, _mm256_castsi256_si128(rows));
+        pixels.store_16(i + 8, 0, _mm256_extracti128_si256::<1>(rows));
     }
 }
 
@@ -54,10 +68,11 @@ pub fn inner_upper_edges(luma: &mut [u8], at: usize, stride: usize, limits: Edge
     }
 }
 
-/// Filters, among sixteen columns of pixels, between each four and the next.
+/// Filters, among sixteen columns of pixels, between each four and the next. There is one for each kernel that does,
+/// since the compiler inlines what has a single caller, and passes sixteen vectors through memory otherwise.
 #[inline]
 #[target_feature(enable = "sse4.1")]
-fn filter_inner_edges(columns: [__m128i; 16], limits: EdgeLimits) -> [__m128i; 16] {
+fn filter_inner_edges<const WIDE: bool>(columns: [__m128i; 16], limits: EdgeLimits) -> [__m128i; 16] {
     let limits = Limits::new(limits);
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = columns;
     let across = [a, b, c, d, e, f, g, h];

@@ -40,6 +40,17 @@ impl<'a, const COLUMNS: usize, const ROWS: usize> Pixels<'a, COLUMNS, ROWS> {
         Self { first: slice.as_ptr(), stride, slice: PhantomData }
     }
 
+    /// The blocks that start at each of four indices of a slice, of which it is enough to check the last.
+    #[inline(always)]
+    pub fn at(slice: &'a [u8], [a, b, c, d]: [usize; 4], stride: usize) -> [Self; 4] {
+        check::<COLUMNS, ROWS>(slice.len().saturating_sub(a.max(b).max(c.max(d))), stride);
+        let block = |at| {
+            // SAFETY: `at` is no further in the slice than the index after which it has room for a block.
+            Self { first: unsafe { slice.as_ptr().add(at) }, stride, slice: PhantomData }
+        };
+        [block(a), block(b), block(c), block(d)]
+    }
+
     /// Where `pixels` pixels of a row are.
     #[inline(always)]
     fn pointer(&self, row: usize, column: usize, pixels: usize) -> *const u8 {

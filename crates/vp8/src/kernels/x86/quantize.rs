@@ -16,23 +16,35 @@ fn coded(is_zero: __m128i) -> usize {
     32 - (!zeros & 0xffff).leading_zeros() as usize
 }
 
+/// The levels of half the coefficients, stored with what is restored of them.
+#[inline]
+#[target_feature(enable = "sse4.1")]
+fn quantize_half(
+    coefficients: &Block,
+    quantizer: &BlockQuantizer,
+    levels: &mut Block,
+    restored: &mut Block,
+    half: usize,
+) -> __m128i {
+    let coefficient = load_8(coefficients, half);
+    // The most negative number's magnitude is one too many for a signed one.
+    let magnitude = _mm_min_epu16(_mm_abs_epi16(coefficient), _mm_set1_epi16(i16::MAX));
+    let is_in_zero_bin = _mm_cmpgt_epi16(load_8(&quantizer.zero_bins, half), magnitude);
+    let rounded = _mm_adds_epi16(magnitude, load_8(&quantizer.rounding, half));
+    let sum = _mm_add_epi16(_mm_mulhi_epu16(rounded, load_8_unsigned(&quantizer.multipliers, half)), rounded);
+    let quotient = _mm_mulhi_epu16(sum, load_8_unsigned(&quantizer.scales, half));
+    let level = _mm_andnot_si128(is_in_zero_bin, _mm_min_epi16(quotient, _mm_set1_epi16(LARGEST_LEVEL)));
+    let level = _mm_sign_epi16(level, coefficient);
+    store_8(levels, half, level);
+    store_8(restored, half, _mm_mullo_epi16(level, load_8(&quantizer.steps, half)));
+    level
+}
+
 #[target_feature(enable = "sse4.1")]
 pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> usize {
-    let halves = [0, 1].map(|half| {
-        let coefficient = load_8(coefficients, half);
-        // The most negative number's magnitude is one too many for a signed one.
-        let magnitude = _mm_min_epu16(_mm_abs_epi16(coefficient), _mm_set1_epi16(i16::MAX));
-        let is_in_zero_bin = _mm_cmpgt_epi16(load_8(&quantizer.zero_bins, half), magnitude);
-        let rounded = _mm_adds_epi16(magnitude, load_8(&quantizer.rounding, half));
-        let sum = _mm_add_epi16(_mm_mulhi_epu16(rounded, load_8_unsigned(&quantizer.multipliers, half)), rounded);
-        let quotient = _mm_mulhi_epu16(sum, load_8_unsigned(&quantizer.scales, half));
-        let level = _mm_andnot_si128(is_in_zero_bin, _mm_min_epi16(quotient, _mm_set1_epi16(LARGEST_LEVEL)));
-        let level = _mm_sign_epi16(level, coefficient);
-        store_8(levels, half, level);
-        store_8(restored, half, _mm_mullo_epi16(level, load_8(&quantizer.steps, half)));
-        _mm_cmpeq_epi16(level, _mm_setzero_si128())
-    });
-    coded(_mm_packs_epi16(halves[0], halves[1]))
+    let low = quantize_half(coefficients, quantizer, levels, restored, 0);
+    let high = quantize_half(coefficients, quantizer, levels, restored, 1);
+    coded(_mm_cmpeq_epi8(_mm_packs_epi16(low, high), _mm_setzero_si128()))
 }
 
 #[target_feature(enable = "avx2")]

@@ -50,7 +50,7 @@ macro_rules! sad {
             reference_stride: usize,
         ) -> [u32; 4] {
             let block = Pixels::<$columns, ROWS>::of(block, block_stride);
-            let [a, b, c, d] = at.map(|at| Pixels::<$columns, ROWS>::of(&reference[at..], reference_stride));
+            let [a, b, c, d] = Pixels::<$columns, ROWS>::at(reference, at, reference_stride);
             let mut sums = [_mm_setzero_si128(); 4];
             for row in (0..ROWS).step_by(Pixels::<$columns, ROWS>::ROWS_A_VECTOR) {
                 let rows = block.vector(row);

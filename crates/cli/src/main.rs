@@ -2,6 +2,9 @@
 //!
 //! Results go to standard output, progress to standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
 
+#[macro_use]
+mod out;
+
 mod commands;
 mod link;
 mod play;
@@ -34,6 +37,8 @@ enum Command {
     Reproduce(commands::reproduce::Arguments),
     /// Say why a run did what it did at a moment
     Explain(commands::explain::Arguments),
+    /// Encode, decode and look into VP8 with the functional codec
+    Codec(commands::codec::Arguments),
     /// List the schemes
     Schemes,
     /// Look at, convert and make link traces
@@ -53,6 +58,7 @@ fn main() -> std::process::ExitCode {
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Codec(arguments) => commands::codec::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Completions { shell } => {

@@ -87,7 +87,7 @@ fn one(job: &Job, progress: &Progress) -> anyhow::Result<Outcome> {
 pub(crate) fn show(outcomes: &[Outcome], json: bool, out: &Path) -> anyhow::Result<()> {
     let summaries: Vec<_> = outcomes.iter().map(|outcome| outcome.summary.clone()).collect();
     if json {
-        println!("{}", serde_json::to_string_pretty(&serde_json::json!({ "runs": summaries }))?);
+        outln!("{}", serde_json::to_string_pretty(&serde_json::json!({ "runs": summaries }))?);
     } else {
         table::print(&summaries);
     }

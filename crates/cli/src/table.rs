@@ -20,7 +20,7 @@ fn print_run(name: &str, run: &Summary) {
 }
 
 fn print_row<'a>(name: &str, cells: impl Iterator<Item = &'a str>) {
-    print!("{name:20}");
-    cells.for_each(|cell| print!(" {cell:>7}"));
-    println!();
+    out!("{name:20}");
+    cells.for_each(|cell| out!(" {cell:>7}"));
+    outln!("");
 }

@@ -15,6 +15,8 @@ pub enum Codec {
     Vp8(crate::libvpx::Settings),
     /// H.264 by openh264, as WebRTC configures it.
     H264(crate::openh264::Settings),
+    /// VP8 by this workspace's own functional codec.
+    Functional(crate::functional::Settings),
     /// A statistical model: sizes and modelled quality without pixels or bytes.
     Model(crate::model::Config),
 }
@@ -44,6 +46,10 @@ impl Codec {
     pub fn build_seeded(&self, largest: Size, seed: Seed) -> Result<CodecPair, EncodeError> {
         match self {
             Codec::Model(config) => Ok(CodecPair { encoder: Box::new(config.build(largest, seed)?), decoder: None }),
+            Codec::Functional(settings) => Ok(CodecPair {
+                encoder: Box::new(crate::functional::FunctionalEncoder::new(settings.clone())?),
+                decoder: Some(Box::new(crate::functional::FunctionalDecoder::default())),
+            }),
             #[cfg(feature = "libvpx")]
             Codec::Vp8(settings) => {
                 let encoder = Box::new(crate::libvpx::Vp8Encoder::new(settings.clone(), largest)?);

@@ -1,9 +1,11 @@
 //! Encoders and decoders people already have.
 //!
 //! [`Encoder`] and [`Decoder`] are the seam; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8
-//! and H.264 as WebRTC configures them; [`model`] makes frame sizes without looking at pixels.
+//! and H.264 as WebRTC configures them; [`functional`] is the workspace's own VP8, which can make several candidates of a picture and
+//! take back any; [`model`] makes frame sizes without looking at pixels.
 
 mod config;
+pub mod functional;
 pub mod libvpx;
 pub mod model;
 mod names;

@@ -1,4 +1,4 @@
-//! Codecs by name: `vp8`, `h264`, `model`.
+//! Codecs by name: `vp8`, `h264`, `functional`, `model`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 use crate::config::Codec;
 
 /// Each name and whether this build has it.
-const NAMES: [(&str, bool); 3] =
-    [("vp8", cfg!(feature = "libvpx")), ("h264", cfg!(feature = "openh264")), ("model", true)];
+const NAMES: [(&str, bool); 4] =
+    [("vp8", cfg!(feature = "libvpx")), ("h264", cfg!(feature = "openh264")), ("functional", true), ("model", true)];
 
 impl Codec {
     /// Its name, which [`FromStr`] reads.
@@ -15,12 +15,13 @@ impl Codec {
         match self {
             Codec::Vp8(_) => "vp8",
             Codec::H264(_) => "h264",
+            Codec::Functional(_) => "functional",
             Codec::Model(_) => "model",
         }
     }
 }
 
-/// The first real codec of this build: VP8 by libvpx as browsers use it, or else H.264, or else the model.
+/// The first real codec of this build: VP8 by libvpx as browsers use it, or else H.264, or else the functional VP8.
 impl Default for Codec {
     fn default() -> Codec {
         if cfg!(feature = "libvpx") {
@@ -28,7 +29,7 @@ impl Default for Codec {
         } else if cfg!(feature = "openh264") {
             Codec::H264(Default::default())
         } else {
-            Codec::Model(Default::default())
+            Codec::Functional(Default::default())
         }
     }
 }
@@ -47,6 +48,7 @@ impl FromStr for Codec {
         let codec = match text.trim().to_ascii_lowercase().as_str() {
             "vp8" => Codec::Vp8(Default::default()),
             "h264" => Codec::H264(Default::default()),
+            "functional" => Codec::Functional(Default::default()),
             "model" => Codec::Model(Default::default()),
             _ => return Err(ParseCodecError::Unknown(text.to_string())),
         };

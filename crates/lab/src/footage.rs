@@ -27,24 +27,10 @@ impl Footage {
     /// # Errors
     /// When it cannot be read, with what to do about it.
     pub fn open(video: &Video, seed: Seed) -> Result<Footage, SourceError> {
-        let clip: Box<dyn Replay> = match video.source.as_str() {
-            "scene" => {
-                let format = video.scene_format();
-                Box::new(Scene::new(SceneConfig { format, seed: seed.child("video"), ..SceneConfig::default() }))
-            }
-            "-" => {
-                let reader = Y4mReader::new(std::io::stdin(), "standard input")?;
-                Box::new(ForthAndBack::new(Box::new(reader), "standard input"))
-            }
-            name if name.to_ascii_lowercase().ends_with(".y4m") => {
-                let file = File::open(name).map_err(|error| SourceError::Io { what: name.into(), error })?;
-                Box::new(ForthAndBack::of(Y4mReader::new(file, name)?))
-            }
-            name => {
-                // ffmpeg's own error for a missing file is buried in its output; say it plainly.
-                File::open(name).map_err(|error| SourceError::Io { what: name.into(), error })?;
-                Box::new(ForthAndBack::new(Box::new(Ffmpeg::open(name)?), name))
-            }
+        let clip: Box<dyn Replay> = match Clip::open(video, seed)? {
+            Clip::Endless(scene) => scene,
+            Clip::Replayed(clip) => Box::new(ForthAndBack::of(clip)),
+            Clip::Streamed(clip) => Box::new(ForthAndBack::new(clip, video.source.as_str())),
         };
         let own = clip.format();
         let size = video.size.unwrap_or(own.size);
@@ -63,5 +49,50 @@ impl Footage {
     /// When the source fails.
     pub fn picture(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
         self.pictures.picture_at(number)
+    }
+}
+
+/// The pictures of `video` once, in order; the built-in scene has no end.
+///
+/// # Errors
+/// When it cannot be read, with what to do about it.
+pub fn once(video: &Video, seed: Seed) -> Result<Box<dyn Source>, SourceError> {
+    let clip: Box<dyn Source> = match Clip::open(video, seed)? {
+        Clip::Endless(clip) | Clip::Replayed(clip) => clip,
+        Clip::Streamed(clip) => clip,
+    };
+    let size = video.size.unwrap_or(clip.format().size);
+    Ok(if size == clip.format().size { clip } else { Box::new(Resized::new(clip, size)) })
+}
+
+/// What can be done with the pictures of a video.
+enum Clip {
+    /// They have no end, and any can be had again.
+    Endless(Box<dyn Replay>),
+    /// Any can be had again.
+    Replayed(Box<dyn Replay>),
+    /// They come once.
+    Streamed(Box<dyn Source>),
+}
+
+impl Clip {
+    fn open(video: &Video, seed: Seed) -> Result<Clip, SourceError> {
+        Ok(match video.source.as_str() {
+            "scene" => {
+                let format = video.scene_format();
+                let config = SceneConfig { format, seed: seed.child("video"), ..SceneConfig::default() };
+                Clip::Endless(Box::new(Scene::new(config)))
+            }
+            "-" => Clip::Streamed(Box::new(Y4mReader::new(std::io::stdin(), "standard input")?)),
+            name if name.to_ascii_lowercase().ends_with(".y4m") => {
+                let file = File::open(name).map_err(|error| SourceError::Io { what: name.into(), error })?;
+                Clip::Replayed(Box::new(Y4mReader::new(file, name)?))
+            }
+            name => {
+                // ffmpeg's own error for a missing file is buried in its output; say it plainly.
+                File::open(name).map_err(|error| SourceError::Io { what: name.into(), error })?;
+                Clip::Streamed(Box::new(Ffmpeg::open(name)?))
+            }
+        })
     }
 }

@@ -43,8 +43,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let run = simulate(&file.scenario, &file.scheme, &mut find, &mut |now| progress.tell(now))?;
     progress.finish();
 
-    println!("{} over {} at {at}", file.scheme.name, file.scenario.name);
-    println!("\nvariables");
+    outln!("{} over {} at {at}", file.scheme.name, file.scenario.name);
+    outln!("\nvariables");
     let mut latest = std::collections::BTreeMap::new();
     for record in run.recorder.records().take_while(|record| record.at <= at) {
         if let What::Sender(Event::Variable { name, value }) = record.what {
@@ -52,12 +52,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     for (name, value) in latest {
-        println!("  {name:20} {value:.3}");
+        outln!("  {name:20} {value:.3}");
     }
-    println!("\ndecisions from {from} to {to}");
+    outln!("\ndecisions from {from} to {to}");
     for record in run.recorder.records().filter(|record| record.at >= from && record.at <= to) {
         if let Some(line) = decision(&Row::of(record)) {
-            println!("  {} {line}", record.at);
+            outln!("  {} {line}", record.at);
         }
     }
     Ok(())

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let figures = figures();
     if arguments.figure == "list" {
-        figures.iter().for_each(|figure| println!("{:18} {}", figure.name, figure.about));
+        figures.iter().for_each(|figure| outln!("{:18} {}", figure.name, figure.about));
         return Ok(());
     }
     let Some(figure) = figures.iter().find(|figure| figure.name == arguments.figure) else {
@@ -172,17 +172,17 @@ fn show(
             })
             .collect();
         let whole = json!({ "figure": figure.name, "about": figure.about, "runs": runs, "schemes": schemes });
-        println!("{}", serde_json::to_string_pretty(&whole)?);
+        outln!("{}", serde_json::to_string_pretty(&whole)?);
         return Ok(());
     }
-    println!("{}: {}\n", figure.name, figure.about);
-    print!("{:26} {:20}", "link", "scheme");
-    readings.iter().for_each(|reading| print!(" {:>12}", wrap(&head(reading.key()))));
-    println!();
+    outln!("{}: {}\n", figure.name, figure.about);
+    out!("{:26} {:20}", "link", "scheme");
+    readings.iter().for_each(|reading| out!(" {:>12}", wrap(&head(reading.key()))));
+    outln!("");
     let row = |link: &str, scheme: &str, values: Vec<Option<f64>>| {
-        print!("{link:26} {scheme:20}");
-        readings.iter().zip(values).for_each(|(reading, value)| print!(" {:>12}", text(reading.key(), value)));
-        println!();
+        out!("{link:26} {scheme:20}");
+        readings.iter().zip(values).for_each(|(reading, value)| out!(" {:>12}", text(reading.key(), value)));
+        outln!("");
     };
     for outcome in outcomes {
         let values = readings.iter().map(|reading| reading.of(outcome)).collect();
@@ -194,12 +194,12 @@ fn show(
         }
     }
     if schemes.len() > 1 {
-        println!("\nagainst {}, of the means", schemes[0].name);
+        outln!("\nagainst {}, of the means", schemes[0].name);
         for scheme in &schemes[1..] {
             let compared = compare(&of(scheme), &base);
             let known = compared.iter().filter(|(_, value)| value.is_some());
             let parts: Vec<String> = known.map(|(key, value)| format!("{} {}", head(key), text(key, *value))).collect();
-            println!("  {:20} {}", scheme.name, parts.join(", "));
+            outln!("  {:20} {}", scheme.name, parts.join(", "));
         }
     }
     show_published(&figure.published, |published| {
@@ -219,14 +219,14 @@ fn wrap(head: &str) -> String {
 
 fn show_published(published: &[Published], ours: impl Fn(&Published) -> Option<f64>) {
     if published.is_empty() {
-        println!("\nThe paper's own numbers for this figure were not at hand.");
+        outln!("\nThe paper's own numbers for this figure were not at hand.");
         return;
     }
-    println!("\n{:20} {:24} {:>10} {:>10}  read in", "scheme", "", "paper", "ours");
+    outln!("\n{:20} {:24} {:>10} {:>10}  read in", "scheme", "", "paper", "ours");
     for published in published {
         let Published { scheme, key, value, source } = published;
         let (paper, ours) = (text(key, Some(*value)), text(key, ours(published)));
-        println!("{scheme:20} {:24} {paper:>10} {ours:>10}  {source}", head(key));
+        outln!("{scheme:20} {:24} {paper:>10} {ours:>10}  {source}", head(key));
     }
 }
 
@@ -256,13 +256,13 @@ fn show_step(figure: &Figure, response: &StepResponse, json: bool) -> anyhow::Re
         let mut run: Map<String, Value> = values.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
         run.insert("scheme".into(), json!("encoder"));
         run.insert("paper".into(), paper(figure, "encoder"));
-        println!(
+        outln!(
             "{}",
             serde_json::to_string_pretty(&json!({ "figure": figure.name, "about": figure.about, "runs": [run] }))?
         );
         return Ok(());
     }
-    println!("{}: {}", figure.name, figure.about);
+    outln!("{}: {}", figure.name, figure.about);
     show_published(&figure.published, |published| values.iter().find(|(key, _)| *key == published.key)?.1);
     Ok(())
 }

@@ -3,7 +3,7 @@
 /// Lists the schemes.
 pub(crate) fn run() -> anyhow::Result<()> {
     for known in thalweg_sender::scheme::known() {
-        println!("{:20} {}", known.name, known.about);
+        outln!("{:20} {}", known.name, known.about);
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Command::Synthesize { preset, .. } if preset == "list" => {
             for preset in presets() {
-                println!("{:16} {}", preset.name, preset.about);
+                outln!("{:16} {}", preset.name, preset.about);
             }
             Ok(())
         }
@@ -76,7 +76,7 @@ fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
     match to {
         Some(path) => std::fs::write(path, trace.to_text()).with_context(|| path.display().to_string()),
         None => {
-            print!("{}", trace.to_text());
+            out!("{}", trace.to_text());
             Ok(())
         }
     }
@@ -85,15 +85,16 @@ fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
 fn inspect(trace: &Trace) {
     let s = trace.statistics();
     let [least, p5, p25, median, p75, p95, most] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
-    println!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
-    println!("mean rate         {:.3} Mbps", s.mean.as_mbps_f64());
-    println!(
+    outln!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
+    outln!("mean rate         {:.3} Mbps", s.mean.as_mbps_f64());
+    outln!(
         "rate per second   {least} min, {p5} p5, {p25} p25, {median} median, {p75} p75, {p95} p95, {most} max (Mbps)"
     );
-    println!(
+    outln!(
         "variation         {:.2} (deviation over mean), {:.2} correlated with the next second",
-        s.variation, s.autocorrelation
+        s.variation,
+        s.autocorrelation
     );
-    println!("longest gap       {:.0} ms; {} gaps over 1 s", s.longest_gap.as_millis_f64(), s.long_gaps);
-    println!("in outages        {:.1}% of the time (gaps over 100 ms)", s.outage_share * 100.0);
+    outln!("longest gap       {:.0} ms; {} gaps over 1 s", s.longest_gap.as_millis_f64(), s.long_gaps);
+    outln!("in outages        {:.1}% of the time (gaps over 100 ms)", s.outage_share * 100.0);
 }

@@ -36,4 +36,12 @@ impl<W: Write> Y4mWriter<W> {
         self.writer.write_all(b"FRAME\n")?;
         self.writer.write_all(picture.data())
     }
+
+    /// Writes what is still in memory.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn finish(mut self) -> std::io::Result<()> {
+        self.writer.flush()
+    }
 }

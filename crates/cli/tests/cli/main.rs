@@ -1,5 +1,7 @@
 //! The binary as a user meets it.
 
+mod codec;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 

@@ -1,0 +1,53 @@
+//! `thalweg codec`: VP8 by the functional codec, file to file.
+
+mod decode;
+mod encode;
+mod inspect;
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use anyhow::Context;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Encode a video to VP8 in an IVF file
+    Encode(encode::Arguments),
+    /// Decode an IVF file of VP8 to y4m or bare I420, or to an MD5 a frame
+    Decode(decode::Arguments),
+    /// Say what is in each frame of an IVF file of VP8: kind, bytes, quantiser, modes, references
+    Inspect(inspect::Arguments),
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.command {
+        Command::Encode(arguments) => encode::run(arguments),
+        Command::Decode(arguments) => decode::run(arguments),
+        Command::Inspect(arguments) => inspect::run(arguments),
+    }
+}
+
+/// A whole file, or standard input for `-`.
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).context("standard input")?;
+        return Ok(bytes);
+    }
+    std::fs::read(path).with_context(|| path.display().to_string())
+}
+
+/// A file to be written, or standard output for `-`.
+fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdout().lock()));
+    }
+    let file = std::fs::File::create(path).with_context(|| path.display().to_string())?;
+    Ok(Box::new(std::io::BufWriter::new(file)))
+}

@@ -1,0 +1,26 @@
+//! Results on standard output.
+//!
+//! `println!` panics when whoever reads has gone, as `head` does after its lines; here that ends the command quietly.
+
+use std::fmt::Arguments;
+use std::io::{ErrorKind, Write};
+
+/// `print!` that ends quietly when nobody reads.
+macro_rules! out {
+    ($($part:tt)*) => { $crate::out::write(format_args!($($part)*)) };
+}
+
+/// `println!` that ends quietly when nobody reads.
+macro_rules! outln {
+    ($($part:tt)*) => { $crate::out::write(format_args!("{}\n", format_args!($($part)*))) };
+}
+
+pub(crate) fn write(text: Arguments<'_>) {
+    if let Err(error) = std::io::stdout().lock().write_fmt(text) {
+        if error.kind() == ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        eprintln!("thalweg: standard output: {error}");
+        std::process::exit(1);
+    }
+}

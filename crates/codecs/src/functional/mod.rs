@@ -1,0 +1,26 @@
+//! VP8 by the functional codec of this workspace ([`thalweg_vp8`]): several candidates of a picture, any or none of which is sent.
+
+mod decoder;
+mod encoder;
+mod rate;
+mod settings;
+
+pub use decoder::FunctionalDecoder;
+pub use encoder::FunctionalEncoder;
+pub use settings::{Preset, Settings};
+
+use thalweg_units::Size;
+use thalweg_video::{Picture, PictureError};
+use thalweg_vp8::Image;
+
+const CODEC: &str = "functional VP8";
+
+fn to_image(picture: &Picture) -> Option<Image> {
+    let (width, height) = (picture.size().width.into(), picture.size().height.into());
+    Image::from_i420(thalweg_vp8::Size::new(width, height).ok()?, picture.data()).ok()
+}
+
+fn to_picture(image: &Image) -> Result<Picture, PictureError> {
+    let size = Size::new(image.size().width() as u16, image.size().height() as u16);
+    Picture::new(size, image.to_i420())
+}

@@ -1,0 +1,74 @@
+//! What decides what the functional encoder makes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::Span;
+
+/// Speed against quality: [`thalweg_vp8::encode::Speed`] by its name in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// As quick as libvpx in real time at `cpu_used` -8.
+    Fast,
+    /// For calls and live video on one core.
+    #[default]
+    Standard,
+    /// Where there is time.
+    Slow,
+}
+
+/// How the functional encoder makes frames.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Speed against quality.
+    pub preset: Preset,
+    /// The finest quantiser, 0 to 127 (y_ac_qi): no frame of easy content is made larger than it needs. 4 is what WebRTC's
+    /// smallest quantiser of libvpx, 2, stands for.
+    pub min_quantizer: u8,
+    /// The coarsest quantiser, 0 to 127. WebRTC's largest of libvpx, 56, is 106.
+    pub max_quantizer: u8,
+    /// Over how long a rate target is kept on average: what one frame takes too much, or leaves, the next ones have this
+    /// long to give back, or take. The encoder meets every frame's target itself, so this is its whole lag.
+    pub rate_window: Span,
+    /// How many frames' worth of the rate a keyframe may take, in percent; the window pays for it.
+    pub keyframe_percent: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            preset: Preset::Standard,
+            min_quantizer: 4,
+            max_quantizer: 127,
+            rate_window: Span::from_millis(200),
+            keyframe_percent: 400,
+        }
+    }
+}
+
+impl Preset {
+    pub(super) fn speed(self) -> thalweg_vp8::encode::Speed {
+        match self {
+            Preset::Fast => thalweg_vp8::encode::Speed::Fast,
+            Preset::Standard => thalweg_vp8::encode::Speed::Standard,
+            Preset::Slow => thalweg_vp8::encode::Speed::Slow,
+        }
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let preset = match self.preset {
+            Preset::Fast => "fast",
+            Preset::Standard => "standard",
+            Preset::Slow => "slow",
+        };
+        write!(
+            f,
+            "functional VP8, {preset}, quantisers {}-{}, rate kept over {}, keyframes up to {} %",
+            self.min_quantizer, self.max_quantizer, self.rate_window, self.keyframe_percent
+        )
+    }
+}

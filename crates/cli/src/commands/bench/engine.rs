@@ -14,6 +14,7 @@ use super::runs::{Road, packets, play, roads, scenario};
 const BATCH: Span = Span::from_millis(62);
 
 #[derive(clap::Args)]
+#[group(id = "engine")]
 pub(crate) struct Arguments {
     /// Schemes to measure, separated by commas (see `thalweg schemes`)
     #[arg(long, default_value = "gcc,copa,vidaptive,vidaptive:rocc", value_delimiter = ',')]

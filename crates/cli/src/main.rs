@@ -5,6 +5,7 @@
 #[macro_use]
 mod out;
 
+mod clock;
 mod commands;
 mod link;
 mod play;
@@ -39,6 +40,8 @@ enum Command {
     Explain(commands::explain::Arguments),
     /// Encode, decode and look into VP8 with the functional codec
     Codec(commands::codec::Arguments),
+    /// Measure what the engine costs on this machine
+    Bench(commands::bench::Arguments),
     /// List the schemes
     Schemes,
     /// Look at, convert and make link traces
@@ -59,6 +62,7 @@ fn main() -> std::process::ExitCode {
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),
+        Command::Bench(arguments) => commands::bench::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Completions { shell } => {

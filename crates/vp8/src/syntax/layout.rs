@@ -1,8 +1,8 @@
 //! Where in a frame what is (RFC 6386 sections 9.1 and 9.5): the tag, the first partition (the header and all modes), the
 //! lengths of all partitions of coefficients but the last, and these partitions.
 
-use super::corrupt::Corrupt;
-use super::header::{FrameHeader, FrameTag, Partitions};
+use super::corrupt::{Corrupt, WriteError};
+use super::header::{FrameHeader, FrameTag, LARGEST_FIRST_PARTITION, Partitions};
 use crate::bool_coder::{Reader, Writer};
 
 /// How many bytes say how long a partition is.
@@ -83,22 +83,33 @@ impl FrameWriter {
     /// Puts the parts together.
     ///
     /// # Panics
-    /// When the first partition is longer than 524287 bytes, or another but the last than 16777215: no frame of macroblocks
-    /// whose modes are worth their bits is.
+    /// Where [`try_finish`](Self::try_finish) has an error.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
+        self.try_finish().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// When the first partition or another but the last is longer than the bits for its length can say. A macroblock's modes take a
+    /// byte or so, so that it takes pictures of about a hundred million pixels, or a very strange encoder.
+    pub fn try_finish(self) -> Result<Vec<u8>, WriteError> {
         let modes = self.modes.finish();
         let partitions: Vec<Vec<u8>> = self.partitions.into_iter().map(Writer::finish).collect();
+        let check =
+            |part, length, most| if length > most { Err(WriteError::TooLong { part, length, most }) } else { Ok(()) };
+        check("first partition", modes.len(), LARGEST_FIRST_PARTITION)?;
         let mut frame = Vec::new();
         self.header.tag(modes.len()).write(&mut frame);
         frame.extend(modes);
         for partition in &partitions[..partitions.len() - 1] {
             let length = partition.len();
-            assert!(length < 1 << (8 * LENGTH_BYTES), "a partition of {length} bytes is longer than 16777215");
+            check("partition of coefficients", length, (1 << (8 * LENGTH_BYTES)) - 1)?;
             frame.extend(&(length as u32).to_le_bytes()[..LENGTH_BYTES]);
         }
         frame.extend(partitions.into_iter().flatten());
-        frame
+        Ok(frame)
     }
 }
 

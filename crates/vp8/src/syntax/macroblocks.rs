@@ -1,5 +1,6 @@
 //! A frame's macroblocks, one after the other in raster order, read and written.
 
+use super::corrupt::WriteError;
 use super::header::{FrameHeader, FrameKind, Partitions};
 use super::layout::{FrameWriter, OpenFrame};
 use super::modes::{MacroblockModes, ModeCoding, Neighbours};
@@ -165,8 +166,10 @@ impl MacroblockWriter {
     }
 
     /// The frame, after its last macroblock.
-    #[must_use]
-    pub fn finish(self) -> Vec<u8> {
-        self.frame.finish()
+    ///
+    /// # Errors
+    /// See [`FrameWriter::try_finish`].
+    pub fn finish(self) -> Result<Vec<u8>, WriteError> {
+        self.frame.try_finish()
     }
 }

@@ -15,7 +15,7 @@ mod tables;
 pub mod tokens;
 pub mod tree;
 
-pub use corrupt::Corrupt;
+pub use corrupt::{Corrupt, WriteError};
 pub use frame::{Frame, Macroblock};
 pub use header::{FrameHeader, FrameKind, Partitions};
 pub use intra_modes::{BlockMode, IntraModes, LumaMode, SubblockMode};

@@ -18,7 +18,8 @@ fn weights(eighths: usize) -> __m128i {
 #[target_feature(enable = "sse4.1")]
 fn between(near: __m128i, far: __m128i, weights: __m128i) -> __m128i {
     let sums = _mm_maddubs_epi16(_mm_unpacklo_epi8(near, far), weights);
-    let filtered = _mm_srli_epi16::<3>(_mm_add_epi16(sums, _mm_set1_epi16(4)));
+    // Times 2^12, `pmulhrsw` divides by 8 and rounds to the nearest, halves up.
+    let filtered = _mm_mulhrs_epi16(sums, _mm_set1_epi16(1 << 12));
     _mm_packus_epi16(filtered, filtered)
 }
 

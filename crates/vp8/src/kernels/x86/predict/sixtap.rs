@@ -14,6 +14,9 @@ use super::super::coefficients::bytes;
 use super::super::pixels::{Pixels, PixelsMut};
 use super::{copy, load, starting, store, two_taps};
 
+/// Times this, `pmulhrsw` divides by 128 and rounds to the nearest, halves up: (256 n + 2^14) / 2^15 = (n + 64) / 128.
+pub const ONE_128TH: i16 = 256;
+
 /// A filter's taps in the three pairs, for every pair of bytes.
 #[derive(Clone, Copy)]
 struct Taps {
@@ -34,10 +37,9 @@ impl Taps {
     #[inline]
     #[target_feature(enable = "sse4.1")]
     fn filter(&self, [outer, left, right]: [__m128i; 3]) -> __m128i {
-        let outer = _mm_add_epi16(_mm_maddubs_epi16(outer, self.outer), _mm_set1_epi16(64));
-        let sum = _mm_add_epi16(outer, _mm_maddubs_epi16(left, self.left));
+        let sum = _mm_add_epi16(_mm_maddubs_epi16(outer, self.outer), _mm_maddubs_epi16(left, self.left));
         let sum = _mm_adds_epi16(sum, _mm_maddubs_epi16(right, self.right));
-        let filtered = _mm_srai_epi16::<7>(sum);
+        let filtered = _mm_mulhrs_epi16(sum, _mm_set1_epi16(ONE_128TH));
         _mm_packus_epi16(filtered, filtered)
     }
 }

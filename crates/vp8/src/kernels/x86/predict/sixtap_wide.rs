@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use super::super::super::Fraction;
 use super::super::super::fraction::SIX_TAPS;
 use super::super::pixels::{Pixels, PixelsMut};
-use super::sixtap::Places;
+use super::sixtap::{ONE_128TH, Places};
 use super::{copy, starting, two_taps};
 
 /// A filter's taps in the three pairs, for every pair of bytes.
@@ -25,10 +25,9 @@ impl Taps {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn filter(&self, [outer, left, right]: [__m256i; 3]) -> __m256i {
-        let outer = _mm256_add_epi16(_mm256_maddubs_epi16(outer, self.0[0]), _mm256_set1_epi16(64));
-        let sum = _mm256_add_epi16(outer, _mm256_maddubs_epi16(left, self.0[1]));
+        let sum = _mm256_add_epi16(_mm256_maddubs_epi16(outer, self.0[0]), _mm256_maddubs_epi16(left, self.0[1]));
         let sum = _mm256_adds_epi16(sum, _mm256_maddubs_epi16(right, self.0[2]));
-        let filtered = _mm256_srai_epi16::<7>(sum);
+        let filtered = _mm256_mulhrs_epi16(sum, _mm256_set1_epi16(ONE_128TH));
         _mm256_packus_epi16(filtered, filtered)
     }
 }

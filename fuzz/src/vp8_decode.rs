@@ -5,10 +5,10 @@ use thalweg_vp8::syntax::Frame;
 use thalweg_vp8::{DecodeSettings, State, ivf};
 
 /// Frames decoded of one input.
-const MOST_FRAMES: usize = 12;
+const MOST_FRAMES: usize = 4;
 
-/// Pixels a picture may have: of the conformance streams all but one.
-const MOST_PIXELS: usize = 1 << 18;
+/// Pixels a picture may have: the smaller half of the conformance streams.
+const MOST_PIXELS: usize = 1 << 16;
 
 /// Decodes an IVF file, or anything else as a single frame: with the fastest kernels and the plain ones, which must agree. Every frame
 /// that can be decoded can be written, and says the same then; every state can be sent.

@@ -39,19 +39,13 @@ impl BlockKind {
 pub const Y2: usize = 24;
 
 /// The coefficients of a macroblock.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Coefficients {
     /// Sixteen blocks of luma, four of each chroma plane, in raster order each, and the Y2 block; coefficients in raster order.
     pub blocks: [Block; 25],
     /// How many places of the scan are coded in each block, the first counted even where Y2 has it: 0 to 16. Every
     /// coefficient from there on is 0.
     pub ends: [u8; 25],
-}
-
-impl Default for Coefficients {
-    fn default() -> Self {
-        Self { blocks: [[0; 16]; 25], ends: [0; 25] }
-    }
 }
 
 /// Which of the blocks along an edge of a macroblock have coefficients, 1 or 0 each: four of luma, two of each chroma plane,

@@ -9,6 +9,9 @@ use std::sync::{Mutex, PoisonError};
 /// How many elements a buffer may be larger than what is asked for: a kept picture is not to cost more than its pixels.
 const SLACK: usize = 4096;
 
+/// Buffers with room for more elements are not kept: a stream may say in a few bytes that it is of enormous pictures.
+const LARGEST: usize = 1 << 24;
+
 /// Buffers that are not in use.
 #[derive(Debug)]
 pub struct Pool<T> {
@@ -35,6 +38,9 @@ impl<T> Pool<T> {
 
     /// Gives a buffer back.
     pub fn give(&self, buffer: Vec<T>) {
+        if buffer.capacity() > LARGEST {
+            return;
+        }
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         // The one that has been waiting for longest is of the size that is asked for least.
         if buffers.len() == self.most {
@@ -119,6 +125,7 @@ mod tests {
         let pool = Pool::new(2);
         [10_000, 20_000, 30_000].into_iter().for_each(|length| pool.give(Vec::<u8>::with_capacity(length)));
         assert_eq!(pool.take(9_000).capacity(), 9_000);
+        pool.give(Vec::with_capacity(super::LARGEST + 1));
         assert_eq!((pool.take(19_000).capacity(), pool.take(29_000).capacity()), (20_000, 30_000));
     }
 }

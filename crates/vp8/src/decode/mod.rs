@@ -26,8 +26,8 @@ pub struct Decoded {
 #[derive(Debug, Clone, Copy)]
 pub struct DecodeSettings {
     /// The most pixels a picture may have; a larger key frame is refused before memory is taken for it. Decoding takes time
-    /// and memory in proportion to the pixels, whatever is in a frame. By default 2^26, four times 4K; a stream of a known size
-    /// needs no more than that size.
+    /// and memory in proportion to the pixels, whatever is in a frame. By default 2^24, twice as many as 4K has; a stream of a known
+    /// size needs no more than that size.
     pub most_pixels: usize,
     /// The inner loops. By default the fastest this processor runs.
     pub kernels: &'static Kernels,
@@ -35,7 +35,7 @@ pub struct DecodeSettings {
 
 impl Default for DecodeSettings {
     fn default() -> Self {
-        Self { most_pixels: 1 << 26, kernels: Kernels::detected() }
+        Self { most_pixels: 1 << 24, kernels: Kernels::detected() }
     }
 }
 

@@ -107,13 +107,15 @@ pub fn read(
 ) -> bool {
     let mut any = 0;
     coefficients.ends[Y2] = 0;
+    // A local reader is kept in registers.
+    let mut local = reader.clone();
     let mut read = |block: usize, kind: BlockKind, factors: &Factors| {
         let (x, y) = EDGES[block];
         let (above, left) = (&mut above[usize::from(x)], &mut left[usize::from(y)]);
         let target = &mut coefficients.blocks[block];
         let first = kind.first();
         let end =
-            read_block(reader, &probabilities[kind as usize], usize::from(*above + *left), first, factors, target);
+            read_block(&mut local, &probabilities[kind as usize], usize::from(*above + *left), first, factors, target);
         let is_coded = u8::from(end > first);
         (*above, *left) = (is_coded, is_coded);
         any |= is_coded;
@@ -127,6 +129,7 @@ pub fn read(
     };
     (0..16).for_each(|block| read(block, luma, &factors.luma));
     (16..24).for_each(|block| read(block, BlockKind::Chroma, &factors.chroma));
+    *reader = local;
     any != 0
 }
 
@@ -183,6 +186,7 @@ pub const RANGES: [(&[Probability], u16); 6] = [
 ];
 
 /// Reads a magnitude that is over 1.
+#[inline(always)]
 fn read_large(reader: &mut Reader<'_>, node: &[Probability; 11]) -> i16 {
     if !reader.bool(node[3]) {
         return if !reader.bool(node[4]) { 2 } else { 3 + i16::from(reader.bool(node[5])) };

@@ -17,6 +17,19 @@ pub struct OpenFrame<'a> {
     pub modes: Reader<'a>,
     /// Read the macroblocks' coefficients, a row each in turn; as many as the header says.
     pub partitions: Vec<Reader<'a>>,
+    /// How long the frame's parts are.
+    pub lengths: PartLengths,
+}
+
+/// How many bytes a frame's parts have: where its bits go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartLengths {
+    /// What is not in the arithmetic code: the tag and the list of partitions.
+    pub plain: usize,
+    /// The first partition: the header and all modes.
+    pub first: usize,
+    /// The partitions of coefficients; 0 for those that the header does not say there are.
+    pub coefficients: [usize; 8],
 }
 
 impl<'a> OpenFrame<'a> {
@@ -42,6 +55,8 @@ impl<'a> OpenFrame<'a> {
             return Err(truncated("list of partitions", frame.len() - after.len() + LENGTH_BYTES * (count - 1)));
         };
         let mut partitions = Vec::with_capacity(count);
+        let mut part_lengths =
+            PartLengths { plain: before + lengths.len(), first: tag.first_partition, ..PartLengths::default() };
         for (index, length) in lengths.chunks_exact(LENGTH_BYTES).enumerate() {
             let length = usize::from(length[0]) | usize::from(length[1]) << 8 | usize::from(length[2]) << 16;
             // Where nothing is left, partitions are empty whatever their lengths are.
@@ -53,10 +68,12 @@ impl<'a> OpenFrame<'a> {
                 return Err(truncated("partition of coefficients", frame.len() - data.len() + length));
             };
             partitions.push(Reader::new(partition));
+            part_lengths.coefficients[index] = length;
             data = rest;
         }
         partitions.push(Reader::new(data));
-        Ok(Self { header, modes, partitions })
+        part_lengths.coefficients[count - 1] = data.len();
+        Ok(Self { header, modes, partitions, lengths: part_lengths })
     }
 }
 

@@ -73,7 +73,7 @@ impl<'a> MacroblockReader<'a> {
     /// A reader of the macroblocks of a frame of some size; the frame's header as well.
     #[must_use]
     pub fn new(frame: OpenFrame<'a>, size: Size) -> (Self, FrameHeader) {
-        let OpenFrame { header, modes, partitions } = frame;
+        let OpenFrame { header, modes, partitions, .. } = frame;
         let coding = ModeCoding::of(&header);
         let (neighbours, edges) = (Neighbours::new(size), Edges::new(size));
         (Self { coding, neighbours, edges, modes, partitions, split: header.partitions }, header)

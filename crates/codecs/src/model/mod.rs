@@ -35,8 +35,7 @@
 //!
 //! Of the scene, libvpx's sizes are the steadier the finer its quantiser, whatever the size: 95th percentiles of 1.55, 1.50, 1.33,
 //! 1.30 and 1.27 times the mean at quantisers 67, 43, 24, 14 and 6 (360p, 540p and 720p, no forced keyframes), and so are the
-//! model's ([`Scatter::steadiest`]). What the path makes of it is larger than it looks: with the same scatter everywhere GCC took a
-//! quarter-second hole of ATT-LTE-driving.down for overuse in 8 of 20 runs with the model and in 5 of 5 with libvpx.
+//! model's ([`Scatter::steadiest`]).
 //!
 //! Where it is off: after a forced keyframe of the talking head, which libvpx makes at its coarsest quantiser, the next frame
 //! is up to six times as large as the rest; without forced keyframes libvpx varies by 0.17 to 0.20 there, as the model does.

@@ -9,6 +9,8 @@ pub mod model;
 mod names;
 pub mod openh264;
 pub mod seam;
+#[cfg(any(feature = "libvpx", feature = "openh264"))]
+mod single;
 
 pub use config::{Codec, CodecPair, CodecTime};
 pub use names::ParseCodecError;

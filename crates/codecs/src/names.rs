@@ -20,6 +20,19 @@ impl Codec {
     }
 }
 
+/// The first real codec of this build: VP8 by libvpx as browsers use it, or else H.264, or else the model.
+impl Default for Codec {
+    fn default() -> Codec {
+        if cfg!(feature = "libvpx") {
+            Codec::Vp8(Default::default())
+        } else if cfg!(feature = "openh264") {
+            Codec::H264(Default::default())
+        } else {
+            Codec::Model(Default::default())
+        }
+    }
+}
+
 /// The name; parameters are not shown.
 impl fmt::Display for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,6 +111,11 @@ mod tests {
             }
         }
         assert_eq!(" Model ".parse::<Codec>().map(|codec| codec.name()), Ok("model"));
+    }
+
+    #[test]
+    fn the_default_is_in_this_build() {
+        assert!(NAMES.contains(&(Codec::default().name(), true)));
     }
 
     #[test]

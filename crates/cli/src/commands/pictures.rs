@@ -17,8 +17,8 @@ pub(super) struct Pictures {
     /// Pictures a second of the built-in scene
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: u32,
-    /// The codec: vp8, h264, or model (a statistical encoder without pixels, for fast sweeps)
-    #[arg(long, default_value = "vp8")]
+    /// The encoder: vp8 (libvpx), h264 (openh264), or model (a statistical one without pixels, for fast sweeps)
+    #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER", default_value_t)]
     codec: Codec,
     /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
     #[arg(long, default_value = "window", value_parser = ssim)]

@@ -12,6 +12,7 @@ use super::settings::Settings;
 use super::windup::Windup;
 use super::words;
 use crate::seam::{Candidate, EncodeError, Encoder, Image};
+use crate::single::SingleOffer;
 
 const CODEC: &str = "libvpx VP8";
 /// Time stamps count in these of a second (RTP's video clock).
@@ -34,10 +35,7 @@ pub struct Vp8Encoder {
     settings: Settings,
     largest: Size,
     timestamp: i64,
-    /// The candidate not yet committed; its references are in the encoder already.
-    offered: bool,
-    /// The encoder's references are not the receiver's.
-    diverged: bool,
+    offer: SingleOffer,
     quantizers: (u8, u8),
     windup: Windup,
 }
@@ -100,8 +98,7 @@ impl Vp8Encoder {
             settings,
             largest,
             timestamp: 0,
-            offered: false,
-            diverged: false,
+            offer: SingleOffer::default(),
             quantizers,
             windup: Windup::default(),
         };
@@ -276,7 +273,7 @@ impl Encoder for Vp8Encoder {
         let rate = rate.map(|rate| if bounded { self.windup.rate_to_ask(rate) } else { rate });
         let resized = self.configure(size, rate, quantizers, plan.may_drop)?;
         let duration = (plan.interval.as_nanos() * CLOCK / 1_000_000_000).max(1);
-        let keyframe = plan.keyframe || resized || self.diverged;
+        let keyframe = plan.keyframe || resized || self.offer.owes_keyframe();
         let scaled;
         let input = if picture.size() == size {
             picture
@@ -290,25 +287,12 @@ impl Encoder for Vp8Encoder {
             let coarsest = frame.quantizer.is_some_and(|index| index >= QUANTIZER_INDEX[usize::from(quantizers.1)]);
             self.windup.on_frame(frame.size, plan.interval, coarsest, frame.keyframe);
         }
-        self.offered = candidate.is_some();
-        if self.offered {
-            self.diverged = false;
-        } else if keyframe {
-            // Dropped: the keyframe is still owed.
-            self.diverged = true;
-        }
+        self.offer.on_encoded(keyframe, candidate.is_some());
         Ok(candidate.into_iter().collect())
     }
 
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
-        let candidates = usize::from(self.offered);
-        match choice {
-            Some(choice) if choice >= candidates => return Err(EncodeError::Choice { choice, candidates }),
-            None if self.offered => self.diverged = true,
-            _ => {}
-        }
-        self.offered = false;
-        Ok(())
+        self.offer.commit(choice)
     }
 
     fn settings(&self) -> String {

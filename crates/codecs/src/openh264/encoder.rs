@@ -12,6 +12,7 @@ use super::CODEC;
 use super::library::Handle;
 use super::settings::{Complexity, Settings, Usage};
 use crate::seam::{Candidate, EncodeError, Encoder, Image};
+use crate::single::SingleOffer;
 
 /// An H.264 encoder: constrained baseline, each frame an access unit with start codes, parameter sets before each IDR.
 pub struct H264Encoder {
@@ -20,10 +21,7 @@ pub struct H264Encoder {
     stream: Option<Stream>,
     /// The time of the next picture.
     time: Span,
-    /// The candidate not yet committed; its references are in the encoder already.
-    offered: bool,
-    /// The encoder's references are not the receiver's.
-    diverged: bool,
+    offer: SingleOffer,
 }
 
 /// The encoder of one size, and what it was told last.
@@ -50,7 +48,7 @@ impl H264Encoder {
             let range = "at most 3840x2160 or 2160x3840 (level 5.2): choose a smaller size".into();
             return Err(EncodeError::Size { codec: CODEC, size: largest, range });
         }
-        Ok(H264Encoder { settings, largest, stream: None, time: Span::ZERO, offered: false, diverged: false })
+        Ok(H264Encoder { settings, largest, stream: None, time: Span::ZERO, offer: SingleOffer::default() })
     }
 
     /// The stream for `plan`, opened anew when the size changes (libwebrtc does the same).
@@ -185,7 +183,7 @@ impl Encoder for H264Encoder {
     fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
         let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
         let rate = check(self.largest, plan)?;
-        let (keyframe, time) = (plan.keyframe || self.diverged, self.time);
+        let (keyframe, time) = (plan.keyframe || self.offer.owes_keyframe(), self.time);
         let scaled;
         let input = if picture.size() == plan.size {
             picture
@@ -199,21 +197,12 @@ impl Encoder for H264Encoder {
         }
         let candidate = stream.encode(input, time)?;
         self.time += plan.interval;
-        self.offered = candidate.is_some();
-        // A keyframe that was skipped is still owed.
-        self.diverged = keyframe && !self.offered;
+        self.offer.on_encoded(keyframe, candidate.is_some());
         Ok(candidate.into_iter().collect())
     }
 
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
-        let candidates = usize::from(self.offered);
-        match choice {
-            Some(choice) if choice >= candidates => return Err(EncodeError::Choice { choice, candidates }),
-            None if self.offered => self.diverged = true,
-            _ => {}
-        }
-        self.offered = false;
-        Ok(())
+        self.offer.commit(choice)
     }
 
     fn settings(&self) -> String {

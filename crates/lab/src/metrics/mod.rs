@@ -1,5 +1,6 @@
 //! Every figure of a run, as metrics.md defines it.
 
+mod columns;
 mod latency;
 mod percentile;
 mod qoe;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_video::quality::{self, Ssim};
 
 use crate::outcome::FrameRecord;
+pub use columns::{COLUMNS, Column};
 pub use latency::{Latency, latency};
 pub use percentile::{floor_percentile, percentile};
 pub use qoe::{qoe_call, qoe_driving};

@@ -34,7 +34,7 @@ pub struct Assembly {
 
 impl Assembly {
     /// Takes a fragment; the frames that can be decoded with it, in order.
-    pub fn on_fragment(&mut self, _now: Time, fragment: Fragment) -> Vec<FrameInfo> {
+    pub fn on_fragment(&mut self, fragment: Fragment) -> Vec<FrameInfo> {
         if self.decoded.is_some_and(|decoded| fragment.frame <= decoded) {
             return Vec::new();
         }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn feed(assembly: &mut Assembly, fragments: &[Fragment]) -> Vec<u64> {
-        fragments.iter().flat_map(|f| assembly.on_fragment(Time::ZERO, *f)).map(|info| info.frame).collect()
+        fragments.iter().flat_map(|f| assembly.on_fragment(*f)).map(|info| info.frame).collect()
     }
 
     #[test]

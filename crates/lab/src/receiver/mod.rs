@@ -77,7 +77,7 @@ impl Receiver {
         if self.last_media.replace(now).is_none() {
             self.waiting_since = now;
         }
-        let ready = self.assembly.on_fragment(now, fragment);
+        let ready = self.assembly.on_fragment(fragment);
         if !ready.is_empty() {
             self.waiting_since = now;
         }

@@ -6,7 +6,7 @@ use thalweg_video::quality::ssim_db;
 
 use super::About;
 use super::chart::{Chart, Line, Stroke};
-use crate::metrics::latency;
+use crate::metrics::{COLUMNS, Summary, latency};
 use crate::outcome::{Mark, Outcome};
 
 /// Colours that differ in print and for most of the colour-blind (Okabe and Ito 2008, without the palest).
@@ -22,7 +22,7 @@ th:first-child,td:first-child{text-align:left}th{font-weight:600;color:#57606a}
 tbody td:first-child{font-weight:600}.key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em}
 figure{margin:.6rem 0;display:inline-block;vertical-align:top}figcaption{font-weight:600;font-size:.9rem;color:#57606a}
 svg{width:100%;height:auto;display:block}svg text{font:12px system-ui,sans-serif;fill:#57606a}
-.grid{stroke:#eef1f4;stroke-width:1;fill:none}.unit{fill:#8c959f}
+.grid{stroke:#eef1f4;stroke-width:1;fill:none}.unit{fill:#8c959f;color:#8c959f;font-weight:400}
 .legend span{margin-right:1.2em;white-space:nowrap}code{background:#f3f5f7;padding:.1em .3em;border-radius:4px}
 @media print{body{margin:0;max-width:none}figure{break-inside:avoid}}";
 
@@ -72,55 +72,28 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
 }
 
 fn table(runs: &[Outcome]) -> String {
-    let heads = [
-        "scheme",
-        "video Mbps",
-        "wire Mbps",
-        "filler Mbps",
-        "used",
-        "PSNR dB",
-        "SSIM dB",
-        "latency p50",
-        "p95",
-        "mean ms",
-        "fps",
-        "stalls",
-        "loss",
-        "call QoE",
-    ];
-    let mut html = String::from("<table><thead><tr>");
-    for head in heads {
-        let _ = write!(html, "<th>{head}</th>");
+    let mut html = String::from("<table><thead><tr><th>scheme</th>");
+    for column in &COLUMNS {
+        let _ = write!(html, "<th>{}<br><span class=\"unit\">{}</span></th>", column.name, column.unit);
     }
     html.push_str("</tr></thead><tbody>");
-    let optional =
-        |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
     for (index, run) in runs.iter().enumerate() {
-        let s = &run.summary;
-        let cells = [
-            format!("{}{}", key(colour(index)), escape(&s.scheme)),
-            format!("{:.2}", s.video_bitrate_bps / 1e6),
-            format!("{:.2}", s.wire_bitrate_bps / 1e6),
-            format!("{:.2}", s.filler_bitrate_bps / 1e6),
-            s.utilization.map_or("–".into(), |share| format!("{:.0}%", share * 100.0)),
-            optional(s.psnr_db, 2),
-            optional(s.ssim_db, 2),
-            optional(s.latency_p50_ms, 0),
-            optional(s.latency_p95_ms, 0),
-            optional(s.latency_mean_ms, 0),
-            format!("{:.1}", s.frame_rate_fps),
-            format!("{:.1}%", s.stall_ratio * 100.0),
-            format!("{:.1}%", s.packet_loss_ratio * 100.0),
-            optional(s.qoe_call, 2),
-        ];
-        html.push_str("<tr>");
-        for cell in cells {
-            let _ = write!(html, "<td>{cell}</td>");
+        row(&mut html, &format!("{}{}", key(colour(index)), escape(&run.summary.scheme)), &run.summary);
+        for competitor in &run.summary.competitors {
+            row(&mut html, &format!("and {}", escape(&competitor.scheme)), competitor);
         }
-        html.push_str("</tr>");
     }
     html.push_str("</tbody></table>");
     html
+}
+
+fn row(html: &mut String, name: &str, run: &Summary) {
+    let _ = write!(html, "<tr><td>{name}</td>");
+    for column in &COLUMNS {
+        let cell = (column.cell)(run);
+        let _ = write!(html, "<td>{}</td>", cell.as_deref().unwrap_or("–"));
+    }
+    html.push_str("</tr>");
 }
 
 fn time_charts(runs: &[Outcome]) -> Vec<Chart> {

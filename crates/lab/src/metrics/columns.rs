@@ -1,0 +1,46 @@
+//! The columns of a table of runs, wherever it is printed.
+
+use super::Summary;
+
+/// One column of a table of results.
+pub struct Column {
+    /// What it shows.
+    pub name: &'static str,
+    /// In which unit; empty when it has none.
+    pub unit: &'static str,
+    /// What it shows of a run; `None` when the figure does not apply.
+    pub cell: fn(&Summary) -> Option<String>,
+}
+
+/// The columns after the scheme's name, in order.
+pub const COLUMNS: [Column; 13] = [
+    column("video", "Mbps", |run| mbps(run.video_bitrate_bps)),
+    column("wire", "Mbps", |run| mbps(run.wire_bitrate_bps)),
+    column("filler", "Mbps", |run| mbps(run.filler_bitrate_bps)),
+    column("used", "", |run| run.utilization.map(|share| format!("{:.0}%", share * 100.0))),
+    column("PSNR", "dB", |run| digits(run.psnr_db, 2)),
+    column("SSIM", "dB", |run| digits(run.ssim_db, 2)),
+    column("p50", "ms", |run| digits(run.latency_p50_ms, 0)),
+    column("p95", "ms", |run| digits(run.latency_p95_ms, 0)),
+    column("mean", "ms", |run| digits(run.latency_mean_ms, 0)),
+    column("fps", "", |run| digits(Some(run.frame_rate_fps), 1)),
+    column("stalls", "", |run| percent(run.stall_ratio)),
+    column("loss", "", |run| percent(run.packet_loss_ratio)),
+    column("QoE", "1-5", |run| digits(run.qoe_call, 2)),
+];
+
+const fn column(name: &'static str, unit: &'static str, cell: fn(&Summary) -> Option<String>) -> Column {
+    Column { name, unit, cell }
+}
+
+fn mbps(bps: f64) -> Option<String> {
+    digits(Some(bps / 1e6), 2)
+}
+
+fn percent(share: f64) -> Option<String> {
+    Some(format!("{:.1}%", share * 100.0))
+}
+
+fn digits(value: Option<f64>, digits: usize) -> Option<String> {
+    value.map(|value| format!("{value:.digits$}"))
+}

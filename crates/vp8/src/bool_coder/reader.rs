@@ -1,0 +1,115 @@
+//! Bools out of bytes.
+
+use super::{EVEN, Probability};
+
+/// How many bits the window holds.
+const WINDOW: i32 = 64;
+
+/// What is added to the count of bits at the end of the data, from where on zeros are read: more than any frame has.
+const ENDLESS: i32 = 1 << 30;
+
+/// Reads bools from a slice. After the slice's end it reads zeros for ever, as libvpx does;
+/// [`is_past_end`](Self::is_past_end) tells.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    /// What is not in the window yet.
+    rest: &'a [u8],
+    /// The code less the lower end of the current interval; its first bit is the most significant.
+    value: u64,
+    /// The width of the current interval, 128 to 255.
+    range: u32,
+    /// How many bits the window holds besides the first eight, which the next bool needs; negative when it is to be filled.
+    spare: i32,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader from the first byte of `bytes`.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        let mut reader = Self { rest: bytes, value: 0, range: 255, spare: -8 };
+        reader.fill();
+        reader
+    }
+
+    /// Whether a bool depended on bits behind the last byte: the data is truncated or corrupt. (Exactly: whether less than
+    /// eight bits are left. An encoder's last bytes are there only to prevent it.)
+    #[must_use]
+    pub const fn is_past_end(&self) -> bool {
+        let has_ended = self.spare > WINDOW;
+        (has_ended && self.spare < ENDLESS) || (!has_ended && self.rest.is_empty() && self.spare < 0)
+    }
+
+    /// The next bool, false with the probability said.
+    #[inline(always)]
+    pub fn bool(&mut self, probability: Probability) -> bool {
+        if self.spare < 0 {
+            self.fill();
+        }
+        let split = 1 + (((self.range - 1) * u32::from(probability)) >> 8);
+        let wide_split = u64::from(split) << (WINDOW - 8);
+        let bool = self.value >= wide_split;
+        if bool {
+            self.range -= split;
+            self.value -= wide_split;
+        } else {
+            self.range = split;
+        }
+        let shift = self.range.leading_zeros() - 24;
+        self.range <<= shift;
+        self.value <<= shift;
+        self.spare -= shift as i32;
+        bool
+    }
+
+    /// The next bool, which is as likely true as false.
+    #[inline(always)]
+    pub fn flag(&mut self) -> bool {
+        self.bool(EVEN)
+    }
+
+    /// An unsigned number of some bits (at most 32), the most significant first: `L(n)` of the RFC.
+    pub fn literal(&mut self, bits: u32) -> u32 {
+        (0..bits).fold(0, |value, _| value << 1 | u32::from(self.flag()))
+    }
+
+    /// A number of at most 8 bits.
+    pub fn small(&mut self, bits: u32) -> u8 {
+        debug_assert!(bits <= 8);
+        self.literal(bits) as u8
+    }
+
+    /// A magnitude of some bits (at most 7) and a sign.
+    pub fn signed(&mut self, bits: u32) -> i8 {
+        let magnitude = self.small(bits) as i8;
+        if self.flag() { -magnitude } else { magnitude }
+    }
+
+    /// What is read after a flag that says that it is there.
+    pub fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.flag().then(|| read(self))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill(&mut self) {
+        // The window's free bits are those after the first `spare + 8`.
+        if let Some((bytes, _)) = self.rest.split_first_chunk::<8>() {
+            let held = self.spare + 8;
+            let taken = (WINDOW - held) / 8;
+            let bits = u64::from_be_bytes(*bytes) >> (WINDOW - taken * 8) << (WINDOW - taken * 8);
+            self.value |= bits >> held;
+            self.spare += taken * 8;
+            self.rest = &self.rest[taken as usize..];
+            return;
+        }
+        while self.spare < WINDOW - 8 - 7 {
+            let Some((&byte, rest)) = self.rest.split_first() else {
+                self.spare += ENDLESS;
+                return;
+            };
+            self.value |= u64::from(byte) << (WINDOW - 16 - self.spare);
+            self.spare += 8;
+            self.rest = rest;
+        }
+    }
+}

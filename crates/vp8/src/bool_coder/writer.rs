@@ -1,0 +1,193 @@
+//! Bools into bytes.
+
+use super::{EVEN, Probability};
+
+/// How many bits are written behind the last bool, so that a reader that looks ahead finds them: what libvpx writes.
+const FLUSHED_BITS: u32 = 32;
+
+/// As soon as there are these bits 32 of them leave. The 16 that stay may be the last, which [`Writer::finish`] drops; the 55
+/// that there can be, the byte that the next bool adds to and the carry have room in 64.
+const MOST_HELD: u32 = 48;
+
+/// Writes bools to bytes, the same ones as libvpx.
+#[derive(Debug, Clone)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    /// The lower end of the current interval, as far as it is not in `bytes`; the byte above `range` and a carry before.
+    low: u64,
+    /// The width of the current interval, 128 to 255.
+    range: u32,
+    /// How many bits of `low` are before its last eight.
+    held: u32,
+    /// How many bytes were there before the first bool.
+    start: usize,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Writer {
+    /// A writer that has written nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::behind(Vec::new())
+    }
+
+    /// A writer that appends to bytes. A carry never reaches these.
+    #[must_use]
+    pub const fn behind(bytes: Vec<u8>) -> Self {
+        let start = bytes.len();
+        Self { bytes, low: 0, range: 255, held: 0, start }
+    }
+
+    /// Writes a bool that is false with the probability said.
+    #[inline(always)]
+    pub fn bool(&mut self, probability: Probability, bool: bool) {
+        let split = 1 + (((self.range - 1) * u32::from(probability)) >> 8);
+        if bool {
+            self.low += u64::from(split);
+            self.range -= split;
+        } else {
+            self.range = split;
+        }
+        let shift = self.range.leading_zeros() - 24;
+        self.range <<= shift;
+        self.low <<= shift;
+        self.held += shift;
+        if self.held >= MOST_HELD {
+            self.give(4);
+        }
+    }
+
+    /// Writes a bool that is as likely true as false.
+    #[inline]
+    pub fn flag(&mut self, bool: bool) {
+        self.bool(EVEN, bool);
+    }
+
+    /// Writes the lowest `bits` of a number, the most significant first: `L(n)` of the RFC.
+    pub fn literal(&mut self, bits: u32, value: u32) {
+        for bit in (0..bits).rev() {
+            self.flag(value >> bit & 1 == 1);
+        }
+    }
+
+    /// Writes a magnitude of some bits and a sign.
+    pub fn signed(&mut self, bits: u32, value: i8) {
+        self.literal(bits, u32::from(value.unsigned_abs()));
+        self.flag(value < 0);
+    }
+
+    /// Writes whether there is a value, and the value if there is.
+    pub fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.flag(value.is_some());
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
+    /// How many bits the bools so far have taken, before what [`finish`](Self::finish) adds.
+    #[must_use]
+    pub const fn bits(&self) -> usize {
+        (self.bytes.len() - self.start) * 8 + self.held as usize
+    }
+
+    /// The bytes, after the last bool.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<u8> {
+        self.literal(FLUSHED_BITS, 0);
+        // libvpx keeps the last 16 to 23 bits, zeros all of them, to itself.
+        let bytes = (self.bits() - 16) / 8;
+        self.give(bytes - (self.bytes.len() - self.start));
+        self.bytes
+    }
+
+    /// Moves the first bytes of what is held (at most 4) to the others.
+    #[inline(never)]
+    fn give(&mut self, bytes: usize) {
+        let kept = self.held + 8 - 8 * bytes as u32;
+        let given = self.low >> kept;
+        self.low &= (1 << kept) - 1;
+        self.held -= 8 * bytes as u32;
+        if given >> (8 * bytes) != 0 {
+            self.carry();
+        }
+        self.bytes.extend_from_slice(&(given as u32).to_be_bytes()[4 - bytes..]);
+    }
+
+    /// Adds one to the bytes that have left, as to one number.
+    #[cold]
+    fn carry(&mut self) {
+        for byte in self.bytes[self.start..].iter_mut().rev() {
+            *byte = byte.wrapping_add(1);
+            if *byte != 0 {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Reader;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_is_a_byte_and_even_bools_are_their_bits() {
+        assert_eq!(Writer::new().finish(), [0]);
+        let mut writer = Writer::new();
+        writer.literal(32, 0x1234_5678);
+        let bytes = writer.finish();
+        assert_eq!(Reader::new(&bytes).literal(32), 0x1234_5678);
+    }
+
+    #[test]
+    fn a_reader_is_past_the_end_once_it_takes_bits_that_are_not_there() {
+        assert!(Reader::new(&[]).is_past_end());
+        let mut reader = Reader::new(&[0, 0, 0]);
+        // At even odds and all false a bool takes one bit; the first takes none, as the range is 255 of 256.
+        let before = (0..100).take_while(|_| !reader.is_past_end() && !reader.flag()).count();
+        assert_eq!(before, 18);
+        assert_eq!(reader.literal(32), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            bools in prop::collection::vec((any::<u8>(), any::<bool>()), 0..2000),
+            signed in -63i8..64,
+        ) {
+            let mut writer = Writer::new();
+            bools.iter().for_each(|&(probability, bool)| writer.bool(probability.max(1), bool));
+            writer.signed(6, signed);
+            writer.optional(Some(5), |writer, value| writer.literal(4, value));
+            writer.optional(None::<u32>, |writer, value| writer.literal(4, value));
+            let bytes = writer.finish();
+            let mut reader = Reader::new(&bytes);
+            for &(probability, bool) in &bools {
+                prop_assert_eq!(reader.bool(probability.max(1)), bool);
+            }
+            prop_assert_eq!(reader.signed(6), signed);
+            prop_assert_eq!(reader.optional(|reader| reader.literal(4)), Some(5));
+            prop_assert_eq!(reader.optional(|reader| reader.literal(4)), None);
+            prop_assert!(!reader.is_past_end());
+        }
+
+        #[test]
+        fn improbable_bools_carry_through_all_bytes(length in 0usize..300) {
+            let mut writer = Writer::new();
+            (0..length).for_each(|_| writer.bool(1, true));
+            writer.bool(255, true);
+            (0..length).for_each(|_| writer.bool(255, true));
+            let bytes = writer.finish();
+            let mut reader = Reader::new(&bytes);
+            prop_assert!((0..length).all(|_| reader.bool(1)));
+            prop_assert!(reader.bool(255));
+            prop_assert!((0..length).all(|_| reader.bool(255)));
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Where in a reference a block is found again.
+
+use super::padded::{BORDER, Padded};
+use super::vectors::VectorCosts;
+use crate::encode::cost::Cost;
+use crate::kernels::{Fraction, Kernels};
+use crate::syntax::MotionVector;
+
+/// How far outside the reference a block may start, in whole pixels: one more and the interpolation would read beyond the
+/// border. Nothing is there but repeated edges anyway.
+const OUTSIDE: i32 = BORDER as i32 - 4;
+
+/// What a search may spend.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// The first step of the search over whole pixels: it is halved until it is one.
+    pub first_step: i32,
+    /// How often the search goes on from a better place before it takes the next smaller step.
+    pub rounds: u32,
+    /// How often the neighbours a quarter of a pixel away are looked at.
+    pub quarter_rounds: u32,
+}
+
+/// A block of the source, the reference it is looked for in, and what vectors cost.
+pub struct Search<'a> {
+    pub kernels: &'static Kernels,
+    /// The source's plane from the block's first pixel on.
+    pub source: &'a [u8],
+    pub stride: usize,
+    pub reference: &'a Padded,
+    /// The block's place in the plane, in pixels.
+    pub place: (i32, i32),
+    /// The plane's size in pixels.
+    pub size: (i32, i32),
+    pub costs: &'a VectorCosts,
+    /// The vector that others are coded against.
+    pub origin: MotionVector,
+    /// What a bit is worth in sums of absolute differences, in 256ths.
+    pub per_bit: u32,
+}
+
+/// A vector and what it costs.
+#[derive(Debug, Clone, Copy)]
+pub struct Found {
+    pub vector: MotionVector,
+    /// The sum of absolute differences.
+    pub difference: u32,
+    /// The same and the vector's bits.
+    pub cost: u32,
+}
+
+/// Sums of absolute differences left, right, above and below a place, from which its fraction is guessed.
+type Cross = [u32; 4];
+
+impl Search<'_> {
+    /// The best vector for a block of 16x16 (`SIDE` 16) or 8x8 pixels that a search from the given starts finds.
+    pub fn find<const SIDE: i32>(&self, starts: &[MotionVector], effort: Effort) -> Found {
+        let (whole, cross) = self.find_whole::<SIDE>(starts, effort);
+        self.refine::<SIDE>(whole, cross, effort)
+    }
+
+    /// What a vector of whole pixels costs in bits, as differences.
+    #[inline(always)]
+    fn price(&self, vector: MotionVector) -> u32 {
+        self.weigh(self.costs.of(vector, self.origin))
+    }
+
+    /// Bits as differences.
+    #[inline(always)]
+    pub fn weigh(&self, bits: Cost) -> u32 {
+        (bits * self.per_bit) >> 16
+    }
+
+    fn find_whole<const SIDE: i32>(&self, starts: &[MotionVector], effort: Effort) -> (Found, Cross) {
+        let first = self.clamp_whole::<SIDE>(starts[0]);
+        let mut best = Found { vector: first, difference: u32::MAX, cost: u32::MAX };
+        for starts in starts.chunks(4) {
+            let vectors = std::array::from_fn(|i| starts.get(i).map_or(first, |&start| self.clamp_whole::<SIDE>(start)));
+            self.compare::<SIDE>(vectors, &mut best);
+        }
+        let mut cross = [0; 4];
+        let mut step = effort.first_step;
+        while step > 0 {
+            for round in 0.. {
+                let center = best.vector;
+                let (dx, dy) = ((step * 4) as i16, (step * 4) as i16);
+                let MotionVector { x, y } = center;
+                let around = [
+                    MotionVector { x: x - dx, y },
+                    MotionVector { x: x + dx, y },
+                    MotionVector { x, y: y - dy },
+                    MotionVector { x, y: y + dy },
+                ];
+                cross = self.compare::<SIDE>(around.map(|vector| self.clamp_whole::<SIDE>(vector)), &mut best);
+                if best.vector == center || round >= effort.rounds {
+                    break;
+                }
+            }
+            step /= 2;
+        }
+        (best, cross)
+    }
+
+    /// Looks at four vectors of whole pixels.
+    #[inline(always)]
+    fn compare<const SIDE: i32>(&self, vectors: [MotionVector; 4], best: &mut Found) -> [u32; 4] {
+        let (pixels, stride) = (self.reference.pixels(), self.reference.stride());
+        let at = vectors.map(|vector| self.index(vector));
+        let differences = match SIDE {
+            16 => self.kernels.sad_16x16_at(self.source, self.stride, pixels, at, stride),
+            _ => self.kernels.sad_8x8_at(self.source, self.stride, pixels, at, stride),
+        };
+        for (vector, difference) in vectors.into_iter().zip(differences) {
+            if difference < best.cost {
+                let cost = difference + self.price(vector);
+                if cost < best.cost {
+                    *best = Found { vector, difference, cost };
+                }
+            }
+        }
+        differences
+    }
+
+    /// Where in the reference a vector leads, its fraction left out.
+    #[inline(always)]
+    fn index(&self, vector: MotionVector) -> usize {
+        self.reference.index(self.place.0 + i32::from(vector.x >> 2), self.place.1 + i32::from(vector.y >> 2))
+    }
+
+    /// The nearest vector of whole pixels that stays where the reference has pixels.
+    #[inline(always)]
+    fn clamp_whole<const SIDE: i32>(&self, vector: MotionVector) -> MotionVector {
+        let clamp = |component: i16, place: i32, size: i32| {
+            let pixels = (i32::from(component) + 2) >> 2;
+            (pixels.clamp(-OUTSIDE - place, size - SIDE + OUTSIDE - place) * 4) as i16
+        };
+        MotionVector {
+            x: clamp(vector.x, self.place.0, self.size.0),
+            y: clamp(vector.y, self.place.1, self.size.1),
+        }
+    }
+
+    /// Whether a block may be predicted with a vector.
+    #[inline(always)]
+    pub fn is_inside<const SIDE: i32>(&self, vector: MotionVector) -> bool {
+        let is_inside = |component: i16, place: i32, size: i32| {
+            let start = place + i32::from(component >> 2);
+            (-OUTSIDE..size - SIDE + OUTSIDE).contains(&start)
+        };
+        is_inside(vector.x, self.place.0, self.size.0) && is_inside(vector.y, self.place.1, self.size.1)
+    }
+
+    /// What is left when the block is predicted with any vector inside.
+    #[inline(always)]
+    pub fn difference<const SIDE: i32>(&self, vector: MotionVector) -> u32 {
+        let at = self.index(vector);
+        let (pixels, stride) = (self.reference.pixels(), self.reference.stride());
+        if vector.x & 3 == 0 && vector.y & 3 == 0 {
+            return match SIDE {
+                16 => self.kernels.sad_16x16(self.source, self.stride, &pixels[at..], stride),
+                _ => self.kernels.sad_8x8(self.source, self.stride, &pixels[at..], stride),
+            };
+        }
+        let fraction = Fraction::of_vector(2 * i32::from(vector.x), 2 * i32::from(vector.y));
+        let mut prediction = [0; 256];
+        match SIDE {
+            16 => {
+                self.kernels.sixtap_16x16(pixels, at, stride, fraction, &mut prediction, 16);
+                self.kernels.sad_16x16(self.source, self.stride, &prediction, 16)
+            }
+            _ => {
+                self.kernels.sixtap_8x8(pixels, at, stride, fraction, &mut prediction, 8);
+                self.kernels.sad_8x8(self.source, self.stride, &prediction, 8)
+            }
+        }
+    }
+
+    /// Looks between the pixels: first where a parabola through the differences around says, then around that.
+    fn refine<const SIDE: i32>(&self, whole: Found, cross: Cross, effort: Effort) -> Found {
+        let mut best = whole;
+        let [left, right, above, below] = cross;
+        let guess = MotionVector {
+            x: whole.vector.x + vertex(left, whole.difference, right),
+            y: whole.vector.y + vertex(above, whole.difference, below),
+        };
+        if guess != whole.vector {
+            self.consider::<SIDE>(guess, &mut best);
+        }
+        let mut came_from = whole.vector;
+        for _ in 0..effort.quarter_rounds {
+            let center = best.vector;
+            for (dx, dy) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
+                let vector = MotionVector { x: center.x + dx, y: center.y + dy };
+                if vector != came_from && vector != guess {
+                    self.consider::<SIDE>(vector, &mut best);
+                }
+            }
+            if best.vector == center {
+                break;
+            }
+            came_from = center;
+        }
+        best
+    }
+
+    #[inline]
+    fn consider<const SIDE: i32>(&self, vector: MotionVector, best: &mut Found) {
+        let price = self.price(vector);
+        if price < best.cost && self.is_inside::<SIDE>(vector) {
+            let difference = self.difference::<SIDE>(vector);
+            if difference + price < best.cost {
+                *best = Found { vector, difference, cost: difference + price };
+            }
+        }
+    }
+}
+
+/// Where between -2 and 2 quarters the parabola through three values a pixel apart is lowest.
+#[inline(always)]
+fn vertex(before: u32, at: u32, after: u32) -> i16 {
+    let (before, at, after) = (i64::from(before), i64::from(at), i64::from(after));
+    let curvature = before + after - 2 * at;
+    if curvature <= 0 || before < at || after < at {
+        return 0;
+    }
+    // Half of the slope over the curvature, in quarters, rounded to the nearest.
+    let quarters = (4 * (before - after) + curvature * if before > after { 1 } else { -1 }) / (2 * curvature);
+    quarters.clamp(-2, 2) as i16
+}

@@ -1,0 +1,205 @@
+//! Macroblocks predicted from their own frame: modes are tried in place, on the reconstruction as it is so far.
+
+use super::macroblocks::MacroblockCoder;
+use super::quantizers::MacroblockQuantizer;
+use super::residual::{Residual, Transform, gather_second_order};
+use crate::encode::cost::{self, Cost};
+use crate::encode::weights::Weights;
+use crate::image::{Planes, PlanesMut};
+use crate::kernels::Kernels;
+use crate::predict::intra::{SubblockEdges, predict_chroma, predict_luma, predict_subblock};
+use crate::residual;
+use crate::syntax::intra_modes::{
+    CHROMA_TREE, KEY_CHROMA_MODES, KEY_LUMA_MODES, KEY_LUMA_TREE, LUMA_TREE, SUBBLOCK_MODES, SUBBLOCK_TREE,
+    key_subblock_modes,
+};
+use crate::syntax::{BlockMode, IntraModes, LumaMode, Neighbours, Probabilities, SubblockMode};
+
+impl MacroblockCoder<'_> {
+    /// Chooses the modes of the next macroblock, reconstructs it and returns them, and whether it has any levels.
+    pub fn code_intra(&mut self) -> (IntraModes, bool) {
+        let position = self.neighbours.position();
+        let attempt = IntraAttempt {
+            kernels: self.kernels,
+            source: self.source.planes(),
+            quantizer: self.quantizer,
+            weights: self.weights,
+            probabilities: self.probabilities,
+            neighbours: &self.neighbours,
+            is_key: self.is_key,
+            position,
+        };
+        let mut planes = self.coded.image.planes_mut();
+        let residual = &mut self.residual;
+        let (whole, cost) = attempt.choose_luma(&mut planes);
+        let chroma = attempt.choose_chroma(&mut planes);
+        if let Some((modes, any)) = attempt.code_subblocks(&mut planes, residual, cost) {
+            let any = attempt.code_chroma(&mut planes, residual, chroma) | any;
+            return (IntraModes { luma: LumaMode::Subblocks(modes), chroma }, any);
+        }
+        let any = attempt.code_whole(&mut planes, residual, whole, chroma);
+        (IntraModes { luma: LumaMode::Whole(whole), chroma }, any)
+    }
+}
+
+/// What the choice of a macroblock's intra modes depends on.
+struct IntraAttempt<'a> {
+    kernels: &'static Kernels,
+    source: Planes<'a>,
+    quantizer: &'a MacroblockQuantizer,
+    weights: &'a Weights,
+    probabilities: &'a Probabilities,
+    neighbours: &'a Neighbours,
+    is_key: bool,
+    position: (usize, usize),
+}
+
+impl IntraAttempt<'_> {
+    /// Where the macroblock starts in luma and in chroma.
+    const fn starts(&self) -> (usize, usize) {
+        let (column, row) = self.position;
+        (16 * (row * self.source.stride + column), 8 * (row * self.source.stride / 2 + column))
+    }
+
+    fn transform(&self) -> Transform<'_> {
+        let (luma, chroma) = self.starts();
+        let Planes { y, u, v, stride } = self.source;
+        Transform {
+            kernels: self.kernels,
+            source: [&y[luma..], &u[chroma..], &v[chroma..]],
+            source_strides: [stride, stride / 2, stride / 2],
+        }
+    }
+
+    /// Bits as values of the Hadamard transform.
+    const fn weigh(&self, bits: Cost) -> u32 {
+        (bits * self.weights.transformed_per_bit) >> 16
+    }
+
+    /// The best mode for all of luma, and what it costs.
+    fn choose_luma(&self, planes: &mut PlanesMut<'_>) -> (BlockMode, u32) {
+        let (column, row) = self.position;
+        let (at, _) = self.starts();
+        let stride = self.source.stride;
+        let costs = BlockMode::ALL.map(|mode| {
+            predict_luma(planes, column, row, mode);
+            let left = self.kernels.satd_16x16(&self.source.y[at..], stride, &planes.y[at..], stride);
+            (mode, left + self.weigh(self.luma_bits(Some(mode))))
+        });
+        cheapest(costs)
+    }
+
+    fn luma_bits(&self, mode: Option<BlockMode>) -> Cost {
+        let mut bits = 0;
+        let (tree, probabilities) =
+            if self.is_key { (KEY_LUMA_TREE, &KEY_LUMA_MODES) } else { (LUMA_TREE, &self.probabilities.luma_modes) };
+        tree.walk(mode, |node, bool| bits += cost::of_bool(probabilities[node], bool));
+        bits
+    }
+
+    /// The best mode for both chroma planes.
+    fn choose_chroma(&self, planes: &mut PlanesMut<'_>) -> BlockMode {
+        let (column, row) = self.position;
+        let (_, at) = self.starts();
+        let stride = self.source.stride / 2;
+        let probabilities = if self.is_key { &KEY_CHROMA_MODES } else { &self.probabilities.chroma_modes };
+        let costs = BlockMode::ALL.map(|mode| {
+            predict_chroma(planes, column, row, mode);
+            let left = self.kernels.satd_8x8(&self.source.u[at..], stride, &planes.u[at..], stride)
+                + self.kernels.satd_8x8(&self.source.v[at..], stride, &planes.v[at..], stride);
+            let mut bits = 0;
+            CHROMA_TREE.walk(mode, |node, bool| bits += cost::of_bool(probabilities[node], bool));
+            (mode, left + self.weigh(bits))
+        });
+        cheapest(costs).0
+    }
+
+    /// Codes luma as a whole, and chroma.
+    fn code_whole(&self, planes: &mut PlanesMut<'_>, residual: &mut Residual, luma: BlockMode, chroma: BlockMode) -> bool {
+        let (column, row) = self.position;
+        let (luma_at, chroma_at) = self.starts();
+        predict_luma(planes, column, row, luma);
+        predict_chroma(planes, column, row, chroma);
+        let mut coefficients = [[0; 16]; 25];
+        let transform = self.transform();
+        transform.luma(&planes.y[luma_at..], planes.stride, &mut coefficients);
+        transform.chroma(1, &planes.u[chroma_at..], planes.stride / 2, &mut coefficients);
+        transform.chroma(2, &planes.v[chroma_at..], planes.stride / 2, &mut coefficients);
+        gather_second_order(self.kernels, &mut coefficients);
+        let any = residual.quantize(self.kernels, &coefficients, self.quantizer, true);
+        if any {
+            residual.add(self.kernels, planes, self.position, true);
+        }
+        any
+    }
+
+    /// Codes chroma alone.
+    fn code_chroma(&self, planes: &mut PlanesMut<'_>, residual: &mut Residual, mode: BlockMode) -> bool {
+        let (column, row) = self.position;
+        let (_, at) = self.starts();
+        predict_chroma(planes, column, row, mode);
+        let mut coefficients = [[0; 16]; 25];
+        let transform = self.transform();
+        transform.chroma(1, &planes.u[at..], planes.stride / 2, &mut coefficients);
+        transform.chroma(2, &planes.v[at..], planes.stride / 2, &mut coefficients);
+        let any = residual.quantize_blocks(self.kernels, &coefficients, &self.quantizer.chroma, 16..24);
+        residual::add_chroma(self.kernels, &residual.restored, planes, column, row);
+        any
+    }
+
+    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than `limit`. Returns
+    /// the modes and whether there are any levels.
+    fn code_subblocks(
+        &self,
+        planes: &mut PlanesMut<'_>,
+        residual: &mut Residual,
+        limit: u32,
+    ) -> Option<([SubblockMode; 16], bool)> {
+        let (column, row) = self.position;
+        let (at, _) = self.starts();
+        let stride = planes.stride;
+        let edges = SubblockEdges::of(planes.y, stride, column, row);
+        let (above, left) = (self.neighbours.above().lower_modes, self.neighbours.left().right_modes);
+        let mut modes = [SubblockMode::Dc; 16];
+        let mut total = self.weigh(self.luma_bits(None) + self.weights.subblock_bits);
+        let mut coefficients = [[0; 16]; 25];
+        let mut any = false;
+        for subblock in 0..16 {
+            let start = at + subblock / 4 * 4 * stride + subblock % 4 * 4;
+            let source = &self.source.y[start..];
+            let probabilities =
+                if self.is_key { key_subblock_modes(&modes, subblock, &above, &left) } else { &SUBBLOCK_MODES };
+            let costs = SubblockMode::ALL.map(|mode| {
+                predict_subblock(planes.y, at, stride, &edges, subblock, mode);
+                let mut bits = 0;
+                SUBBLOCK_TREE.walk(mode, |node, bool| bits += cost::of_bool(probabilities[node], bool));
+                (mode, self.kernels.satd_4x4(source, stride, &planes.y[start..], stride) + self.weigh(bits))
+            });
+            let (mode, cost) = cheapest(costs);
+            total += cost;
+            if total >= limit {
+                return None;
+            }
+            modes[subblock] = mode;
+            predict_subblock(planes.y, at, stride, &edges, subblock, mode);
+            coefficients[subblock] = self.kernels.forward_dct(source, stride, &planes.y[start..], stride);
+            any |= residual.quantize_blocks(self.kernels, &coefficients, &self.quantizer.luma, subblock..subblock + 1);
+            let restored = &residual.restored;
+            residual::add_subblock(
+                self.kernels,
+                &restored.blocks[subblock],
+                restored.ends[subblock],
+                planes.y,
+                start,
+                stride,
+            );
+        }
+        residual.has_no_y2();
+        Some((modes, any))
+    }
+}
+
+/// The value that costs least; the first of several.
+fn cheapest<T: Copy, const N: usize>(costs: [(T, u32); N]) -> (T, u32) {
+    costs.into_iter().reduce(|best, other| if other.1 < best.1 { other } else { best }).expect("at least one value")
+}

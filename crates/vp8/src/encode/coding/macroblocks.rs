@@ -1,0 +1,160 @@
+//! A candidate's macroblocks, in raster order: quantised, recorded as tokens, reconstructed.
+
+use super::probabilities::IntraCounts;
+use super::quantizers::MacroblockQuantizer;
+use super::residual::{Residual, Transformed};
+use super::tokens::Tokens;
+use crate::encode::weights::Weights;
+use crate::image::Image;
+use crate::kernels::Kernels;
+use crate::syntax::tokens::{EDGES, Y2, skip};
+use crate::syntax::{
+    BlockKind, EdgeContext, IntraModes, MacroblockModes, Neighbours, Prediction, Probabilities, Reference,
+};
+
+/// What all macroblocks of a candidate are coded with, and what has become of them so far.
+pub struct MacroblockCoder<'a> {
+    pub kernels: &'static Kernels,
+    pub source: &'a Image,
+    pub quantizer: &'a MacroblockQuantizer,
+    pub weights: &'a Weights,
+    /// As they are before the frame.
+    pub probabilities: &'a Probabilities,
+    pub is_key: bool,
+    pub neighbours: Neighbours,
+    above: Vec<EdgeContext>,
+    left: EdgeContext,
+    pub residual: Residual,
+    /// What becomes of the frame.
+    pub coded: CodedMacroblocks,
+}
+
+/// The macroblocks of a candidate.
+pub struct CodedMacroblocks {
+    /// Reconstructed, not yet filtered.
+    pub image: Image,
+    pub modes: Vec<MacroblockModes>,
+    pub tokens: Tokens,
+    pub counts: Counts,
+}
+
+/// How often what was chosen.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    /// Macroblocks that have coefficients and that do not.
+    pub skipped: [u32; 2],
+    /// Macroblocks predicted from this frame and from others.
+    pub inter: [u32; 2],
+    /// Of the latter from the last frame and from older ones.
+    pub older: [u32; 2],
+    /// Of these from the golden and from the altref frame.
+    pub altref: [u32; 2],
+    pub intra: IntraCounts,
+}
+
+impl<'a> MacroblockCoder<'a> {
+    /// Before the first macroblock; `image` has the predictions from other frames.
+    pub fn new(
+        kernels: &'static Kernels,
+        source: &'a Image,
+        quantizer: &'a MacroblockQuantizer,
+        weights: &'a Weights,
+        probabilities: &'a Probabilities,
+        image: Image,
+        is_key: bool,
+    ) -> Self {
+        let size = source.size();
+        Self {
+            kernels,
+            source,
+            quantizer,
+            weights,
+            probabilities,
+            is_key,
+            neighbours: Neighbours::new(size),
+            above: vec![[0; 9]; size.columns()],
+            left: [0; 9],
+            residual: Residual::default(),
+            coded: CodedMacroblocks {
+                image,
+                modes: Vec::with_capacity(size.macroblocks()),
+                tokens: Tokens::with_capacity(size.macroblocks() * 16, size.rows()),
+                counts: Counts::default(),
+            },
+        }
+    }
+
+    /// Codes the next macroblock, which is predicted from another frame, the prediction being in the image already.
+    pub fn inter(&mut self, prediction: Prediction, coefficients: &Transformed) {
+        let has_y2 = prediction.has_y2();
+        let any = self.residual.quantize(self.kernels, coefficients, self.quantizer, has_y2);
+        if any {
+            let position = self.neighbours.position();
+            self.residual.add(self.kernels, &mut self.coded.image.planes_mut(), position, has_y2);
+        }
+        if let Prediction::Inter { reference, .. } = prediction {
+            let counts = &mut self.coded.counts;
+            counts.inter[1] += 1;
+            counts.older[usize::from(reference != Reference::Last)] += 1;
+            if reference != Reference::Last {
+                counts.altref[usize::from(reference == Reference::Altref)] += 1;
+            }
+        }
+        self.finish(prediction, any);
+    }
+
+    /// Codes the next macroblock from its own frame.
+    pub fn intra(&mut self) {
+        let (modes, any) = self.code_intra();
+        if !self.is_key {
+            self.coded.counts.inter[0] += 1;
+            self.coded.counts.intra.add(&modes);
+        }
+        self.finish(Prediction::Intra(modes), any);
+    }
+
+    /// Records a macroblock whose levels are decided.
+    fn finish(&mut self, prediction: Prediction, any: bool) {
+        let (column, _) = self.neighbours.position();
+        let has_y2 = prediction.has_y2();
+        if any {
+            self.record(column, has_y2);
+        } else {
+            skip(&mut self.above[column], &mut self.left, has_y2);
+        }
+        self.coded.counts.skipped[usize::from(!any)] += 1;
+        self.coded.modes.push(MacroblockModes { segment: None, is_skipped: !any, prediction });
+        self.neighbours.advance(&prediction);
+        if self.neighbours.position().0 == 0 {
+            self.left = [0; 9];
+            self.coded.tokens.end_row();
+        }
+    }
+
+    /// Records the tokens of a macroblock.
+    fn record(&mut self, column: usize, has_y2: bool) {
+        let (above, left) = (&mut self.above[column], &mut self.left);
+        let levels = &self.residual.levels;
+        let tokens = &mut self.coded.tokens;
+        let mut record = |block: usize, kind: BlockKind| {
+            let (x, y) = EDGES[block];
+            let (above, left) = (&mut above[usize::from(x)], &mut left[usize::from(y)]);
+            let end = usize::from(levels.ends[block]);
+            tokens.record(kind, usize::from(*above + *left), &levels.blocks[block], end);
+            let is_coded = u8::from(end > 0);
+            (*above, *left) = (is_coded, is_coded);
+        };
+        let luma = if has_y2 {
+            record(Y2, BlockKind::Y2);
+            BlockKind::LumaWithoutFirst
+        } else {
+            BlockKind::Luma
+        };
+        (0..16).for_each(|block| record(block, luma));
+        (16..24).for_each(|block| record(block, BlockKind::Chroma));
+    }
+}
+
+/// Modes that stand for those of a macroblock whose modes are not chosen yet: to its neighbours' motion all are alike.
+pub const UNDECIDED: IntraModes =
+    IntraModes { luma: crate::syntax::LumaMode::Whole(crate::syntax::BlockMode::Dc), chroma: crate::syntax::BlockMode::Dc };

@@ -1,0 +1,127 @@
+//! Candidates: an analysed image coded at a quantiser.
+
+mod frame;
+mod intra;
+pub mod macroblocks;
+pub mod probabilities;
+mod quantizers;
+pub mod residual;
+mod tokens;
+
+use std::sync::Arc;
+
+use macroblocks::{CodedMacroblocks, Counts, MacroblockCoder};
+use quantizers::MacroblockQuantizer;
+
+use super::Analysis;
+use super::analysis::Choice;
+use super::cost::best_probability;
+use super::filter_level::filter_level;
+use super::plan::PlanKind;
+use super::weights::Weights;
+use crate::bool_coder::Probability;
+use crate::image::Image;
+use crate::state::State;
+use crate::syntax::header::{
+    FilterHeader, InterHeader, KeyHeader, QuantizerHeader, VectorUpdates,
+};
+use crate::syntax::{FrameHeader, FrameKind, Probabilities, SignBias};
+
+/// A coded frame.
+#[derive(Debug, Clone)]
+pub struct Coded {
+    /// Its bytes.
+    pub frame: Vec<u8>,
+    /// The state of a decoder that has decoded it.
+    pub state: State,
+    /// What that decoder shows (if the frame is to be shown).
+    pub image: Arc<Image>,
+    /// The quantiser it was coded with, 0 to 127.
+    pub quantizer: u8,
+}
+
+/// Codes an analysed image at a quantiser.
+pub fn code(analysis: &Analysis<'_>, quantizer: u8) -> Coded {
+    let quantizer = quantizer.min(127);
+    let quantizers = QuantizerHeader { luma: quantizer, ..QuantizerHeader::default() };
+    let factors = quantizers.factors(quantizer);
+    let before = match analysis.plan.kind {
+        PlanKind::Key => &Probabilities::default(),
+        PlanKind::Inter { .. } => analysis.state.probabilities(),
+    };
+    let CodedMacroblocks { mut image, modes, tokens, counts } = code_macroblocks(
+        analysis,
+        &MacroblockQuantizer::new(&factors, analysis.settings.speed),
+        &Weights::new(factors.luma[1]),
+        before,
+    );
+    let coefficients = probabilities::choose_coefficients(&tokens, &before.coefficients);
+    let filter = FilterHeader { level: filter_level(quantizer, analysis.plan.kind), ..FilterHeader::default() };
+    let header = FrameHeader {
+        version: 0,
+        is_shown: analysis.plan.is_shown,
+        kind: kind(analysis, before, &counts),
+        segmentation: None,
+        filter,
+        partitions: analysis.settings.partitions,
+        quantizer: quantizers,
+        keeps_probabilities: analysis.plan.keeps_probabilities,
+        coefficients,
+        skip: skip_probability(&counts),
+    };
+    let coding = analysis.state.before(&header).expect("references where there are some");
+    let frame = frame::write(&header, &coding, &modes, &tokens);
+    super::filter_level::apply(analysis.kernels, &header, &coding, &modes, &mut image);
+    let image = Arc::new(image);
+    Coded { frame, state: analysis.state.after(&header, coding, Arc::clone(&image)), image, quantizer }
+}
+
+fn code_macroblocks(
+    analysis: &Analysis<'_>,
+    quantizer: &MacroblockQuantizer,
+    weights: &Weights,
+    before: &Probabilities,
+) -> CodedMacroblocks {
+    let source = analysis.image;
+    let coder = |image, is_key| {
+        MacroblockCoder::new(analysis.kernels, source, quantizer, weights, before, image, is_key)
+    };
+    let Some(found) = &analysis.found else {
+        let mut coder = coder(Image::blank(source.size()), true);
+        (0..source.size().macroblocks()).for_each(|_| coder.intra());
+        return coder.coded;
+    };
+    let mut coder = coder(found.prediction.clone(), false);
+    for choice in &found.choices {
+        match choice {
+            Choice::Inter { prediction, residual } => coder.inter(*prediction, &found.residuals[*residual]),
+            Choice::Intra => coder.intra(),
+        }
+    }
+    coder.coded
+}
+
+/// What only key frames say, or only others.
+fn kind(analysis: &Analysis<'_>, before: &Probabilities, counts: &Counts) -> FrameKind {
+    let PlanKind::Inter { refreshes_last, golden, altref, .. } = analysis.plan.kind else {
+        return FrameKind::Key(KeyHeader::new(analysis.image.size()));
+    };
+    let (luma_modes, chroma_modes) = counts.intra.choose(before);
+    FrameKind::Inter(InterHeader {
+        golden,
+        altref,
+        sign_bias: SignBias::default(),
+        refreshes_last,
+        intra: best_probability(counts.inter),
+        last: best_probability(counts.older),
+        golden_not_altref: best_probability(counts.altref),
+        luma_modes,
+        chroma_modes,
+        vectors: analysis.found.as_ref().map_or_else(VectorUpdates::default, |found| found.vectors.choose(&before.vectors)),
+    })
+}
+
+/// The probability that a macroblock has coefficients, where some have none.
+fn skip_probability(counts: &Counts) -> Option<Probability> {
+    (counts.skipped[1] > 0).then(|| best_probability(counts.skipped))
+}

@@ -1,0 +1,122 @@
+//! What prediction leaves of a macroblock: transformed, quantised, and added again.
+
+use crate::image::PlanesMut;
+use crate::kernels::{Block, BlockQuantizer, Kernels};
+use crate::residual;
+use crate::syntax::Coefficients;
+use crate::syntax::tokens::Y2;
+
+use super::quantizers::MacroblockQuantizer;
+
+/// A macroblock's coefficients: sixteen blocks of luma, four of each chroma plane, and the Y2 block.
+pub type Transformed = [Block; 25];
+
+/// Transforms what is left of a macroblock of the source when its prediction is taken from it.
+pub struct Transform<'a> {
+    pub kernels: &'static Kernels,
+    /// The source's planes, each from the macroblock's first pixel on, and the distance of two rows of each.
+    pub source: [&'a [u8]; 3],
+    pub source_strides: [usize; 3],
+}
+
+impl Transform<'_> {
+    /// Luma, given its prediction.
+    #[inline]
+    pub fn luma(&self, prediction: &[u8], stride: usize, coefficients: &mut Transformed) {
+        let (source, source_stride) = (self.source[0], self.source_strides[0]);
+        for row in 0..4 {
+            let source = &source[4 * row * source_stride..];
+            let blocks = self.kernels.forward_dct_four(source, source_stride, &prediction[4 * row * stride..], stride);
+            coefficients[4 * row..][..4].copy_from_slice(&blocks);
+        }
+    }
+
+    /// A chroma plane (1 or 2), given its prediction.
+    #[inline]
+    pub fn chroma(&self, plane: usize, prediction: &[u8], stride: usize, coefficients: &mut Transformed) {
+        let (source, source_stride) = (self.source[plane], self.source_strides[plane]);
+        for row in 0..2 {
+            let source = &source[4 * row * source_stride..];
+            let blocks = self.kernels.forward_dct_pair(source, source_stride, &prediction[4 * row * stride..], stride);
+            coefficients[12 + 4 * plane + 2 * row..][..2].copy_from_slice(&blocks);
+        }
+    }
+}
+
+/// Moves the first coefficients of the luma blocks to the Y2 block.
+#[inline]
+pub fn gather_second_order(kernels: &Kernels, coefficients: &mut Transformed) {
+    let mut first = [0; 16];
+    for (first, block) in first.iter_mut().zip(&mut coefficients[..16]) {
+        *first = std::mem::take(&mut block[0]);
+    }
+    coefficients[Y2] = kernels.forward_walsh(&first);
+}
+
+/// A macroblock's levels and what a decoder makes of them.
+#[derive(Debug, Default)]
+pub struct Residual {
+    pub levels: Coefficients,
+    pub restored: Coefficients,
+}
+
+impl Residual {
+    /// Quantises a macroblock. Returns whether any level is left.
+    #[inline]
+    pub fn quantize(
+        &mut self,
+        kernels: &Kernels,
+        coefficients: &Transformed,
+        quantizer: &MacroblockQuantizer,
+        has_y2: bool,
+    ) -> bool {
+        let mut any = self.quantize_blocks(kernels, coefficients, &quantizer.luma, 0..16);
+        any |= self.quantize_blocks(kernels, coefficients, &quantizer.chroma, 16..24);
+        if has_y2 {
+            any |= self.quantize_blocks(kernels, coefficients, &quantizer.y2, Y2..Y2 + 1);
+        } else {
+            self.has_no_y2();
+        }
+        any
+    }
+
+    /// Quantises some blocks of a kind. Returns whether any level is left.
+    #[inline]
+    pub fn quantize_blocks(
+        &mut self,
+        kernels: &Kernels,
+        coefficients: &Transformed,
+        quantizer: &BlockQuantizer,
+        blocks: std::ops::Range<usize>,
+    ) -> bool {
+        let mut any = 0;
+        for block in blocks {
+            let (levels, restored) = (&mut self.levels.blocks[block], &mut self.restored.blocks[block]);
+            let end = kernels.quantize(&coefficients[block], quantizer, levels, restored);
+            self.set_end(block, end as u8);
+            any |= end;
+        }
+        any != 0
+    }
+
+    /// Says that the macroblock has no Y2 block.
+    pub fn has_no_y2(&mut self) {
+        self.set_end(Y2, 0);
+    }
+
+    fn set_end(&mut self, block: usize, end: u8) {
+        self.levels.ends[block] = end;
+        self.restored.ends[block] = end;
+    }
+
+    /// Adds all planes to their predictions.
+    #[inline]
+    pub fn add(&mut self, kernels: &Kernels, planes: &mut PlanesMut<'_>, (column, row): (usize, usize), has_y2: bool) {
+        if has_y2 {
+            residual::distribute_y2(kernels, &mut self.restored);
+        }
+        let at = 16 * (row * planes.stride + column);
+        residual::add_luma(kernels, &self.restored, planes.y, at, planes.stride);
+        residual::add_chroma(kernels, &self.restored, planes, column, row);
+    }
+}

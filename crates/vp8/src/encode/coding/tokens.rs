@@ -1,0 +1,222 @@
+//! Coefficients as tokens: recorded while they are counted, written once the frame's probabilities are known.
+//!
+//! A frame's best probabilities follow from its tokens, so that a frame is coded in two passes; a token waits for the second in
+//! four bytes.
+
+use crate::bool_coder::Writer;
+use crate::kernels::Block;
+use crate::encode::cost;
+use crate::syntax::tokens::{BANDS, RANGES, ZIGZAG};
+use crate::syntax::{BlockKind, CoefficientProbabilities};
+
+/// Kinds of blocks, bands and contexts, as one index: what a set of eleven probabilities is chosen by.
+pub const CONTEXTS: usize = 4 * 8 * 3;
+
+/// The number of the tokens: levels 0 to 4 by themselves, six categories, the end of a block.
+pub const TOKENS: usize = 12;
+/// The token of the end of a block.
+pub const END: u8 = 11;
+
+/// The token of each level below 67, from where on it is the last category's.
+const TOKEN_OF_LEVEL: [u8; 67] = {
+    let mut tokens = [0; 67];
+    let mut level = 0;
+    while level < 67 {
+        let mut token = if level < 5 { level } else { 4 };
+        let mut category = 0;
+        while category < 5 {
+            if level >= RANGES[category].1 as usize {
+                token = 5 + category;
+            }
+            category += 1;
+        }
+        tokens[level] = token as u8;
+        level += 1;
+    }
+    tokens
+};
+
+/// The token of a level's magnitude.
+#[inline(always)]
+pub fn token_of(magnitude: u16) -> u8 {
+    if magnitude < 67 { TOKEN_OF_LEVEL[magnitude as usize] } else { 10 }
+}
+
+/// What the bits after each token cost, the sign's included, in 256ths of a bit. Of a category it is the mean: its bits are
+/// nearly even.
+#[inline(always)]
+pub const fn extra_cost(token: u8) -> u32 {
+    const COSTS: [u32; TOKENS] = {
+        let mut costs = [0; TOKENS];
+        let mut token = 1;
+        while token < 11 {
+            costs[token] = 256;
+            if token >= 5 {
+                let probabilities = RANGES[token - 5].0;
+                let mut bit = 0;
+                while bit < probabilities.len() {
+                    let probability = probabilities[bit];
+                    // The last category's first bits are nearly always false.
+                    let (no, yes) = (cost::of_bool(probability, false), cost::of_bool(probability, true));
+                    costs[token] += if probability > 200 { no } else { (no + yes) / 2 };
+                    bit += 1;
+                }
+            }
+            token += 1;
+        }
+        costs
+    };
+    COSTS[token as usize]
+}
+
+/// One context's tokens: how often each came, and (last) how many came right after a zero, where no end can.
+pub type Counts = [u32; TOKENS + 1];
+
+/// A frame's tokens.
+#[derive(Debug, Clone)]
+pub struct Tokens {
+    /// From the lowest bit: whether it follows a zero, 7 bits of context, 4 of token, and of a level its sign and by how much
+    /// it exceeds the least of its token.
+    recorded: Vec<u32>,
+    /// Where each row of macroblocks ends.
+    rows: Vec<usize>,
+    counts: Box<[Counts; CONTEXTS]>,
+}
+
+const CONTEXT_SHIFT: u32 = 1;
+const TOKEN_SHIFT: u32 = 8;
+const SIGN_SHIFT: u32 = 12;
+const EXCESS_SHIFT: u32 = 13;
+
+impl Tokens {
+    /// No tokens, with room for some.
+    pub fn with_capacity(tokens: usize, rows: usize) -> Self {
+        Self {
+            recorded: Vec::with_capacity(tokens),
+            rows: Vec::with_capacity(rows),
+            counts: Box::new([[0; TOKENS + 1]; CONTEXTS]),
+        }
+    }
+
+    /// Records a block of levels of which the first `coded` places of the scan are coded (the last of them is not 0);
+    /// `context` is how many of the blocks above and to the left have levels.
+    #[inline]
+    pub fn record(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: usize) {
+        let (base, first) = (kind as usize * 24, kind.first());
+        let mut context = base + usize::from(BANDS[first]) * 3 + context;
+        let mut after_zero = 0;
+        for place in first..coded {
+            let level = levels[usize::from(ZIGZAG[place & 15])];
+            let magnitude = level.unsigned_abs();
+            let token = token_of(magnitude);
+            let counts = &mut self.counts[context];
+            counts[usize::from(token)] += 1;
+            counts[TOKENS] += after_zero;
+            let mut symbol = after_zero | (context as u32) << CONTEXT_SHIFT | u32::from(token) << TOKEN_SHIFT;
+            if magnitude > 4 {
+                symbol |= u32::from(magnitude - RANGES[usize::from(token) - 5].1) << EXCESS_SHIFT;
+            }
+            symbol |= u32::from(level < 0) << SIGN_SHIFT;
+            self.recorded.push(symbol);
+            after_zero = u32::from(magnitude == 0);
+            context = base + usize::from(BANDS[(place & 15) + 1]) * 3 + usize::from(magnitude.min(2));
+        }
+        if coded < 16 {
+            self.counts[context][usize::from(END)] += 1;
+            self.recorded.push((context as u32) << CONTEXT_SHIFT | u32::from(END) << TOKEN_SHIFT);
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.recorded.len()
+    }
+
+    /// Ends a row of macroblocks.
+    pub fn end_row(&mut self) {
+        self.rows.push(self.recorded.len());
+    }
+
+    /// Whether a context has any tokens.
+    pub fn has(&self, context: usize) -> bool {
+        self.counts[context][..TOKENS].iter().any(|&count| count > 0)
+    }
+
+    /// How often each branch of each context's tree was taken: false, true.
+    pub fn branches(&self, context: usize) -> [[u32; 2]; 11] {
+        let counts = &self.counts[context];
+        let sum = |from: usize, to: usize| counts[from..=to].iter().sum::<u32>();
+        let levels = sum(0, 10);
+        [
+            [counts[usize::from(END)], levels - counts[TOKENS]],
+            [counts[0], sum(1, 10)],
+            [counts[1], sum(2, 10)],
+            [sum(2, 4), sum(5, 10)],
+            [counts[2], sum(3, 4)],
+            [counts[3], counts[4]],
+            [sum(5, 6), sum(7, 10)],
+            [counts[5], counts[6]],
+            [sum(7, 8), sum(9, 10)],
+            [counts[7], counts[8]],
+            [counts[9], counts[10]],
+        ]
+    }
+
+    /// Writes the tokens of one of `partitions` partitions: those of every so many-th row.
+    pub fn write(&self, writer: &mut Writer, probabilities: &CoefficientProbabilities, partition: usize, partitions: usize) {
+        for row in (partition..self.rows.len()).step_by(partitions) {
+            let start = if row == 0 { 0 } else { self.rows[row - 1] };
+            for &symbol in &self.recorded[start..self.rows[row]] {
+                write_token(writer, probabilities, symbol);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn write_token(writer: &mut Writer, probabilities: &CoefficientProbabilities, symbol: u32) {
+    let context = (symbol >> CONTEXT_SHIFT & 0x7f) as usize;
+    let token = (symbol >> TOKEN_SHIFT & 0xf) as u8;
+    let probabilities: &[u8; 11] = &probabilities.as_flattened().as_flattened()[context];
+    if symbol & 1 == 0 {
+        writer.bool(probabilities[0], token != END);
+        if token == END {
+            return;
+        }
+    }
+    writer.bool(probabilities[1], token != 0);
+    if token == 0 {
+        return;
+    }
+    writer.bool(probabilities[2], token != 1);
+    if token > 1 {
+        writer.bool(probabilities[3], token > 4);
+        if token <= 4 {
+            writer.bool(probabilities[4], token > 2);
+            if token > 2 {
+                writer.bool(probabilities[5], token > 3);
+            }
+        } else {
+            write_category(writer, probabilities, token, symbol >> EXCESS_SHIFT);
+        }
+    }
+    writer.flag(symbol >> SIGN_SHIFT & 1 == 1);
+}
+
+fn write_category(writer: &mut Writer, probabilities: &[u8; 11], token: u8, excess: u32) {
+    writer.bool(probabilities[6], token > 6);
+    if token <= 6 {
+        writer.bool(probabilities[7], token > 5);
+    } else {
+        writer.bool(probabilities[8], token > 8);
+        if token <= 8 {
+            writer.bool(probabilities[9], token > 7);
+        } else {
+            writer.bool(probabilities[10], token > 9);
+        }
+    }
+    let bits = RANGES[usize::from(token) - 5].0;
+    for (place, &probability) in bits.iter().enumerate() {
+        writer.bool(probability, excess >> (bits.len() - 1 - place) & 1 == 1);
+    }
+}

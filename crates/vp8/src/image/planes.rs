@@ -1,0 +1,47 @@
+//! The three planes of a picture, borrowed.
+
+/// A picture's coded planes.
+#[derive(Debug, Clone, Copy)]
+pub struct Planes<'a> {
+    /// Luma.
+    pub y: &'a [u8],
+    /// Blue chroma.
+    pub u: &'a [u8],
+    /// Red chroma.
+    pub v: &'a [u8],
+    /// The distance of two rows of luma, a multiple of 16; it is half of that in the chroma planes.
+    pub stride: usize,
+}
+
+/// A picture's coded planes, to be drawn on.
+#[derive(Debug)]
+pub struct PlanesMut<'a> {
+    /// Luma.
+    pub y: &'a mut [u8],
+    /// Blue chroma.
+    pub u: &'a mut [u8],
+    /// Red chroma.
+    pub v: &'a mut [u8],
+    /// The distance of two rows of luma, a multiple of 16; it is half of that in the chroma planes.
+    pub stride: usize,
+}
+
+impl<'a> PlanesMut<'a> {
+    /// Luma, blue and red chroma.
+    #[must_use]
+    pub fn into_array(self) -> [&'a mut [u8]; 3] {
+        [self.y, self.u, self.v]
+    }
+
+    /// The same planes for a while.
+    #[must_use]
+    pub fn reborrow(&mut self) -> PlanesMut<'_> {
+        PlanesMut { y: self.y, u: self.u, v: self.v, stride: self.stride }
+    }
+
+    /// The planes as they are.
+    #[must_use]
+    pub fn as_planes(&self) -> Planes<'_> {
+        Planes { y: self.y, u: self.u, v: self.v, stride: self.stride }
+    }
+}

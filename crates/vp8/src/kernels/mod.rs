@@ -1,0 +1,70 @@
+//! The inner loops over pixels and coefficients, each written for every instruction set it pays on.
+//!
+//! A decoder and an encoder spend most of their time in about forty small functions. [`Kernels`] is the table of them:
+//! one method each, doing exactly the same on every machine, so which table is in use can be measured but never seen in
+//! a picture or a bitstream. [`Kernels::detected`] is the fastest one this processor runs, [`Kernels::scalar`] plain
+//! Rust, the definition the others are tested against, and what an architecture without kernels of its own uses (one
+//! for NEON would be a sibling of `x86` with its own line in [`Kernels::available`]).
+//!
+//! Blocks are given as a slice of a plane and the plane's stride (the distance of two rows, in pixels). A kernel that
+//! reads only the block takes a slice starting at its first pixel; one that looks left of it or above it (the
+//! interpolations and the loop filters) takes the whole plane and where in it the block starts. A slice too short
+//! for its block is a panic, as with any index; the pixels beside a block in the same row are never touched.
+//!
+//! ```
+//! use thalweg_vp8::kernels::Kernels;
+//!
+//! let kernels = Kernels::detected();
+//! let (block, reference) = ([100; 16 * 16], [103; 16 * 16]);
+//! assert_eq!(kernels.sad_16x16(&block, 16, &reference, 16), 3 * 256);
+//! assert_eq!(kernels.sse_16x16(&block, 16, &reference, 16), 9 * 256);
+//! ```
+#![allow(unsafe_code)] // Vector loads and stores, and calls of functions compiled for more than the target's baseline.
+
+mod edge_limits;
+mod fraction;
+mod moments;
+mod quantizer;
+mod scalar;
+mod table;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use edge_limits::EdgeLimits;
+pub use fraction::Fraction;
+pub use moments::Moments;
+pub use quantizer::{BlockQuantizer, LARGEST_LEVEL};
+pub use table::Kernels;
+
+/// Sixteen coefficients of a 4x4 block, a row after the other (not in zigzag order).
+pub type Block = [i16; 16];
+
+/// At which place of the zigzag scan each coefficient of a [`Block`] is coded (RFC 6386 section 13: the inverse of its
+/// `zigzag` table).
+pub const SCAN_POSITIONS: [u8; 16] = [0, 1, 5, 6, 2, 4, 7, 12, 3, 8, 11, 13, 9, 10, 14, 15];
+
+impl Kernels {
+    /// The fastest table this processor runs, looked up once.
+    #[must_use]
+    pub fn detected() -> &'static Self {
+        use std::sync::OnceLock;
+        static FASTEST: OnceLock<&'static Kernels> = OnceLock::new();
+        FASTEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::scalar()))
+    }
+
+    /// Plain Rust: what every other table is tested against.
+    #[must_use]
+    pub fn scalar() -> &'static Self {
+        static SCALAR: Kernels = scalar::TABLE;
+        &SCALAR
+    }
+
+    /// Every table this processor runs, the slowest (the scalar one) first: for tests and measurements.
+    #[must_use]
+    pub fn available() -> Vec<&'static Self> {
+        let mut tables = vec![Self::scalar()];
+        #[cfg(target_arch = "x86_64")]
+        tables.extend(x86::available());
+        tables
+    }
+}

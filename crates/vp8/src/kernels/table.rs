@@ -1,0 +1,264 @@
+//! The table: every kernel's name, arguments and meaning.
+
+use super::{Block, BlockQuantizer, EdgeLimits, Fraction, Moments};
+
+/// Makes the table of functions and a method that calls each.
+macro_rules! kernels {
+    ($($(#[$documentation:meta])* fn $kernel:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        /// The inner loops of the codec, for one instruction set. See the [module](super) for how blocks are given.
+        pub struct Kernels {
+            /// Which instruction set, for people: "scalar", "sse4.1", "avx2".
+            pub(super) name: &'static str,
+            $(pub(super) $kernel: unsafe fn($($type),*) $(-> $result)?,)*
+        }
+
+        impl Kernels {
+            /// Which instruction set this table is for, in words for people: `scalar`, `sse4.1`, `avx2`.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                self.name
+            }
+
+            $($(#[$documentation])*
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            pub fn $kernel(&self, $($argument: $type),*) $(-> $result)? {
+                // SAFETY: a table leaves this module only on a processor with the instructions its functions are
+                // compiled for, which is all they ask of a caller: each checks its slices' lengths itself.
+                unsafe { (self.$kernel)($($argument),*) }
+            })*
+        }
+
+        impl std::fmt::Debug for Kernels {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.debug_tuple("Kernels").field(&self.name).finish()
+            }
+        }
+    };
+}
+
+kernels! {
+    // Transforms.
+
+    /// Adds the inverse DCT of a block to the 4x4 pixels of the prediction in `pixels` (RFC 6386 section 14.3), in
+    /// 16-bit arithmetic that wraps round, as libvpx's vector versions do; no valid stream reaches the wrap.
+    fn idct_add(coefficients: &Block, pixels: &mut [u8], stride: usize);
+    /// [`idct_add`](Self::idct_add) for two blocks beside each other: 8x4 pixels.
+    fn idct_add_pair(coefficients: &[Block; 2], pixels: &mut [u8], stride: usize);
+    /// [`idct_add`](Self::idct_add) for four blocks beside each other: 16x4 pixels.
+    fn idct_add_four(coefficients: &[Block; 4], pixels: &mut [u8], stride: usize);
+    /// [`idct_add`](Self::idct_add) of a block whose only coefficient is its first, `dc`.
+    fn idct_dc_add(dc: i16, pixels: &mut [u8], stride: usize);
+    /// [`idct_dc_add`](Self::idct_dc_add) for two blocks beside each other: 8x4 pixels.
+    fn idct_dc_add_pair(dc: [i16; 2], pixels: &mut [u8], stride: usize);
+    /// [`idct_dc_add`](Self::idct_dc_add) for four blocks beside each other: 16x4 pixels.
+    fn idct_dc_add_four(dc: [i16; 4], pixels: &mut [u8], stride: usize);
+    /// The inverse Walsh-Hadamard transform of a Y2 block: the first coefficients of the sixteen luma blocks, in their
+    /// order (RFC 6386 section 14.3).
+    fn inverse_walsh(coefficients: &Block) -> Block;
+    /// The DCT of the difference of a 4x4 block and its prediction: the transform that [`idct_add`](Self::idct_add)
+    /// inverts, rounded so that the inverse comes closest to what there was. Nothing becomes nothing.
+    fn forward_dct(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> Block;
+    /// [`forward_dct`](Self::forward_dct) of two blocks beside each other: 8x4 pixels.
+    fn forward_dct_pair(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> [Block; 2];
+    /// [`forward_dct`](Self::forward_dct) of four blocks beside each other: 16x4 pixels.
+    fn forward_dct_four(block: &[u8], block_stride: usize, prediction: &[u8], prediction_stride: usize) -> [Block; 4];
+    /// The Walsh-Hadamard transform of the sixteen luma blocks' first coefficients (each at most 2047 either way):
+    /// what [`inverse_walsh`](Self::inverse_walsh) inverts.
+    fn forward_walsh(coefficients: &Block) -> Block;
+    /// Quantises a block: returns its levels, the coefficients a decoder will make of them, and how many places of the
+    /// zigzag scan are coded, 0 (nothing is left) to 16.
+    fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> usize;
+
+    // Prediction from a reference frame.
+
+    /// Predicts 16x16 pixels from the reference's at index `at`, through the six-tap filters (RFC 6386 section 18):
+    /// where the fraction is not 0 across (down), the two columns (rows) before and the three after are read as well.
+    /// Where these are outside the reference the caller hands over a copy that has them. A fraction of 0 both ways is
+    /// a copy.
+    fn sixtap_16x16(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+    /// [`sixtap_16x16`](Self::sixtap_16x16) for 8x8 pixels.
+    fn sixtap_8x8(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+    /// [`sixtap_16x16`](Self::sixtap_16x16) for 8 columns and 4 rows.
+    fn sixtap_8x4(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+    /// [`sixtap_16x16`](Self::sixtap_16x16) for 4x4 pixels.
+    fn sixtap_4x4(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+    /// Predicts 16x16 pixels from the reference's at index `at`, through the bilinear filters of versions 1 and 2:
+    /// where the fraction is not 0 across (down), the column (row) after is read as well.
+    fn bilinear_16x16(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+    /// [`bilinear_16x16`](Self::bilinear_16x16) for 8x8 pixels.
+    fn bilinear_8x8(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+    /// [`bilinear_16x16`](Self::bilinear_16x16) for 8 columns and 4 rows.
+    fn bilinear_8x4(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+    /// [`bilinear_16x16`](Self::bilinear_16x16) for 4x4 pixels.
+    fn bilinear_4x4(
+        reference: &[u8],
+        at: usize,
+        reference_stride: usize,
+        fraction: Fraction,
+        prediction: &mut [u8],
+        stride: usize,
+    );
+
+    // Loop filters (RFC 6386 section 15). `at` is the first pixel of the macroblock whose edge is filtered.
+
+    /// The normal filter at the left edge of a macroblock's 16 rows of luma: reads four pixels each side of it and
+    /// changes three.
+    fn filter_left_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The normal filter at the upper edge of a macroblock's 16 columns of luma.
+    fn filter_upper_edge(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The normal filter at the left edges of the subblocks inside a macroblock's luma, 4, 8 and 12 to the right of
+    /// `at`: reads four pixels each side of each and changes two.
+    fn filter_inner_left_edges(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The normal filter at the upper edges of the subblocks inside a macroblock's luma, 4, 8 and 12 below `at`.
+    fn filter_inner_upper_edges(luma: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The normal filter at the left edge of a macroblock's 8 rows of each chroma plane.
+    fn filter_left_edge_chroma(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The normal filter at the upper edge of a macroblock's 8 columns of each chroma plane.
+    fn filter_upper_edge_chroma(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The normal filter at the left edges of the subblocks inside a macroblock's chroma, 4 to the right of `at`.
+    fn filter_inner_left_edge_chroma(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The normal filter at the upper edges of the subblocks inside a macroblock's chroma, 4 below `at`.
+    fn filter_inner_upper_edge_chroma(u: &mut [u8], v: &mut [u8], at: usize, stride: usize, limits: EdgeLimits);
+    /// The simple filter at the left edge of a macroblock's 16 rows of luma, up to a step of `edge` (see
+    /// [`EdgeLimits::edge`]): decides by two pixels each side of it and changes one; four are to be there.
+    fn filter_left_edge_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
+    /// The simple filter at the upper edge of a macroblock's 16 columns of luma.
+    fn filter_upper_edge_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
+    /// The simple filter at the left edges of the subblocks inside a macroblock's luma, 4, 8 and 12 to the right of
+    /// `at`.
+    fn filter_inner_left_edges_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
+    /// The simple filter at the upper edges of the subblocks inside a macroblock's luma, 4, 8 and 12 below `at`.
+    fn filter_inner_upper_edges_simply(luma: &mut [u8], at: usize, stride: usize, edge: u8);
+
+    // How unlike two blocks are.
+
+    /// The sum of the absolute differences of 16x16 pixels.
+    fn sad_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the absolute differences of 16 columns and 8 rows.
+    fn sad_16x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the absolute differences of 8 columns and 16 rows.
+    fn sad_8x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the absolute differences of 8x8 pixels.
+    fn sad_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the absolute differences of 4x4 pixels.
+    fn sad_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// [`sad_16x16`](Self::sad_16x16) with the reference's blocks that start at each of four indices.
+    fn sad_16x16_at(
+        block: &[u8],
+        block_stride: usize,
+        reference: &[u8],
+        at: [usize; 4],
+        reference_stride: usize,
+    ) -> [u32; 4];
+    /// [`sad_16x8`](Self::sad_16x8) with the reference's blocks that start at each of four indices.
+    fn sad_16x8_at(
+        block: &[u8],
+        block_stride: usize,
+        reference: &[u8],
+        at: [usize; 4],
+        reference_stride: usize,
+    ) -> [u32; 4];
+    /// [`sad_8x16`](Self::sad_8x16) with the reference's blocks that start at each of four indices.
+    fn sad_8x16_at(
+        block: &[u8],
+        block_stride: usize,
+        reference: &[u8],
+        at: [usize; 4],
+        reference_stride: usize,
+    ) -> [u32; 4];
+    /// [`sad_8x8`](Self::sad_8x8) with the reference's blocks that start at each of four indices.
+    fn sad_8x8_at(
+        block: &[u8],
+        block_stride: usize,
+        reference: &[u8],
+        at: [usize; 4],
+        reference_stride: usize,
+    ) -> [u32; 4];
+    /// [`sad_4x4`](Self::sad_4x4) with the reference's blocks that start at each of four indices.
+    fn sad_4x4_at(
+        block: &[u8],
+        block_stride: usize,
+        reference: &[u8],
+        at: [usize; 4],
+        reference_stride: usize,
+    ) -> [u32; 4];
+    /// The sum of the squared differences of 16x16 pixels.
+    fn sse_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the squared differences of 16 columns and 8 rows.
+    fn sse_16x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the squared differences of 8 columns and 16 rows.
+    fn sse_8x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the squared differences of 8x8 pixels.
+    fn sse_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the squared differences of 4x4 pixels.
+    fn sse_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sums of the differences of 16x16 pixels and of their squares.
+    fn moments_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
+    /// The sums of the differences of 8x8 pixels and of their squares.
+    fn moments_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
+    /// The sums of the differences of 4x4 pixels and of their squares.
+    fn moments_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> Moments;
+    /// The sum of the absolute values of the differences' 4x4 Hadamard transforms, halved: what a residual of 16x16
+    /// pixels costs, more truly than its plain sum. A flat difference of `d` is 8 `d` a 4x4 block.
+    fn satd_16x16(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// [`satd_16x16`](Self::satd_16x16) for 8x8 pixels.
+    fn satd_8x8(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// [`satd_16x16`](Self::satd_16x16) for 4x4 pixels.
+    fn satd_4x4(block: &[u8], block_stride: usize, reference: &[u8], reference_stride: usize) -> u32;
+    /// The sum of the squared differences of two rows of pixels of any length (of the shorter, should they differ), for
+    /// PSNR.
+    fn sse_row(row: &[u8], other: &[u8]) -> u64;
+    /// The sum of the squared differences of two blocks of coefficients: the error of quantising, in the transform's
+    /// domain. A difference beyond 16 bits counts as the largest they hold.
+    fn coefficient_error(coefficients: &Block, restored: &Block) -> u64;
+}

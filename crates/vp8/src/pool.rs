@@ -1,0 +1,122 @@
+//! Memory that is used again.
+//!
+//! A frame takes a few buffers of megabytes and gives them back soon after. An allocator returns such to the system, and
+//! has to be handed each page anew when they are written: at 720p that was a quarter of an encoder's time. So the
+//! buffers given back last are kept, a few of them, whatever thread they come from.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Buffers that are not in use.
+#[derive(Debug)]
+pub struct Pool<T> {
+    buffers: Mutex<Vec<Vec<T>>>,
+    /// How many are kept at most.
+    most: usize,
+}
+
+impl<T> Pool<T> {
+    /// A pool that keeps at most so many buffers.
+    pub const fn new(most: usize) -> Self {
+        Self { buffers: Mutex::new(Vec::new()), most }
+    }
+
+    /// A buffer with room for `length` elements or more, but not more than twice as many. It may have elements: any of those
+    /// it had before.
+    pub fn take(&self, length: usize) -> Vec<T> {
+        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |buffer: &Vec<T>| (length..=2 * length).contains(&buffer.capacity());
+        match buffers.iter().rposition(fits) {
+            Some(index) => buffers.remove(index),
+            None => Vec::with_capacity(length),
+        }
+    }
+
+    /// Gives a buffer back.
+    pub fn give(&self, buffer: Vec<T>) {
+        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        // The one that has been waiting for longest is of the size that is asked for least.
+        if buffers.len() == self.most {
+            buffers.remove(0);
+        }
+        buffers.push(buffer);
+    }
+}
+
+/// Of pictures, with and without borders. A stream's coder takes up to a dozen at a time.
+static BYTES: Pool<u8> = Pool::new(12);
+
+/// Bytes that go back to where they can be used again.
+#[derive(Debug, PartialEq, Eq, Default)]
+pub struct Bytes(Vec<u8>);
+
+impl Bytes {
+    /// No bytes, with room for `length`.
+    pub fn with_capacity(length: usize) -> Self {
+        let mut buffer = BYTES.take(length);
+        buffer.clear();
+        Self(buffer)
+    }
+
+    /// A copy of bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut copy = Self::with_capacity(bytes.len());
+        copy.extend_from_slice(bytes);
+        copy
+    }
+
+    /// So many bytes, whichever.
+    pub fn any(length: usize) -> Self {
+        let mut buffer = BYTES.take(length);
+        buffer.resize(length, 0);
+        Self(buffer)
+    }
+}
+
+impl std::ops::Deref for Bytes {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Bytes {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+}
+
+impl Clone for Bytes {
+    fn clone(&self) -> Self {
+        Self::of(self)
+    }
+}
+
+impl Drop for Bytes {
+    fn drop(&mut self) {
+        BYTES.give(std::mem::take(&mut self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pool;
+
+    #[test]
+    fn a_buffer_given_back_is_taken_again_where_it_fits() {
+        let pool = Pool::new(2);
+        pool.give(Vec::<u8>::with_capacity(100));
+        assert_eq!(pool.take(49).capacity(), 49);
+        assert_eq!(pool.take(101).capacity(), 101);
+        assert_eq!(pool.take(60).capacity(), 100);
+        assert_eq!(pool.take(60).capacity(), 60);
+    }
+
+    #[test]
+    fn no_more_are_kept_than_said() {
+        let pool = Pool::new(2);
+        [10, 20, 30].into_iter().for_each(|length| pool.give(Vec::<u8>::with_capacity(length)));
+        assert_eq!(pool.take(9).capacity(), 9);
+        assert_eq!((pool.take(19).capacity(), pool.take(29).capacity()), (20, 30));
+    }
+}

@@ -1,0 +1,80 @@
+//! From modes and coefficients to pixels, before the loop filter.
+
+use crate::image::{Image, PlanesMut};
+use crate::kernels::Kernels;
+use crate::predict::{InterPredictor, intra};
+use crate::residual;
+use crate::state::References;
+use crate::syntax::{Coefficients, IntraModes, LumaMode, Prediction, SubblockMode};
+
+/// Reconstructs macroblocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Reconstructor<'a> {
+    /// How to predict from other frames.
+    pub predictor: InterPredictor,
+    /// The frames to predict from, of the same size as the one that is reconstructed; without them nothing is predicted from another.
+    pub references: Option<&'a References>,
+}
+
+impl Reconstructor<'_> {
+    /// Reconstructs the macroblock in a column and row: predicts it and adds its coefficients, if it has any; those of its Y2
+    /// block are distributed first. The macroblocks before it are reconstructed, and those above not filtered.
+    #[inline]
+    pub fn reconstruct(
+        &self,
+        planes: &mut PlanesMut<'_>,
+        (column, row): (usize, usize),
+        prediction: &Prediction,
+        coefficients: Option<&mut Coefficients>,
+    ) {
+        let kernels = self.predictor.kernels;
+        match prediction {
+            Prediction::Intra(IntraModes { luma, chroma }) => {
+                intra::predict_chroma(planes, column, row, *chroma);
+                match luma {
+                    LumaMode::Whole(mode) => intra::predict_luma(planes, column, row, *mode),
+                    LumaMode::Subblocks(modes) => {
+                        let nothing = Coefficients::default();
+                        let coefficients = coefficients.as_deref().unwrap_or(&nothing);
+                        reconstruct_subblocks(kernels, planes, (column, row), modes, coefficients);
+                        residual::add_chroma(kernels, coefficients, planes, column, row);
+                        return;
+                    }
+                }
+            }
+            Prediction::Inter { reference, motion } => {
+                if let Some(references) = self.references {
+                    let image: &Image = references.get(*reference);
+                    self.predictor.predict(image, motion, planes, column, row);
+                }
+            }
+        }
+        if let Some(coefficients) = coefficients {
+            if prediction.has_y2() {
+                residual::distribute_y2(kernels, coefficients);
+            }
+            let at = row * 16 * planes.stride + column * 16;
+            residual::add_luma(kernels, coefficients, planes.y, at, planes.stride);
+            residual::add_chroma(kernels, coefficients, planes, column, row);
+        }
+    }
+}
+
+/// Predicts and adds luma subblock by subblock, as each is predicted from those before it.
+fn reconstruct_subblocks(
+    kernels: &Kernels,
+    planes: &mut PlanesMut<'_>,
+    (column, row): (usize, usize),
+    modes: &[SubblockMode; 16],
+    coefficients: &Coefficients,
+) {
+    let stride = planes.stride;
+    let at = row * 16 * stride + column * 16;
+    let edges = intra::SubblockEdges::of(planes.y, stride, column, row);
+    for (subblock, &mode) in modes.iter().enumerate() {
+        intra::predict_subblock(planes.y, at, stride, &edges, subblock, mode);
+        let at = at + subblock / 4 * 4 * stride + subblock % 4 * 4;
+        let (block, end) = (&coefficients.blocks[subblock], coefficients.ends[subblock]);
+        residual::add_subblock(kernels, block, end, planes.y, at, stride);
+    }
+}

@@ -1,0 +1,68 @@
+//! A whole frame as a value.
+
+use super::corrupt::Corrupt;
+use super::header::FrameHeader;
+use super::layout::OpenFrame;
+use super::macroblocks::{MacroblockReader, MacroblockWriter};
+use super::modes::MacroblockModes;
+use super::tokens::{Coefficients, MacroblockFactors};
+use crate::state::State;
+
+/// Everything a frame says. A tool can look at it, or change it and write it again; the decoder reads macroblock by macroblock
+/// instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// What it says before its macroblocks.
+    pub header: FrameHeader,
+    /// Its macroblocks in raster order.
+    pub macroblocks: Vec<Macroblock>,
+}
+
+/// What a frame says of a macroblock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Macroblock {
+    /// How it is predicted.
+    pub modes: MacroblockModes,
+    /// Its levels: coefficients that are not multiplied yet. None when it is skipped.
+    pub levels: Option<Box<Coefficients>>,
+}
+
+impl Frame {
+    /// Reads a frame that can be decoded from a state.
+    ///
+    /// # Errors
+    /// When the frame is corrupt, or predicted from others and the state has none.
+    pub fn read(state: &State, frame: &[u8]) -> Result<Self, Corrupt> {
+        let open = OpenFrame::new(frame)?;
+        let coding = state.before(&open.header)?;
+        let (mut reader, header) = MacroblockReader::new(open, coding.size);
+        let macroblocks = (0..coding.size.macroblocks())
+            .map(|_| {
+                let modes = reader.modes(&coding.probabilities);
+                let mut levels = Box::<Coefficients>::default();
+                reader.coefficients(&modes, &coding.probabilities, &MacroblockFactors::ONE, &mut levels);
+                Macroblock { modes, levels: (!modes.is_skipped).then_some(levels) }
+            })
+            .collect();
+        Ok(Self { header, macroblocks })
+    }
+
+    /// Writes the frame, given the state it is to be decoded from. What [`read`](Self::read) read of a frame that libvpx or this
+    /// crate coded is written as the same bytes.
+    ///
+    /// # Errors
+    /// When the frame is predicted from others and the state has none.
+    ///
+    /// # Panics
+    /// When there are not as many macroblocks as the frame has.
+    pub fn write(&self, state: &State) -> Result<Vec<u8>, Corrupt> {
+        let coding = state.before(&self.header)?;
+        assert_eq!(self.macroblocks.len(), coding.size.macroblocks(), "macroblocks of a frame of {}", coding.size);
+        let mut writer = MacroblockWriter::new(self.header.clone(), coding.size);
+        let nothing = Coefficients::default();
+        for Macroblock { modes, levels } in &self.macroblocks {
+            writer.write(modes, &coding.probabilities, levels.as_deref().unwrap_or(&nothing));
+        }
+        Ok(writer.finish())
+    }
+}

@@ -1,0 +1,111 @@
+//! Where in a frame what is (RFC 6386 sections 9.1 and 9.5): the tag, the first partition (the header and all modes), the
+//! lengths of all partitions of coefficients but the last, and these partitions.
+
+use super::corrupt::Corrupt;
+use super::header::{FrameHeader, FrameTag, Partitions};
+use crate::bool_coder::{Reader, Writer};
+
+/// How many bytes say how long a partition is.
+const LENGTH_BYTES: usize = 3;
+
+/// A frame of which the header is read.
+#[derive(Debug, Clone)]
+pub struct OpenFrame<'a> {
+    /// What it says before its macroblocks.
+    pub header: FrameHeader,
+    /// Reads the macroblocks' modes.
+    pub modes: Reader<'a>,
+    /// Read the macroblocks' coefficients, a row each in turn; as many as the header says.
+    pub partitions: Vec<Reader<'a>>,
+}
+
+impl<'a> OpenFrame<'a> {
+    /// Reads a frame's header and finds its partitions. Memory and time are bounded by the frame's length.
+    ///
+    /// # Errors
+    /// When libvpx refuses the frame as well: something does not fit into its length, or has no meaning.
+    pub fn new(frame: &'a [u8]) -> Result<Self, Corrupt> {
+        let (tag, rest) = FrameTag::read(frame)?;
+        if tag.first_partition == 0 {
+            return Err(Corrupt::EmptyFirstPartition);
+        }
+        let truncated = |what, expected: usize| Corrupt::Truncated { what, length: frame.len(), expected };
+        let before = frame.len() - rest.len();
+        let Some((_, after)) = rest.split_at_checked(tag.first_partition) else {
+            return Err(truncated("first partition", before + tag.first_partition));
+        };
+        // As in libvpx the reader may run on into what follows, which only corrupt frames make it do.
+        let mut modes = Reader::new(rest);
+        let header = FrameHeader::read(&tag, &mut modes)?;
+        let count = header.partitions.count();
+        let Some((lengths, mut data)) = after.split_at_checked(LENGTH_BYTES * (count - 1)) else {
+            return Err(truncated("list of partitions", frame.len() - after.len() + LENGTH_BYTES * (count - 1)));
+        };
+        let mut partitions = Vec::with_capacity(count);
+        for (index, length) in lengths.chunks_exact(LENGTH_BYTES).enumerate() {
+            let length = usize::from(length[0]) | usize::from(length[1]) << 8 | usize::from(length[2]) << 16;
+            // Where nothing is left, partitions are empty whatever their lengths are.
+            let length = if data.is_empty() { 0 } else { length };
+            if length == 0 && !data.is_empty() {
+                return Err(Corrupt::EmptyPartition { index });
+            }
+            let Some((partition, rest)) = data.split_at_checked(length) else {
+                return Err(truncated("partition of coefficients", frame.len() - data.len() + length));
+            };
+            partitions.push(Reader::new(partition));
+            data = rest;
+        }
+        partitions.push(Reader::new(data));
+        Ok(Self { header, modes, partitions })
+    }
+}
+
+/// A frame being written.
+#[derive(Debug, Clone)]
+pub struct FrameWriter {
+    header: FrameHeader,
+    /// Takes the macroblocks' modes.
+    pub modes: Writer,
+    /// Take the macroblocks' coefficients, a row each in turn; as many as the header says.
+    pub partitions: Vec<Writer>,
+}
+
+impl FrameWriter {
+    /// Writes a frame's header.
+    #[must_use]
+    pub fn new(header: FrameHeader) -> Self {
+        let mut modes = Writer::new();
+        header.write(&mut modes);
+        let partitions = vec![Writer::new(); header.partitions.count()];
+        Self { header, modes, partitions }
+    }
+
+    /// Puts the parts together.
+    ///
+    /// # Panics
+    /// When the first partition is longer than 524287 bytes, or another but the last than 16777215: no frame of macroblocks
+    /// whose modes are worth their bits is.
+    #[must_use]
+    pub fn finish(self) -> Vec<u8> {
+        let modes = self.modes.finish();
+        let partitions: Vec<Vec<u8>> = self.partitions.into_iter().map(Writer::finish).collect();
+        let mut frame = Vec::new();
+        self.header.tag(modes.len()).write(&mut frame);
+        frame.extend(modes);
+        for partition in &partitions[..partitions.len() - 1] {
+            let length = partition.len();
+            assert!(length < 1 << (8 * LENGTH_BYTES), "a partition of {length} bytes is longer than 16777215");
+            frame.extend(&(length as u32).to_le_bytes()[..LENGTH_BYTES]);
+        }
+        frame.extend(partitions.into_iter().flatten());
+        frame
+    }
+}
+
+impl Partitions {
+    /// Which partition has a row's coefficients.
+    #[must_use]
+    pub const fn of_row(self, row: usize) -> usize {
+        row % self.count()
+    }
+}

@@ -1,0 +1,48 @@
+//! The probabilities that a stream changes as it goes on.
+
+use super::tables::DEFAULT_COEFFICIENTS;
+use crate::bool_coder::Probability;
+
+/// Of coefficient tokens: by [kind of block](super::BlockKind), band of the coefficient's place, how large its
+/// neighbours are (0 to 2), and node of the token tree (RFC 6386 section 13.3).
+pub type CoefficientProbabilities = [[[[Probability; 11]; 3]; 8]; 4];
+
+/// Of a motion vector's two components, that down first (RFC 6386 section 17.1): whether it is long; the sign; seven nodes
+/// of the tree of short ones; ten bits of long ones.
+pub type VectorProbabilities = [[Probability; 19]; 2];
+
+/// The probabilities that are kept from frame to frame. A key frame starts from [`Probabilities::default`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probabilities {
+    /// Of coefficient tokens.
+    pub coefficients: CoefficientProbabilities,
+    /// Of motion vectors.
+    pub vectors: VectorProbabilities,
+    /// Of intra luma modes outside key frames.
+    pub luma_modes: [Probability; 4],
+    /// Of intra chroma modes outside key frames.
+    pub chroma_modes: [Probability; 3],
+}
+
+impl Default for Probabilities {
+    fn default() -> Self {
+        Self {
+            coefficients: DEFAULT_COEFFICIENTS,
+            vectors: DEFAULT_VECTORS,
+            luma_modes: [112, 86, 140, 37],
+            chroma_modes: [162, 101, 204],
+        }
+    }
+}
+
+/// What a key frame starts from (RFC 6386 section 17.2).
+const DEFAULT_VECTORS: VectorProbabilities = [
+    [162, 128, 225, 146, 172, 147, 214, 39, 156, 128, 129, 132, 75, 145, 178, 206, 239, 254, 254],
+    [164, 128, 204, 170, 119, 235, 140, 230, 228, 128, 130, 130, 74, 148, 180, 203, 236, 254, 254],
+];
+
+/// The probability that a frame's header leaves each as it is (RFC 6386 section 17.2).
+pub const VECTOR_UPDATES: VectorProbabilities = [
+    [237, 246, 253, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 250, 250, 252, 254, 254],
+    [231, 243, 245, 253, 254, 254, 254, 254, 254, 254, 254, 254, 254, 254, 251, 251, 254, 254, 254],
+];

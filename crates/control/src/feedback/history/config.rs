@@ -25,7 +25,7 @@ impl Default for Config {
             reorder_packets: 3,
             silence: Span::from_secs(2),
             silence_rtts: 4,
-            remember: Span::from_secs(60),
+            remember: Span::from_secs(10),
             capacity: 1 << 17,
         }
     }

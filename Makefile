@@ -28,6 +28,7 @@ fuzz: setup
 # What a packet, a report, a frame and a whole run cost.
 bench: setup
 	$(CARGO) bench --workspace
+	$(CARGO) run --release -q -p thalweg-cli -- bench
 
 setup:
 	@pkg-config --exists vpx || { \

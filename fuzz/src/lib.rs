@@ -7,7 +7,9 @@ mod rtp;
 mod steps;
 mod trace;
 mod twcc;
+mod vp8_decode;
 mod vp8_payload;
+mod vp8_state;
 mod y4m;
 
 pub use ccfb::ccfb;
@@ -15,19 +17,23 @@ pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use trace::trace;
 pub use twcc::twcc;
+pub use vp8_decode::vp8_decode;
 pub use vp8_payload::vp8_payload;
+pub use vp8_state::vp8_state;
 pub use y4m::y4m;
 
 /// A target: its name and what it does with any bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
     ("vp8_payload", vp8_payload),
+    ("vp8_decode", vp8_decode),
+    ("vp8_state", vp8_state),
     ("trace", trace),
     ("y4m", y4m),
 ];

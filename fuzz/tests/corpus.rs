@@ -4,6 +4,12 @@ use std::path::Path;
 
 use thalweg_fuzz::TARGETS;
 use thalweg_units::{Random, Seed};
+use thalweg_vp8::syntax::header::{CoefficientUpdates, FilterHeader, KeyHeader, QuantizerHeader};
+use thalweg_vp8::syntax::{
+    BlockMode, Coefficients, Frame, FrameHeader, FrameKind, IntraModes, LumaMode, Macroblock, MacroblockModes,
+    Partitions, Prediction, SubblockMode,
+};
+use thalweg_vp8::{Size, State, decode, ivf};
 
 /// One good input of each kind, for targets to be given all of.
 fn seeds() -> Vec<Vec<u8>> {
@@ -21,7 +27,52 @@ fn seeds() -> Vec<Vec<u8>> {
         vec![0x90, 0xf0, 0x81, 2, 3, 0xa4, 0x9d, 1, 0x2a, 5, 6, 7],
         b"0\n3\n3\n17\n".to_vec(),
         y4m,
+        ivf(),
+        vp8_state(),
     ]
+}
+
+/// Two key frames, the second of one macroblock.
+fn ivf() -> Vec<u8> {
+    let size = Size::new(40, 24).expect("a size");
+    let mut writer = ivf::Writer::new(Vec::new(), ivf::Header { size, rate: 30, scale: 1 }).expect("memory takes all");
+    for (time, size) in [(0, size), (1, Size::new(16, 16).expect("a size"))] {
+        writer.write(time, &key_frame(size)).expect("memory takes all");
+    }
+    writer.finish()
+}
+
+/// A frame, and the state after it.
+fn vp8_state() -> Vec<u8> {
+    let frame = key_frame(Size::new(16, 16).expect("a size"));
+    let state = decode(&State::new(), &frame).expect("a frame").state;
+    [&(frame.len() as u16).to_le_bytes(), frame.as_slice(), &state.to_bytes()].concat()
+}
+
+/// A key frame whose macroblocks have a coefficient in each block.
+fn key_frame(size: Size) -> Vec<u8> {
+    let header = FrameHeader {
+        version: 0,
+        is_shown: true,
+        kind: FrameKind::Key(KeyHeader::new(size)),
+        segmentation: None,
+        filter: FilterHeader { level: 20, ..FilterHeader::default() },
+        partitions: Partitions::Two,
+        quantizer: QuantizerHeader { luma: 30, ..QuantizerHeader::default() },
+        keeps_probabilities: true,
+        coefficients: CoefficientUpdates::default(),
+        skip: None,
+    };
+    let modes = IntraModes {
+        luma: LumaMode::Subblocks(std::array::from_fn(|i| SubblockMode::ALL[i % 10])),
+        chroma: BlockMode::TrueMotion,
+    };
+    let modes = MacroblockModes { segment: None, is_skipped: false, prediction: Prediction::Intra(modes) };
+    let mut levels = Box::new(Coefficients { blocks: [[0; 16]; 25], ends: [2; 25] });
+    levels.blocks[..24].iter_mut().enumerate().for_each(|(i, block)| block[1] = i as i16 * 5 - 60);
+    levels.ends[24] = 0;
+    let macroblocks = vec![Macroblock { modes, levels: Some(levels) }; size.macroblocks()];
+    Frame { header, macroblocks }.write(&State::new()).expect("a frame")
 }
 
 fn mutate(input: &mut Vec<u8>, random: &mut Random) {
@@ -41,11 +92,12 @@ fn mutate(input: &mut Vec<u8>, random: &mut Random) {
 fn every_target_takes_the_seeds_and_what_becomes_of_them() {
     let mut random = Seed::new(1).child("fuzz.corpus").random();
     for mut input in seeds() {
+        let most = input.len() + 600;
         for _ in 0..500 {
             TARGETS.iter().for_each(|(_, target)| target(&input));
             mutate(&mut input, &mut random);
-            if input.len() > 600 {
-                input.truncate(400);
+            if input.len() > most {
+                input.truncate(most - 200);
             }
         }
     }
@@ -58,7 +110,7 @@ fn every_target_takes_what_others_recorded() {
         println!("skipped: ../shared/data is not here");
         return;
     }
-    for folder in ["rtp-interop", "traces"] {
+    for folder in ["rtp-interop", "traces", "vp8-test-vectors"] {
         visit(&root.join(folder));
     }
 }
@@ -71,6 +123,26 @@ fn visit(folder: &Path) {
         } else {
             let bytes = std::fs::read(&path).expect("readable file");
             TARGETS.iter().for_each(|(_, target)| target(&bytes));
+        }
+    }
+}
+
+#[test]
+fn vp8_decoders_take_what_becomes_of_the_conformance_streams() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/vp8-test-vectors");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        println!("skipped: ../shared/data is not here");
+        return;
+    };
+    let mut random = Seed::new(1).child("fuzz.vp8").random();
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable entry").path()).collect();
+    paths.sort();
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "ivf")) {
+        let stream = std::fs::read(path).expect("readable file");
+        for _ in 0..if stream.len() < 20_000 { 8 } else { 1 } {
+            let mut stream = stream.clone();
+            mutate(&mut stream, &mut random);
+            thalweg_fuzz::vp8_decode(&stream);
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Results go to standard output, progress to standard error. Exit codes: 0 done, 1 failed, 2 the command line is wrong.
 
+mod clock;
 mod commands;
 mod link;
 mod play;
@@ -34,6 +35,8 @@ enum Command {
     Reproduce(commands::reproduce::Arguments),
     /// Say why a run did what it did at a moment
     Explain(commands::explain::Arguments),
+    /// Measure what the engine costs on this machine
+    Bench(commands::bench::Arguments),
     /// List the schemes
     Schemes,
     /// Look at, convert and make link traces
@@ -53,6 +56,7 @@ fn main() -> std::process::ExitCode {
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Bench(arguments) => commands::bench::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Completions { shell } => {

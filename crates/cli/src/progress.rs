@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use thalweg_units::{Span, Time};
 
+use crate::clock::cpu_seconds;
+
 /// The widest line that is written over.
 const WIDTH: usize = 110;
 
@@ -88,10 +90,4 @@ impl Drop for Progress {
             eprint!("\r{:WIDTH$}\r", "");
         }
     }
-}
-
-/// What this thread has computed so far.
-fn cpu_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

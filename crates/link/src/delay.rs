@@ -78,8 +78,13 @@ impl<P> Link<P> for Delay<P> {
         {
             at = at.max(last.at);
         }
-        let position = self.held.iter().rposition(|held| held.at <= at).map_or(0, |index| index + 1);
-        self.held.insert(position, Departure { at, size, queued: Span::ZERO, packet });
+        let departure = Departure { at, size, queued: Span::ZERO, packet };
+        if self.held.back().is_none_or(|last| last.at <= at) {
+            self.held.push_back(departure);
+        } else {
+            let position = self.held.partition_point(|held| held.at <= at);
+            self.held.insert(position, departure);
+        }
     }
 
     fn poll(&mut self, now: Time) -> Option<Departure<P>> {

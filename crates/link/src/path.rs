@@ -87,7 +87,7 @@ impl PathConfig {
         seed: Seed,
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
     ) -> Result<Path<P>, PathError<E>> {
-        let mut hops: Vec<Box<dyn Link<Carried<P>> + Send>> = Vec::new();
+        let mut hops: Vec<Hop<P>> = Vec::new();
         let mut bottlenecks = Vec::new();
         for (index, hop) in self.hops.iter().enumerate() {
             let seed = seed.child(&alloc::format!("hop {index}"));
@@ -111,7 +111,7 @@ impl PathConfig {
         if hops.is_empty() {
             hops.push(Box::new(Delay::fixed(Span::ZERO)));
         }
-        Ok(Path { hops, bottlenecks })
+        Ok(Path { hops, next: (Time::NEVER, 0), bottlenecks })
     }
 }
 
@@ -121,9 +121,13 @@ struct Carried<P> {
     queued: Span,
 }
 
+type Hop<P> = Box<dyn Link<Carried<P>> + Send>;
+
 /// A chain of hops. A packet that leaves one reaches the next at that instant.
 pub struct Path<P> {
-    hops: Vec<Box<dyn Link<Carried<P>> + Send>>,
+    hops: Vec<Hop<P>>,
+    /// When something happens next, and at which hop: looked for once after each change, because it is asked for far more often.
+    next: (Time, usize),
     bottlenecks: Vec<Arc<Trace>>,
 }
 
@@ -132,34 +136,43 @@ impl<P> Path<P> {
     pub fn bottlenecks(&self) -> &[Arc<Trace>] {
         &self.bottlenecks
     }
+
+    /// Of hops due at the same instant the one nearest to the sender goes first.
+    fn find_next(&mut self) {
+        let due = self.hops.iter().enumerate().map(|(index, hop)| (hop.next_event(), index));
+        self.next = due.min().unwrap_or((Time::NEVER, 0));
+    }
 }
 
 impl<P> Link<P> for Path<P> {
     fn offer(&mut self, now: Time, size: Bytes, packet: P) {
         self.hops[0].offer(now, size, Carried { packet, queued: Span::ZERO });
+        self.find_next();
     }
 
     /// The waiting time reported is the sum over all hops.
     fn poll(&mut self, now: Time) -> Option<Departure<P>> {
-        let last = self.hops.len() - 1;
-        // Packets move along in order of time, so that no hop sees a later packet before an earlier one; of hops due at the
-        // same instant the one nearest to the sender goes first.
-        loop {
-            let (next, index) = (0..=last).map(|index| (self.hops[index].next_event(), index)).min()?;
-            if next > now {
-                return None;
+        // Packets move along in order of time, so that no hop sees a later packet before an earlier one.
+        while self.next.0 <= now {
+            let (at, index) = self.next;
+            let mut out = None;
+            if let Some(Departure { at, size, queued, packet: carried }) = self.hops[index].poll(at) {
+                let (packet, queued) = (carried.packet, carried.queued + queued);
+                match self.hops.get_mut(index + 1) {
+                    Some(hop) => hop.offer(at, size, Carried { packet, queued }),
+                    None => out = Some(Departure { at, size, queued, packet }),
+                }
             }
-            let Some(Departure { at, size, queued, packet: carried }) = self.hops[index].poll(next) else { continue };
-            let queued = carried.queued + queued;
-            if index == last {
-                return Some(Departure { at, size, queued, packet: carried.packet });
+            self.find_next();
+            if out.is_some() {
+                return out;
             }
-            self.hops[index + 1].offer(at, size, Carried { packet: carried.packet, queued });
         }
+        None
     }
 
     fn next_event(&self) -> Time {
-        self.hops.iter().map(|hop| hop.next_event()).min().unwrap_or(Time::NEVER)
+        self.next.0
     }
 
     fn poll_drop(&mut self) -> Option<Drop<P>> {

@@ -1,5 +1,6 @@
 //! What happened in a sender, and why: one stream for charts, files, `explain` and tests.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use thalweg_control::{Decision, PacketId, Payload};
@@ -113,7 +114,7 @@ pub enum Wake {
 }
 
 /// Something a sender did or learnt.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A picture was read from the camera.
     PictureRead {
@@ -234,8 +235,8 @@ pub enum Event {
         /// What the path is believed to bear.
         capacity: Rate,
     },
-    /// The controller decided something.
-    Decision(Decision),
+    /// The controller decided something. Boxed: it is rare and large, and a run keeps millions of events.
+    Decision(Box<Decision>),
     /// A missing packet was asked for and will not be repeated.
     RepeatRefused {
         /// The media packet.
@@ -253,7 +254,7 @@ pub enum Event {
 }
 
 /// An event with its time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Timed {
     /// When.
     pub at: Time,

@@ -44,7 +44,8 @@ impl Config {
         if self.guard < Span::ZERO {
             return Err(ConfigError::out_of_range("filler.guard", self.guard, "0ms or longer"));
         }
-        Ok(Dummies { config: self, sent: VecDeque::new(), sent_bytes: Bytes::ZERO })
+        let allowed = self.cap.over(self.cap_window);
+        Ok(Dummies { config: self, allowed, sent: VecDeque::new(), sent_bytes: Bytes::ZERO })
     }
 }
 
@@ -61,6 +62,8 @@ pub enum Verdict {
 #[derive(Debug, Clone)]
 pub struct Dummies {
     config: Config,
+    /// What the cap lets through in its window.
+    allowed: Bytes,
     sent: VecDeque<(Time, Bytes)>,
     sent_bytes: Bytes,
 }
@@ -86,8 +89,7 @@ impl Dummies {
             return Verdict::Wait(expected + interval);
         }
         self.forget(now);
-        let allowed = self.config.cap.over(self.config.cap_window);
-        if self.sent_bytes + self.config.size > allowed {
+        if self.sent_bytes + self.config.size > self.allowed {
             let oldest = self.sent.front().map_or(now, |(at, _)| *at);
             return Verdict::Wait((oldest + self.config.cap_window).max(now + Span::from_nanos(1)));
         }

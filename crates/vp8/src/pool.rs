@@ -6,6 +6,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+/// How many elements a buffer may be larger than what is asked for: a kept picture is not to cost more than its pixels.
+const SLACK: usize = 4096;
+
+/// Buffers with room for more elements are not kept: a stream may say in a few bytes that it is of enormous pictures.
+const LARGEST: usize = 1 << 24;
+
 /// Buffers that are not in use.
 #[derive(Debug)]
 pub struct Pool<T> {
@@ -20,11 +26,10 @@ impl<T> Pool<T> {
         Self { buffers: Mutex::new(Vec::new()), most }
     }
 
-    /// A buffer with room for `length` elements or more, but not more than twice as many. It may have elements: any of those
-    /// it had before.
+    /// A buffer with room for `length` elements or a few more. It may have elements: any of those it had before.
     pub fn take(&self, length: usize) -> Vec<T> {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |buffer: &Vec<T>| (length..=2 * length).contains(&buffer.capacity());
+        let fits = |buffer: &Vec<T>| (length..=length + SLACK).contains(&buffer.capacity());
         match buffers.iter().rposition(fits) {
             Some(index) => buffers.remove(index),
             None => Vec::with_capacity(length),
@@ -33,6 +38,9 @@ impl<T> Pool<T> {
 
     /// Gives a buffer back.
     pub fn give(&self, buffer: Vec<T>) {
+        if buffer.capacity() > LARGEST {
+            return;
+        }
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         // The one that has been waiting for longest is of the size that is asked for least.
         if buffers.len() == self.most {
@@ -105,18 +113,19 @@ mod tests {
     #[test]
     fn a_buffer_given_back_is_taken_again_where_it_fits() {
         let pool = Pool::new(2);
-        pool.give(Vec::<u8>::with_capacity(100));
-        assert_eq!(pool.take(49).capacity(), 49);
-        assert_eq!(pool.take(101).capacity(), 101);
-        assert_eq!(pool.take(60).capacity(), 100);
-        assert_eq!(pool.take(60).capacity(), 60);
+        pool.give(Vec::<u8>::with_capacity(10_000));
+        assert_eq!(pool.take(5_000).capacity(), 5_000);
+        assert_eq!(pool.take(10_001).capacity(), 10_001);
+        assert_eq!(pool.take(6_000).capacity(), 10_000);
+        assert_eq!(pool.take(6_000).capacity(), 6_000);
     }
 
     #[test]
     fn no_more_are_kept_than_said() {
         let pool = Pool::new(2);
-        [10, 20, 30].into_iter().for_each(|length| pool.give(Vec::<u8>::with_capacity(length)));
-        assert_eq!(pool.take(9).capacity(), 9);
-        assert_eq!((pool.take(19).capacity(), pool.take(29).capacity()), (20, 30));
+        [10_000, 20_000, 30_000].into_iter().for_each(|length| pool.give(Vec::<u8>::with_capacity(length)));
+        assert_eq!(pool.take(9_000).capacity(), 9_000);
+        pool.give(Vec::with_capacity(super::LARGEST + 1));
+        assert_eq!((pool.take(19_000).capacity(), pool.take(29_000).capacity()), (20_000, 30_000));
     }
 }

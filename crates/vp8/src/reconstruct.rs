@@ -7,6 +7,9 @@ use crate::residual;
 use crate::state::References;
 use crate::syntax::{Coefficients, IntraModes, LumaMode, Prediction, SubblockMode};
 
+/// The coefficients of a macroblock without any.
+static NOTHING: Coefficients = Coefficients { blocks: [[0; 16]; 25], ends: [0; 25] };
+
 /// Reconstructs macroblocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Reconstructor<'a> {
@@ -34,8 +37,7 @@ impl Reconstructor<'_> {
                 match luma {
                     LumaMode::Whole(mode) => intra::predict_luma(planes, column, row, *mode),
                     LumaMode::Subblocks(modes) => {
-                        let nothing = Coefficients::default();
-                        let coefficients = coefficients.as_deref().unwrap_or(&nothing);
+                        let coefficients = coefficients.as_deref().unwrap_or(&NOTHING);
                         reconstruct_subblocks(kernels, planes, (column, row), modes, coefficients);
                         residual::add_chroma(kernels, coefficients, planes, column, row);
                         return;

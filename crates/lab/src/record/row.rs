@@ -43,8 +43,8 @@ pub struct Row {
 impl Row {
     /// The row of a record.
     pub fn of(record: &Record) -> Row {
-        let row = match record.what {
-            What::Sender(event) => of_event(event),
+        let mut row = match record.what {
+            What::Sender(ref event) => of_event(event),
             What::Arrived { id, payload, size, queued } => {
                 Row { packet: Some(id), what: payload_name(payload), ..kind(40, "packet-arrived") }
                     .bytes(size)
@@ -64,15 +64,18 @@ impl Row {
             What::RepeatAsked { packets } => Row { count: Some(packets.into()), ..kind(43, "repeat-asked") },
             What::KeyframeAsked => kind(44, "keyframe-asked"),
             What::FrameAbandoned { frame } => Row { frame: Some(frame), ..kind(45, "frame-abandoned") },
-            What::Displayed { frame, picture, latency, psnr, ssim: _ } => {
+            What::Displayed { frame, picture, latency, psnr } => {
                 let value = Some(psnr).filter(|psnr| psnr.is_finite());
                 Row { frame: Some(frame), picture: Some(picture), value, ..kind(46, "frame-displayed") }.span(latency)
             }
         };
-        Row { time_ns: record.at.as_nanos(), flow: record.flow, ..row }
+        row.time_ns = record.at.as_nanos();
+        row.flow = record.flow;
+        row
     }
 
     /// The row as words for hashing.
+    #[inline]
     pub(super) fn words(&self) -> [u64; 12] {
         [
             self.time_ns,
@@ -130,8 +133,8 @@ fn drop_name(why: DropReason) -> &'static str {
     }
 }
 
-fn of_event(event: Event) -> Row {
-    match event {
+fn of_event(event: &Event) -> Row {
+    match *event {
         Event::PictureRead { picture } => Row { picture: Some(picture), ..kind(1, "picture-read") },
         Event::PictureSkipped { picture, why } => {
             Row { picture: Some(picture), why: why.text(), ..kind(2, "picture-skipped") }
@@ -179,7 +182,7 @@ fn of_event(event: Event) -> Row {
             Row { bytes: window.map(Bytes::get), value: Some(pacing.as_bps_f64()), ..kind(15, "allowance") }
                 .rate(capacity)
         }
-        Event::Decision(decision) => Row {
+        Event::Decision(ref decision) => Row {
             what: decision.what,
             why: decision.why,
             value: Some(decision.from.as_bps_f64()),

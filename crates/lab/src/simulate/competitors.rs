@@ -4,8 +4,9 @@ use thalweg_link::{Datagrams, Link, Path};
 use thalweg_sender::Scheme;
 use thalweg_units::Time;
 
+use super::SimulateError;
 use super::flow::Session;
-use super::{Cargo, Parcel, SimulateError};
+use super::network::{Cargo, Parcel};
 use crate::scenario::{Competitor, Scenario};
 
 /// The competing senders of a scenario, as flows from 1 on, each with its scheme.
@@ -55,7 +56,7 @@ impl CrossTraffic {
     pub(super) fn offer(&mut self, now: Time, up: &mut Path<Parcel>) {
         for (flow, source) in &mut self.0 {
             while let Some(size) = source.poll(now) {
-                up.offer(now, size, Parcel { flow: *flow, content: Cargo::Datagram });
+                up.offer(now, size, Parcel { flow: *flow, cargo: Cargo::Datagram });
             }
         }
     }

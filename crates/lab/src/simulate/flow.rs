@@ -1,31 +1,24 @@
 //! One sender and its receiver.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 
-use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image, ModelledQuality};
-use thalweg_link::{Link, Path};
+use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
+use thalweg_link::{DropReason, Link, Path};
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme, Timed};
-use thalweg_units::{Bytes, Size, Span, Time};
+use thalweg_sender::{Camera, Engine, Output, Scheme};
+use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
 use thalweg_video::scale;
 use thalweg_video::source::Format;
 
-use super::{Cargo, Parcel, SimulateError};
+use super::SimulateError;
+use super::frames::Frames;
+use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use crate::footage::Footage;
 use crate::metrics::QualitySource;
-use crate::outcome::FrameRecord;
-use crate::receiver::{FrameInfo, Receiver};
+use crate::receiver::{FrameInfo, Receiver, Request};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
-
-/// A frame that was encoded and may still be shown.
-struct Encoded {
-    data: Arc<[u8]>,
-    size: Size,
-    modelled: Option<ModelledQuality>,
-}
 
 /// A frame in the decoder.
 struct Decoding {
@@ -59,18 +52,16 @@ pub(super) struct Flow {
     pub(super) format: Format,
     measure_quality: bool,
     ssim: Ssim,
-    /// By picture.
-    pub(super) frames: Vec<FrameRecord>,
-    /// By frame: which picture it shows.
-    pictures: BTreeMap<u64, u64>,
-    encoded: BTreeMap<u64, Encoded>,
+    pub(super) frames: Frames,
+    under_way: UnderWay,
     candidates: Vec<Candidate>,
     encoding_done: Time,
     decoding: VecDeque<Decoding>,
     next_picture: u64,
+    /// When the camera is read next; never after the end.
+    camera_time: Time,
+    /// When the sender is to be woken; never after the end.
     wake: Time,
-    /// Empty between calls: only its room is kept.
-    events: Vec<Timed>,
 }
 
 impl Flow {
@@ -101,15 +92,14 @@ impl Flow {
             format,
             measure_quality: scenario.measure_quality,
             ssim: scenario.ssim,
-            frames: Vec::new(),
-            pictures: BTreeMap::new(),
-            encoded: BTreeMap::new(),
+            frames: Frames::default(),
+            under_way: UnderWay::default(),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
             decoding: VecDeque::new(),
             next_picture: 0,
+            camera_time: begin,
             wake: begin,
-            events: Vec::new(),
         })
     }
 
@@ -147,17 +137,17 @@ impl Flow {
     }
 
     pub(super) fn next_event(&self) -> Time {
-        self.camera_time()
+        self.camera_time
             .min(self.wake)
             .min(self.encoding_done)
             .min(self.decoding.front().map_or(Time::NEVER, |decoding| decoding.done))
             .min(self.receiver.next_event())
     }
 
-    /// When the next picture is read; exact for every frame rate, without drift.
-    fn camera_time(&self) -> Time {
+    /// When picture `number` is read; exact for every frame rate, without drift.
+    fn time_of_picture(&self, number: u64) -> Time {
         let (rate, per) = self.format.frame_rate;
-        let nanos = u128::from(self.next_picture) * u128::from(per) * 1_000_000_000 / u128::from(rate);
+        let nanos = u128::from(number) * u128::from(per) * 1_000_000_000 / u128::from(rate);
         self.until_end(self.begin + Span::from_nanos(nanos as i64))
     }
 
@@ -166,25 +156,37 @@ impl Flow {
         if at < self.end { at } else { Time::NEVER }
     }
 
-    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) {
-        for info in self.receiver.on_packet(now, packet) {
-            let size = self.encoded.get(&info.frame).map_or(self.format.size, |encoded| encoded.size);
+    /// Packet `number` came out of the path after waiting for `queued` in it.
+    pub(super) fn on_arrival(
+        &mut self,
+        now: Time,
+        number: u64,
+        (size, queued): (Bytes, Span),
+        recorder: &mut Recorder,
+    ) {
+        let Some(packet) = self.under_way.leave(number) else { return };
+        let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
+        recorder.push(Record { at: now, flow: self.number, what });
+        for info in self.receiver.on_packet(now, &packet) {
+            let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
             let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
             self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info });
         }
         while let Some(frame) = self.receiver.poll_abandoned() {
             recorder.push(Record { at: now, flow: self.number, what: What::FrameAbandoned { frame } });
-            self.let_go(frame);
+            self.frames.let_go(frame);
         }
     }
 
-    fn let_go(&mut self, frame: u64) {
-        self.encoded.remove(&frame);
-        self.pictures.remove(&frame);
+    /// Packet `number` was dropped on the path.
+    pub(super) fn on_drop(&mut self, at: Time, number: u64, (size, why): (Bytes, DropReason), recorder: &mut Recorder) {
+        let Some(packet) = self.under_way.leave(number) else { return };
+        let what = What::Dropped { id: number, payload: packet.sent.payload, size, why };
+        recorder.push(Record { at, flow: self.number, what });
     }
 
     /// Reports and requests that are due go onto the way back.
-    pub(super) fn answer(&mut self, now: Time, down: &mut Path<Parcel>, recorder: &mut Recorder) {
+    pub(super) fn answer(&mut self, now: Time, down: &mut Path<Answer>, recorder: &mut Recorder) {
         if self.receiver.next_event() > now {
             return;
         }
@@ -192,15 +194,15 @@ impl Flow {
         while let Some(report) = self.receiver.poll_report(now) {
             let (packets, size) = (report.acknowledgements.len() as u32, report.size);
             recorder.push(Record { at: now, flow, what: What::ReportSent { packets, size } });
-            down.offer(now, size, Parcel { flow, content: Cargo::Report(report) });
+            down.offer(now, size, Answer { flow, content: Content::Report(report) });
         }
         for request in self.receiver.poll_requests(now) {
             let what = match &request {
-                crate::receiver::Request::Repeat(sequences) => What::RepeatAsked { packets: sequences.len() as u32 },
-                crate::receiver::Request::Keyframe => What::KeyframeAsked,
+                Request::Repeat(sequences) => What::RepeatAsked { packets: sequences.len() as u32 },
+                Request::Keyframe => What::KeyframeAsked,
             };
             recorder.push(Record { at: now, flow, what });
-            down.offer(now, request.size(), Parcel { flow, content: Cargo::Request(request) });
+            down.offer(now, request.size(), Answer { flow, content: Content::Request(request) });
         }
     }
 
@@ -209,7 +211,7 @@ impl Flow {
         while self.decoding.front().is_some_and(|decoding| decoding.done <= now) {
             let Some(Decoding { info, .. }) = self.decoding.pop_front() else { break };
             let mut quality = self.modelled(info.frame);
-            if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.encoded.get(&info.frame)) {
+            if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.frames.encoded(info.frame)) {
                 let decoded = decoder.decode(&encoded.data)?;
                 if let (true, Some(decoded), Some(footage)) = (self.measure_quality, decoded, &mut self.footage)
                     && let Some(source) = footage.picture(info.picture)?
@@ -219,22 +221,17 @@ impl Flow {
                 }
             }
             let latency = now - info.captured;
-            let (psnr, ssim) = quality.unwrap_or((f64::NAN, f64::NAN));
-            if let Some(record) = self.frames.get_mut(info.picture as usize) {
-                record.displayed_s = Some(now.as_secs_f64());
-                record.psnr_db = quality.map(|quality| quality.0);
-                record.ssim = quality.map(|quality| quality.1);
-            }
-            let what = What::Displayed { frame: info.frame, picture: info.picture, latency, psnr, ssim };
+            let psnr = quality.map_or(f64::NAN, |quality| quality.0);
+            let what = What::Displayed { frame: info.frame, picture: info.picture, latency, psnr };
             recorder.push(Record { at: now, flow: self.number, what });
-            self.let_go(info.frame);
+            self.frames.on_shown(now, &info, quality);
         }
         Ok(())
     }
 
     /// PSNR in dB and SSIM of a frame by its encoder's own account.
     fn modelled(&self, frame: u64) -> Option<(f64, f64)> {
-        let quality = self.encoded.get(&frame)?.modelled.filter(|_| self.measure_quality)?;
+        let quality = self.frames.encoded(frame)?.modelled.filter(|_| self.measure_quality)?;
         Some((quality.psnr_db, ssim_of_db(quality.ssim_db)))
     }
 
@@ -243,14 +240,15 @@ impl Flow {
             self.encoding_done = Time::NEVER;
             let frames: Vec<_> = self.candidates.iter().map(|candidate| candidate.frame).collect();
             self.engine.on_encoded(now, &frames);
-            self.wake = now;
+            self.wake = self.until_end(now);
         }
     }
 
     pub(super) fn read_camera(&mut self, now: Time) -> Result<(), SimulateError> {
-        while self.camera_time() <= now {
+        while self.camera_time <= now {
             let number = self.next_picture;
             self.next_picture += 1;
+            self.camera_time = self.time_of_picture(self.next_picture);
             if let Some(footage) = &mut self.footage
                 && footage.picture(number)?.is_none()
             {
@@ -258,17 +256,25 @@ impl Flow {
                     "the video ends at picture {number}, before the run does"
                 )));
             }
-            self.frames.push(FrameRecord::read(now, self.format.size));
+            self.frames.on_picture(now, self.format.size);
             self.engine.on_picture(now, number);
             self.wake = now;
         }
         Ok(())
     }
 
-    pub(super) fn wake(&mut self, now: Time) {
-        if self.wake <= now {
-            self.engine.on_timeout(now);
+    /// Wakes the sender if it is time: whatever happened to it but feedback has set its wake-up to now.
+    pub(super) fn wake(
+        &mut self,
+        now: Time,
+        up: &mut Path<Parcel>,
+        recorder: &mut Recorder,
+    ) -> Result<(), SimulateError> {
+        if self.wake > now {
+            return Ok(());
         }
+        self.engine.on_timeout(now);
+        self.pump(now, up, recorder)
     }
 
     /// Does what the engine wants until it waits.
@@ -278,14 +284,12 @@ impl Flow {
         up: &mut Path<Parcel>,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
-        // What a sender that has stopped would still send stays where it is.
-        if self.has_stopped(now) {
-            return Ok(());
-        }
         loop {
             match self.engine.poll() {
                 Output::Transmit(packet) => {
-                    up.offer(now, packet.sent.size, Parcel { flow: self.number, content: Cargo::Packet(packet) });
+                    let cargo = Cargo::Packet(packet.sent.id.0);
+                    up.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
+                    self.under_way.enter(packet);
                 }
                 Output::Encode { picture, plan } => self.encode(now, picture, &plan)?,
                 Output::Commit { choice } => self.commit(choice)?,
@@ -295,13 +299,10 @@ impl Flow {
                 }
             }
         }
-        let mut events = std::mem::take(&mut self.events);
-        events.extend(self.engine.drain_events());
-        for event in events.drain(..) {
-            self.note(&event);
+        for event in self.engine.drain_events() {
+            self.frames.on_event(&event);
             recorder.push(Record { at: event.at, flow: self.number, what: What::Sender(event.event) });
         }
-        self.events = events;
         Ok(())
     }
 
@@ -322,37 +323,8 @@ impl Flow {
     fn commit(&mut self, choice: Option<(usize, u64)>) -> Result<(), SimulateError> {
         self.codec.encoder.commit(choice.map(|(index, _)| index))?;
         if let Some((index, frame)) = choice {
-            let candidate = &self.candidates[index];
-            let Candidate { data, frame: made, modelled } = candidate;
-            self.encoded.insert(frame, Encoded { data: data.clone(), size: made.picture, modelled: *modelled });
+            self.frames.on_commit(frame, &self.candidates[index]);
         }
         Ok(())
-    }
-
-    /// Keeps each picture's record up to date.
-    fn note(&mut self, timed: &Timed) {
-        let at = timed.at.as_secs_f64();
-        match timed.event {
-            Event::FrameQueued { frame, picture, size, keyframe, quantizer, .. } => {
-                self.pictures.insert(frame, picture);
-                let height = self.encoded.get(&frame).map(|encoded| encoded.size.height);
-                if let Some(record) = self.frames.get_mut(picture as usize) {
-                    record.queued_s = Some(at);
-                    record.bytes = Bytes::get(size);
-                    record.keyframe = keyframe;
-                    record.quantizer = (quantizer != u8::MAX).then_some(quantizer);
-                    record.height = height.unwrap_or(record.height);
-                }
-            }
-            Event::FrameSent { frame, .. } => {
-                if let Some(record) =
-                    self.pictures.get(&frame).and_then(|picture| self.frames.get_mut(*picture as usize))
-                {
-                    record.sent_s = Some(at);
-                }
-            }
-            Event::FrameFlushed { frame, .. } => self.let_go(frame),
-            _ => {}
-        }
     }
 }

@@ -6,22 +6,25 @@
 
 mod competitors;
 mod flow;
+mod frames;
+mod network;
 mod summarize;
 
 use std::sync::Arc;
 
 use thalweg_codecs::{DecodeError, EncodeError};
-use thalweg_link::{Link, Path, PathError, Trace};
-use thalweg_sender::{Packet, Scheme};
+use thalweg_link::{Link, PathError, Trace};
+use thalweg_sender::Scheme;
 use thalweg_units::{Span, Time};
 use thalweg_video::source::SourceError;
 
 use crate::outcome::Outcome;
-use crate::receiver::{Report, Request};
+use crate::receiver::Request;
 use crate::record::{Record, Recorder, What};
 use crate::scenario::Scenario;
 use competitors::CrossTraffic;
 use flow::{Flow, Session};
+use network::{Answer, Cargo, Content, Network, Parcel};
 
 /// A run could not be played.
 #[derive(Debug, thiserror::Error)]
@@ -48,27 +51,6 @@ pub enum SimulateError {
 
 /// Finds a trace by the name a scenario gives it.
 pub type FindTrace<'a> = dyn FnMut(&str) -> Result<Arc<Trace>, String> + 'a;
-
-/// What travels.
-#[derive(Debug, Clone)]
-struct Parcel {
-    flow: u16,
-    content: Cargo,
-}
-
-#[derive(Debug, Clone)]
-enum Cargo {
-    Packet(Packet),
-    Report(Report),
-    Request(Request),
-    Datagram,
-}
-
-/// Both directions of the path.
-struct Network {
-    up: Path<Parcel>,
-    down: Path<Parcel>,
-}
 
 /// What a run gave.
 pub struct Run {
@@ -144,53 +126,42 @@ fn step(
 ) -> Result<(), SimulateError> {
     cross.offer(now, &mut network.up);
     while let Some(left) = network.up.poll(now) {
-        let Parcel { flow, content } = left.packet;
-        let what = match &content {
-            Cargo::Packet(packet) => {
-                let (id, payload) = (packet.sent.id.0, packet.sent.payload);
-                What::Arrived { id, payload, size: left.size, queued: left.queued }
-            }
-            _ => What::DatagramArrived { size: left.size, queued: left.queued },
-        };
-        recorder.push(Record { at: now, flow, what });
-        if let Cargo::Packet(packet) = content {
-            flows[usize::from(flow)].on_packet(now, &packet, recorder);
+        let (Parcel { flow, cargo }, size, queued) = (left.packet, left.size, left.queued);
+        match cargo {
+            Cargo::Packet(number) => flows[usize::from(flow)].on_arrival(now, number, (size, queued), recorder),
+            Cargo::Datagram => recorder.push(Record { at: now, flow, what: What::DatagramArrived { size, queued } }),
         }
     }
     while let Some(dropped) = network.up.poll_drop() {
-        let Parcel { flow, content } = dropped.packet;
-        let what = match content {
-            Cargo::Packet(packet) => {
-                let (id, payload) = (packet.sent.id.0, packet.sent.payload);
-                What::Dropped { id, payload, size: dropped.size, why: dropped.why }
-            }
-            _ => What::DatagramDropped { size: dropped.size, why: dropped.why },
-        };
-        recorder.push(Record { at: dropped.at, flow, what });
+        let (Parcel { flow, cargo }, at, size, why) = (dropped.packet, dropped.at, dropped.size, dropped.why);
+        match cargo {
+            Cargo::Packet(number) => flows[usize::from(flow)].on_drop(at, number, (size, why), recorder),
+            Cargo::Datagram => recorder.push(Record { at, flow, what: What::DatagramDropped { size, why } }),
+        }
     }
     for flow in flows.iter_mut() {
         flow.answer(now, &mut network.down, recorder);
     }
     while let Some(left) = network.down.poll(now) {
-        let flow = &mut flows[usize::from(left.packet.flow)];
+        let Answer { flow, content } = left.packet;
+        let flow = &mut flows[usize::from(flow)];
+        // What a sender that has stopped would still send stays where it is.
         if flow.has_stopped(now) {
             continue;
         }
-        match left.packet.content {
-            Cargo::Report(report) => flow.engine.on_feedback(now, &report.acknowledgements, report.hold),
-            Cargo::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
-            Cargo::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
-            Cargo::Packet(_) | Cargo::Datagram => continue,
+        match content {
+            Content::Report(report) => flow.engine.on_feedback(now, &report.acknowledgements, report.hold),
+            Content::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
+            Content::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
         }
         flow.pump(now, &mut network.up, recorder)?;
     }
     while network.down.poll_drop().is_some() {}
-    for flow in flows.iter_mut() {
+    for flow in flows.iter_mut().filter(|flow| flow.next_event() <= now) {
         flow.show(now, recorder)?;
         flow.finish_encoding(now);
         flow.read_camera(now)?;
-        flow.wake(now);
-        flow.pump(now, &mut network.up, recorder)?;
+        flow.wake(now, &mut network.up, recorder)?;
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ pub(super) fn summarize(
     }
     let (codec, quality) = (flow.codec_settings(), flow.quality());
     let (label, stopped) = (flow.video(), flow.end().as_secs_f64());
-    let frames = flow.frames;
+    let frames = flow.frames.into_records();
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
     let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
     let end = Time::ZERO + scenario.duration;

@@ -53,6 +53,17 @@ fn two_senders_of_one_kind_share_a_link() {
     assert!(theirs.duration_s == 35.0 && theirs.frame_rate_fps > 20.0, "{theirs:?}");
 }
 
+/// 57,600 pixels take 0.3 ms to encode, and the last picture is read 0.13 ms before the end.
+#[test]
+fn a_sender_that_stops_while_it_encodes_ends_there_and_its_events_are_in_order() {
+    let until = Some(Span::from_micros(2_966_800));
+    let other = Sender { scheme: "gcc".into(), video: None, from: Span::from_secs(1), until };
+    let shared = Scenario { competitors: vec![Competitor::Sender(other)], ..scenario(4, SIZE) };
+    let run = play(&shared, "vidaptive", link());
+    assert_eq!(run.competitors[0].frames.len(), 60);
+    assert!(run.recorder.records().is_sorted_by_key(|record| record.at));
+}
+
 #[test]
 fn a_competitor_that_stops_before_it_begins_is_refused() {
     let other = Sender { scheme: "gcc".into(), video: None, from: Span::from_secs(5), until: Some(Span::from_secs(5)) };

@@ -268,7 +268,7 @@ impl Engine {
     /// Takes over what the controller allows now.
     fn refresh(&mut self) {
         while let Some(decision) = self.controller.poll_decision() {
-            self.emit(Event::Decision(decision));
+            self.emit(Event::Decision(Box::new(decision)));
         }
         self.allowance = self.controller.allowance();
         let rate = self.pacing_rate();

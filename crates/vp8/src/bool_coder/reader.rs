@@ -89,27 +89,32 @@ impl<'a> Reader<'a> {
         self.flag().then(|| read(self))
     }
 
-    #[cold]
-    #[inline(never)]
+    /// Fills the window.
+    #[inline(always)]
     fn fill(&mut self) {
-        // The window's free bits are those after the first `spare + 8`.
-        if let Some((bytes, _)) = self.rest.split_first_chunk::<8>() {
-            let held = self.spare + 8;
-            let taken = (WINDOW - held) / 8;
-            let bits = u64::from_be_bytes(*bytes) >> (WINDOW - taken * 8) << (WINDOW - taken * 8);
-            self.value |= bits >> held;
-            self.spare += taken * 8;
-            self.rest = &self.rest[taken as usize..];
-            return;
-        }
-        while self.spare < WINDOW - 8 - 7 {
-            let Some((&byte, rest)) = self.rest.split_first() else {
-                self.spare += ENDLESS;
-                return;
-            };
-            self.value |= u64::from(byte) << (WINDOW - 16 - self.spare);
-            self.spare += 8;
-            self.rest = rest;
-        }
+        *self = filled(self.rest, self.value, self.range, self.spare);
     }
+}
+
+/// A reader with its window filled. (Not a method that changes one: a reader whose address nobody takes is kept in registers.)
+#[cold]
+#[inline(never)]
+fn filled(mut rest: &[u8], mut value: u64, range: u32, mut spare: i32) -> Reader<'_> {
+    // The window's free bits are those after the first `spare + 8`.
+    if let Some((bytes, _)) = rest.split_first_chunk::<8>() {
+        let held = spare + 8;
+        let taken = (WINDOW - held) / 8;
+        let bits = u64::from_be_bytes(*bytes) >> (WINDOW - taken * 8) << (WINDOW - taken * 8);
+        value |= bits >> held;
+        return Reader { rest: &rest[taken as usize..], value, range, spare: spare + taken * 8 };
+    }
+    while spare < WINDOW - 8 - 7 {
+        let Some((&byte, after)) = rest.split_first() else {
+            return Reader { rest, value, range, spare: spare + ENDLESS };
+        };
+        value |= u64::from(byte) << (WINDOW - 16 - spare);
+        spare += 8;
+        rest = after;
+    }
+    Reader { rest, value, range, spare }
 }

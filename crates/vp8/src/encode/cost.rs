@@ -21,9 +21,9 @@ const COSTS: [u16; 257] = {
     costs
 };
 
-/// The logarithm of a number of 1 to 255 to the base of 2, in 256ths, rounded to the nearest: by squaring, since a square's
+/// The logarithm of a number of 1 to 2^32 - 1 to the base of 2, in 256ths, rounded to the nearest: by squaring, since a square's
 /// whole part says one more bit of it.
-const fn binary_logarithm(number: u64) -> u16 {
+pub const fn binary_logarithm(number: u64) -> u16 {
     let whole = number.ilog2();
     let mut mantissa = number << (31 - whole);
     let mut logarithm = whole as u64;

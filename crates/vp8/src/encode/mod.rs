@@ -6,6 +6,7 @@ pub mod cost;
 mod filter_level;
 mod plan;
 mod settings;
+mod size;
 mod weights;
 
 pub use coding::Coded;
@@ -18,7 +19,7 @@ use weights::Weights;
 use crate::image::{Image, Size};
 use crate::kernels::Kernels;
 use crate::quantize::OTHER_FACTORS;
-use crate::state::State;
+use crate::state::{References, State};
 
 /// A frame that cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -60,27 +61,60 @@ impl<'a> Analysis<'a> {
     /// When it is to be predicted from frames that are not there or of another size.
     pub fn new(state: &'a State, image: &'a Image, plan: &Plan, settings: &Settings) -> Result<Self, EncodeError> {
         let kernels = Kernels::detected();
-        let found = match plan.kind {
-            PlanKind::Key => None,
-            PlanKind::Inter { from, .. } => {
-                let references = state.references().ok_or(EncodeError::NoReference)?;
-                if references.size != image.size() {
-                    return Err(EncodeError::Size { image: image.size(), state: references.size });
-                }
-                if from == ReferenceSet::NONE {
-                    return Err(EncodeError::NoneOfTheReferences);
-                }
-                let weights = Weights::new(OTHER_FACTORS[usize::from(plan.quantizer.min(127))] as i16);
-                Some(analysis::analyse(kernels, state, references, image, from, &weights, settings.speed))
+        let mut analysis = Self { kernels, state, image, plan: *plan, settings: *settings, found: None };
+        if let PlanKind::Inter { from, .. } = plan.kind {
+            let references = state.references().ok_or(EncodeError::NoReference)?;
+            if references.size != image.size() {
+                return Err(EncodeError::Size { image: image.size(), state: references.size });
             }
-        };
-        Ok(Self { kernels, state, image, plan: *plan, settings: *settings, found })
+            if from == ReferenceSet::NONE {
+                return Err(EncodeError::NoneOfTheReferences);
+            }
+            analysis.found = Some(analysis.analyse(references, from, plan.quantizer));
+        }
+        Ok(analysis)
+    }
+
+    /// Finds out about the image as one predicted from references.
+    fn analyse(&self, references: &References, from: ReferenceSet, quantizer: u8) -> Found {
+        let weights = Weights::new(OTHER_FACTORS[usize::from(quantizer.min(127))] as i16);
+        let (kernels, speed) = (self.kernels, self.settings.speed);
+        analysis::analyse(kernels, self.state, references, self.image, from, &weights, speed)
     }
 
     /// Codes the image with a quantiser of 0 (finest) to 127; more counts as 127.
     #[must_use]
     pub fn encode(&self, quantizer: u8) -> Coded {
-        coding::code(self, quantizer)
+        coding::code(self, coding::Coding::at(quantizer))
+    }
+
+    /// Codes the image to at most so many bytes, as finely as that allows: usually to nine tenths of them or more, in two codings or
+    /// three. Where even the coarsest quantiser takes more, the residual is left out, and at last motion is. The frame is longer
+    /// than asked for only if it has to be: a few hundred bytes, or a key frame.
+    #[must_use]
+    pub fn encode_to_size(&self, bytes: usize) -> Coded {
+        size::code_to_size(self, bytes)
+    }
+
+    /// The same image, its motion and modes chosen for another quantiser.
+    fn for_quantizer(&self, quantizer: u8) -> Self {
+        let plan = Plan { quantizer, ..self.plan };
+        let found = match (plan.kind, self.state.references()) {
+            (PlanKind::Inter { from, .. }, Some(references)) => Some(self.analyse(references, from, quantizer)),
+            _ => None,
+        };
+        Self { plan, found, ..*self }
+    }
+
+    /// The same image, everything of which stays where it was in the first of the references.
+    fn without_motion(&self) -> Self {
+        let found = match (self.plan.kind, self.state.references()) {
+            (PlanKind::Inter { from, .. }, Some(references)) => {
+                Some(analysis::stay(references, self.image.size(), from))
+            }
+            _ => None,
+        };
+        Self { found, ..*self }
     }
 }
 
@@ -93,6 +127,14 @@ pub fn encode(state: &State, image: &Image, plan: &Plan, settings: &Settings) ->
 }
 
 /// TEMPORARY
-pub fn tune(name: &str, default: i64) -> i64 {
-    std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(default)
+pub fn tune(name: &'static str, default: i64) -> i64 {
+    use std::cell::RefCell;
+    thread_local!(static M: RefCell<Vec<(&'static str, i64)>> = const { RefCell::new(Vec::new()) });
+    M.with(|m| {
+        let mut m = m.borrow_mut();
+        if let Some(x) = m.iter().find(|x| std::ptr::eq(x.0, name)) { return x.1; }
+        let v = std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(default);
+        m.push((name, v));
+        v
+    })
 }

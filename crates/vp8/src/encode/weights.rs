@@ -37,20 +37,21 @@ pub struct Weights {
 
 impl Weights {
     /// For a step between levels of luma coefficients.
-    pub const fn new(step: i16) -> Self {
+    pub fn new(step: i16) -> Self {
         let step = step as u32;
+        let t = |n: &'static str, d: i64| crate::encode::tune(n, d) as u32;
         Self {
-            difference_per_bit: step * 43,
-            transformed_per_bit: step * 64,
-            error_per_bit: (step * step * 30) as u64,
-            still: 8 * step,
-            followed: 12 * step,
-            split: 40 * step,
-            intra: 30 * step,
-            older: 24 * step,
-            split_bits: 16 * BIT,
-            intra_bits: 12 * BIT,
-            subblock_bits: 16 * BIT,
+            difference_per_bit: step * t("WD", 43),
+            transformed_per_bit: step * t("WT", 64),
+            error_per_bit: (step * step * t("WE", 26)) as u64,
+            still: t("WSTILL", 3) * step,
+            followed: t("WFOL", 4) * step,
+            split: t("WSPLIT", 40) * step,
+            intra: t("WINTRA", 30) * step,
+            older: t("WOLDER", 24) * step,
+            split_bits: t("WSB", 16) * BIT,
+            intra_bits: t("WIB", 12) * BIT,
+            subblock_bits: t("WBB", 16) * BIT,
         }
     }
 }

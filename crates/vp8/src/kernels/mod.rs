@@ -11,6 +11,10 @@
 //! interpolations and the loop filters) takes the whole plane and where in it the block starts. A slice too short
 //! for its block is a panic, as with any index; the pixels beside a block in the same row are never touched.
 //!
+//! What is unsafe about vectors is in three places: the call of a function compiled for instructions that not every
+//! processor has (`table`), and loads and stores through pointers (`x86::pixels` and `x86::coefficients`). All else is
+//! safe code that the compiler holds to that.
+//!
 //! ```
 //! use thalweg_vp8::kernels::Kernels;
 //!
@@ -19,7 +23,6 @@
 //! assert_eq!(kernels.sad_16x16(&block, 16, &reference, 16), 3 * 256);
 //! assert_eq!(kernels.sse_16x16(&block, 16, &reference, 16), 9 * 256);
 //! ```
-#![allow(unsafe_code)] // Vector loads and stores, and calls of functions compiled for more than the target's baseline.
 
 mod edge_limits;
 mod fraction;

@@ -1,4 +1,5 @@
 //! The table: every kernel's name, arguments and meaning.
+#![allow(unsafe_code)] // The functions are compiled for more than the target's baseline.
 
 use super::{Block, BlockQuantizer, EdgeLimits, Fraction, Moments};
 

@@ -12,6 +12,9 @@ const SIDE: usize = 16 + BEFORE + AFTER;
 /// The distance of two rows of a copy.
 pub const COPY_STRIDE: usize = 32;
 
+/// Where in a copy the block itself starts.
+pub const COPY_START: usize = BEFORE * COPY_STRIDE + BEFORE;
+
 /// A block with what is read around it, copied.
 pub type Copy = [u8; COPY_STRIDE * SIDE];
 
@@ -23,35 +26,24 @@ pub struct Source<'a> {
     pub height: usize,
 }
 
-impl<'a> Source<'a> {
-    /// The slice, index and stride to read a block of `columns` x `rows` from whose first pixel is at `x`, `y`: the plane's own if
-    /// the block, with what is read around it, is inside, and otherwise those of `copy`, where it is copied to.
+impl Source<'_> {
+    /// The index of the pixel at `x`, `y` if a block of `columns` x `rows` that starts there is inside the plane, with what is
+    /// read around it.
     #[inline]
-    pub fn block<'b>(
-        &self,
-        (x, y): (isize, isize),
-        (columns, rows): (usize, usize),
-        fraction: Fraction,
-        copy: &'b mut Copy,
-    ) -> (&'b [u8], usize, usize)
-    where
-        'a: 'b,
-    {
+    pub fn index(&self, (x, y): (isize, isize), (columns, rows): (usize, usize), fraction: Fraction) -> Option<usize> {
         // A whole vector reads nothing around; otherwise look for what both passes may need.
-        let around = if fraction == Fraction::default() { (0, 0) } else { (BEFORE, AFTER) };
-        let is_inside = x >= around.0 as isize
-            && y >= around.0 as isize
-            && x + (columns + around.1) as isize <= self.stride as isize
-            && y + (rows + around.1) as isize <= self.height as isize;
-        if is_inside {
-            return (self.pixels, y as usize * self.stride + x as usize, self.stride);
-        }
-        self.copy((x, y), (columns, rows), copy);
-        (copy, BEFORE * COPY_STRIDE + BEFORE, COPY_STRIDE)
+        let (before, after) = if fraction == Fraction::default() { (0, 0) } else { (BEFORE as isize, AFTER as isize) };
+        let is_inside = x >= before
+            && y >= before
+            && x + columns as isize + after <= self.stride as isize
+            && y + rows as isize + after <= self.height as isize;
+        is_inside.then(|| y as usize * self.stride + x as usize)
     }
 
-    #[cold]
-    fn copy(&self, (x, y): (isize, isize), (columns, rows): (usize, usize), copy: &mut Copy) {
+    /// Copies a block of `columns` x `rows` that starts at `x`, `y`, with what is read around it. It starts at
+    /// [`COPY_START`] there.
+    pub fn copy(&self, (x, y): (isize, isize), (columns, rows): (usize, usize)) -> Copy {
+        let mut copy = [0; COPY_STRIDE * SIDE];
         let last = |length: usize| length as isize - 1;
         for (row, target) in copy.chunks_exact_mut(COPY_STRIDE).take(rows + BEFORE + AFTER).enumerate() {
             let y = (y + row as isize - BEFORE as isize).clamp(0, last(self.height));
@@ -61,5 +53,6 @@ impl<'a> Source<'a> {
                 *pixel = source[x as usize];
             }
         }
+        copy
     }
 }

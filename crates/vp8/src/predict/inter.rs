@@ -1,6 +1,6 @@
 //! Prediction from another frame (RFC 6386 section 18).
 
-use super::clamped::{COPY_STRIDE, Copy, Source};
+use super::clamped::{COPY_START, COPY_STRIDE, Source};
 use crate::image::{Image, Plane, PlanesMut};
 use crate::kernels::{Fraction, Kernels};
 use crate::syntax::{Motion, MotionVector, Split, SplitLayout};
@@ -142,8 +142,6 @@ impl InterPredictor {
         let target = &mut plane[y * stride + x..];
         let fraction = Fraction::of_vector(vector.x, vector.y);
         let from = (x as isize + (vector.x >> 3) as isize, y as isize + (vector.y >> 3) as isize);
-        let mut copy: Copy = [0; COPY_STRIDE * 21];
-        let (pixels, at, source_stride) = source.block(from, (COLUMNS, ROWS), fraction, &mut copy);
         let kernel = match (self.interpolation, COLUMNS, ROWS) {
             (Interpolation::SixTap, 16, 16) => Kernels::sixtap_16x16,
             (Interpolation::SixTap, 8, 8) => Kernels::sixtap_8x8,
@@ -154,8 +152,29 @@ impl InterPredictor {
             (_, 8, 4) => Kernels::bilinear_8x4,
             _ => Kernels::bilinear_4x4,
         };
-        kernel(self.kernels, pixels, at, source_stride, fraction, target, stride);
+        match source.index(from, (COLUMNS, ROWS), fraction) {
+            Some(at) => kernel(self.kernels, source.pixels, at, stride, fraction, target, stride),
+            None => over_the_edge(self.kernels, kernel, source, from, (COLUMNS, ROWS), fraction, target),
+        }
     }
+}
+
+/// A kernel that predicts a block.
+type Kernel = fn(&Kernels, &[u8], usize, usize, Fraction, &mut [u8], usize);
+
+/// Predicts a block that reaches over the edge of its source.
+#[cold]
+fn over_the_edge(
+    kernels: &Kernels,
+    kernel: Kernel,
+    source: Source<'_>,
+    from: (isize, isize),
+    size: (usize, usize),
+    fraction: Fraction,
+    target: &mut [u8],
+) {
+    let copy = source.copy(from, size);
+    kernel(kernels, &copy, COPY_START, COPY_STRIDE, fraction, target, source.stride);
 }
 
 /// Luma vectors are in quarters.

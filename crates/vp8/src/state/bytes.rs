@@ -1,10 +1,22 @@
 //! A state as bytes and back.
 //!
-//! The layout, numbers in little-endian order: "VP8S" and the version, 1; coefficient, vector, luma mode and chroma mode
-//! probabilities (1056, 38, 4 and 3 bytes); the segments' values (10: whether absolute, quantisers, levels less the last) and the
-//! loop filter's deltas (8); then, unless it is the state where a stream begins, width and height (2 each), scaling (1:
-//! across in the low half, down in the high), the length of the segment map (4) and the map, which picture each of the golden and
-//! altref references is (1: 0 the last, 1 the first picture that is not, 2 the second), and the pictures' coded planes.
+//! The layout, numbers in little-endian order:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 5 | "VP8S" and the version, 1 |
+//! | 1056, 38, 4, 3 | the probabilities of coefficients, vectors, luma modes, chroma modes |
+//! | 1, 4, 4 | what segments differ in: whether absolute, quantisers, loop filter levels |
+//! | 4, 4 | what is added to loop filter levels by reference, by mode |
+//!
+//! That is all of the state where a stream begins. Any other goes on:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 2, 2, 1 | width, height, scaling (across in the low half, down in the high) |
+//! | 4, as many | the length of the segment map, and the map, four macroblocks a byte; nothing when all are in segment 0 |
+//! | 1, 1 | which picture the golden and the altref frame are: 0 is the last frame |
+//! | 1.5 a pixel each | the pictures that differ: Y, U, V of whole macroblocks |
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Frames that cannot be decoded.
+//! Frames that cannot be decoded, and such that cannot be written.
 
 use crate::image::{Size, SizeError};
 
@@ -53,4 +53,34 @@ pub enum Corrupt {
     /// The first frame of a stream, or of a new size, lacks some of its data: nothing complete could follow.
     #[error("the key frame is incomplete: some of its macroblocks have no data")]
     IncompleteKeyFrame,
+}
+
+/// Why a frame cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// It is predicted from others, and the state has none.
+    #[error("a frame predicted from others was to be written for a state that has none: write a key frame first")]
+    NoKeyFrame,
+    /// There are too few macroblocks or too many.
+    #[error("{count} macroblocks were to be written as a frame of {size} pixels, which has {expected}")]
+    Macroblocks {
+        /// How many there are.
+        count: usize,
+        /// The frame's size.
+        size: Size,
+        /// How many it has.
+        expected: usize,
+    },
+    /// A part is longer than the bits for its length can say.
+    #[error(
+        "the {part} of the frame has {length} bytes, and can have {most}: code a smaller picture, or more coarsely"
+    )]
+    TooLong {
+        /// Which part.
+        part: &'static str,
+        /// How many bytes it has.
+        length: usize,
+        /// How many it can have.
+        most: usize,
+    },
 }

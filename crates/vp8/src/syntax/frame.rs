@@ -1,6 +1,6 @@
 //! A whole frame as a value.
 
-use super::corrupt::Corrupt;
+use super::corrupt::{Corrupt, WriteError};
 use super::header::FrameHeader;
 use super::layout::OpenFrame;
 use super::macroblocks::{MacroblockReader, MacroblockWriter};
@@ -51,18 +51,19 @@ impl Frame {
     /// crate coded is written as the same bytes.
     ///
     /// # Errors
-    /// When the frame is predicted from others and the state has none.
-    ///
-    /// # Panics
-    /// When there are not as many macroblocks as the frame has.
-    pub fn write(&self, state: &State) -> Result<Vec<u8>, Corrupt> {
-        let coding = state.before(&self.header)?;
-        assert_eq!(self.macroblocks.len(), coding.size.macroblocks(), "macroblocks of a frame of {}", coding.size);
+    /// When the frame is predicted from others and the state has none, when there are not as many macroblocks as it has, and when a
+    /// part of it gets longer than a frame can say.
+    pub fn write(&self, state: &State) -> Result<Vec<u8>, WriteError> {
+        let coding = state.before(&self.header).map_err(|_| WriteError::NoKeyFrame)?;
+        let (size, count, expected) = (coding.size, self.macroblocks.len(), coding.size.macroblocks());
+        if count != expected {
+            return Err(WriteError::Macroblocks { count, size, expected });
+        }
         let mut writer = MacroblockWriter::new(self.header.clone(), coding.size);
         let nothing = Coefficients::default();
         for Macroblock { modes, levels } in &self.macroblocks {
             writer.write(modes, &coding.probabilities, levels.as_deref().unwrap_or(&nothing));
         }
-        Ok(writer.finish())
+        writer.finish()
     }
 }

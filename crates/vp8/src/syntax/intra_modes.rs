@@ -198,7 +198,7 @@ pub fn key_subblock_modes(
     left: &[SubblockMode; 4],
 ) -> &'static [Probability; 9] {
     let above = if index < 4 { above[index] } else { modes[index - 4] };
-    let left = if index % 4 == 0 { left[index / 4] } else { modes[index - 1] };
+    let left = if index.is_multiple_of(4) { left[index / 4] } else { modes[index - 1] };
     &KEY_SUBBLOCK_MODES[above as usize][left as usize]
 }
 

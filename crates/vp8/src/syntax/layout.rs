@@ -1,8 +1,8 @@
 //! Where in a frame what is (RFC 6386 sections 9.1 and 9.5): the tag, the first partition (the header and all modes), the
 //! lengths of all partitions of coefficients but the last, and these partitions.
 
-use super::corrupt::Corrupt;
-use super::header::{FrameHeader, FrameTag, Partitions};
+use super::corrupt::{Corrupt, WriteError};
+use super::header::{FrameHeader, FrameTag, LARGEST_FIRST_PARTITION, Partitions};
 use crate::bool_coder::{Reader, Writer};
 
 /// How many bytes say how long a partition is.
@@ -17,6 +17,19 @@ pub struct OpenFrame<'a> {
     pub modes: Reader<'a>,
     /// Read the macroblocks' coefficients, a row each in turn; as many as the header says.
     pub partitions: Vec<Reader<'a>>,
+    /// How long the frame's parts are.
+    pub lengths: PartLengths,
+}
+
+/// How many bytes a frame's parts have: where its bits go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartLengths {
+    /// What is not in the arithmetic code: the tag and the list of partitions.
+    pub plain: usize,
+    /// The first partition: the header and all modes.
+    pub first: usize,
+    /// The partitions of coefficients; 0 for those that the header does not say there are.
+    pub coefficients: [usize; 8],
 }
 
 impl<'a> OpenFrame<'a> {
@@ -42,6 +55,8 @@ impl<'a> OpenFrame<'a> {
             return Err(truncated("list of partitions", frame.len() - after.len() + LENGTH_BYTES * (count - 1)));
         };
         let mut partitions = Vec::with_capacity(count);
+        let mut part_lengths =
+            PartLengths { plain: before + lengths.len(), first: tag.first_partition, ..PartLengths::default() };
         for (index, length) in lengths.chunks_exact(LENGTH_BYTES).enumerate() {
             let length = usize::from(length[0]) | usize::from(length[1]) << 8 | usize::from(length[2]) << 16;
             // Where nothing is left, partitions are empty whatever their lengths are.
@@ -53,10 +68,12 @@ impl<'a> OpenFrame<'a> {
                 return Err(truncated("partition of coefficients", frame.len() - data.len() + length));
             };
             partitions.push(Reader::new(partition));
+            part_lengths.coefficients[index] = length;
             data = rest;
         }
         partitions.push(Reader::new(data));
-        Ok(Self { header, modes, partitions })
+        part_lengths.coefficients[count - 1] = data.len();
+        Ok(Self { header, modes, partitions, lengths: part_lengths })
     }
 }
 
@@ -83,22 +100,33 @@ impl FrameWriter {
     /// Puts the parts together.
     ///
     /// # Panics
-    /// When the first partition is longer than 524287 bytes, or another but the last than 16777215: no frame of macroblocks
-    /// whose modes are worth their bits is.
+    /// Where [`try_finish`](Self::try_finish) has an error.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
+        self.try_finish().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// When the first partition or another but the last is longer than the bits for its length can say. A macroblock's modes take a
+    /// byte or so, so that it takes pictures of about a hundred million pixels, or a very strange encoder.
+    pub fn try_finish(self) -> Result<Vec<u8>, WriteError> {
         let modes = self.modes.finish();
         let partitions: Vec<Vec<u8>> = self.partitions.into_iter().map(Writer::finish).collect();
+        let check =
+            |part, length, most| if length > most { Err(WriteError::TooLong { part, length, most }) } else { Ok(()) };
+        check("first partition", modes.len(), LARGEST_FIRST_PARTITION)?;
         let mut frame = Vec::new();
         self.header.tag(modes.len()).write(&mut frame);
         frame.extend(modes);
         for partition in &partitions[..partitions.len() - 1] {
             let length = partition.len();
-            assert!(length < 1 << (8 * LENGTH_BYTES), "a partition of {length} bytes is longer than 16777215");
+            check("partition of coefficients", length, (1 << (8 * LENGTH_BYTES)) - 1)?;
             frame.extend(&(length as u32).to_le_bytes()[..LENGTH_BYTES]);
         }
         frame.extend(partitions.into_iter().flatten());
-        frame
+        Ok(frame)
     }
 }
 

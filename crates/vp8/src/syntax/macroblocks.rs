@@ -1,5 +1,6 @@
 //! A frame's macroblocks, one after the other in raster order, read and written.
 
+use super::corrupt::WriteError;
 use super::header::{FrameHeader, FrameKind, Partitions};
 use super::layout::{FrameWriter, OpenFrame};
 use super::modes::{MacroblockModes, ModeCoding, Neighbours};
@@ -72,7 +73,7 @@ impl<'a> MacroblockReader<'a> {
     /// A reader of the macroblocks of a frame of some size; the frame's header as well.
     #[must_use]
     pub fn new(frame: OpenFrame<'a>, size: Size) -> (Self, FrameHeader) {
-        let OpenFrame { header, modes, partitions } = frame;
+        let OpenFrame { header, modes, partitions, .. } = frame;
         let coding = ModeCoding::of(&header);
         let (neighbours, edges) = (Neighbours::new(size), Edges::new(size));
         (Self { coding, neighbours, edges, modes, partitions, split: header.partitions }, header)
@@ -165,8 +166,10 @@ impl MacroblockWriter {
     }
 
     /// The frame, after its last macroblock.
-    #[must_use]
-    pub fn finish(self) -> Vec<u8> {
-        self.frame.finish()
+    ///
+    /// # Errors
+    /// See [`FrameWriter::try_finish`].
+    pub fn finish(self) -> Result<Vec<u8>, WriteError> {
+        self.frame.try_finish()
     }
 }

@@ -15,11 +15,11 @@ mod tables;
 pub mod tokens;
 pub mod tree;
 
-pub use corrupt::Corrupt;
+pub use corrupt::{Corrupt, WriteError};
 pub use frame::{Frame, Macroblock};
 pub use header::{FrameHeader, FrameKind, Partitions};
 pub use intra_modes::{BlockMode, IntraModes, LumaMode, SubblockMode};
-pub use layout::{FrameWriter, OpenFrame};
+pub use layout::{FrameWriter, OpenFrame, PartLengths};
 pub use macroblocks::{Edges, MacroblockReader, MacroblockWriter};
 pub use modes::{MacroblockModes, ModeCoding, Neighbour, Neighbours, Prediction};
 pub use motion::{Motion, MotionMode, PartMode, Reference, SignBias, Split, SplitLayout};

@@ -264,7 +264,8 @@ pub fn vectors_beside(
     subblock: usize,
     neighbours: &Neighbours,
 ) -> (MotionVector, MotionVector) {
-    let left = if subblock % 4 == 0 { neighbours.left().right_vectors[subblock / 4] } else { vectors[subblock - 1] };
+    let left =
+        if subblock.is_multiple_of(4) { neighbours.left().right_vectors[subblock / 4] } else { vectors[subblock - 1] };
     let above = if subblock < 4 { neighbours.above().lower_vectors[subblock] } else { vectors[subblock - 4] };
     (left, above)
 }

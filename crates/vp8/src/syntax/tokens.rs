@@ -39,19 +39,13 @@ impl BlockKind {
 pub const Y2: usize = 24;
 
 /// The coefficients of a macroblock.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Coefficients {
     /// Sixteen blocks of luma, four of each chroma plane, in raster order each, and the Y2 block; coefficients in raster order.
     pub blocks: [Block; 25],
     /// How many places of the scan are coded in each block, the first counted even where Y2 has it: 0 to 16. Every
     /// coefficient from there on is 0.
     pub ends: [u8; 25],
-}
-
-impl Default for Coefficients {
-    fn default() -> Self {
-        Self { blocks: [[0; 16]; 25], ends: [0; 25] }
-    }
 }
 
 /// Which of the blocks along an edge of a macroblock have coefficients, 1 or 0 each: four of luma, two of each chroma plane,
@@ -113,13 +107,15 @@ pub fn read(
 ) -> bool {
     let mut any = 0;
     coefficients.ends[Y2] = 0;
+    // A local reader is kept in registers.
+    let mut local = reader.clone();
     let mut read = |block: usize, kind: BlockKind, factors: &Factors| {
         let (x, y) = EDGES[block];
         let (above, left) = (&mut above[usize::from(x)], &mut left[usize::from(y)]);
         let target = &mut coefficients.blocks[block];
         let first = kind.first();
         let end =
-            read_block(reader, &probabilities[kind as usize], usize::from(*above + *left), first, factors, target);
+            read_block(&mut local, &probabilities[kind as usize], usize::from(*above + *left), first, factors, target);
         let is_coded = u8::from(end > first);
         (*above, *left) = (is_coded, is_coded);
         any |= is_coded;
@@ -133,6 +129,7 @@ pub fn read(
     };
     (0..16).for_each(|block| read(block, luma, &factors.luma));
     (16..24).for_each(|block| read(block, BlockKind::Chroma, &factors.chroma));
+    *reader = local;
     any != 0
 }
 
@@ -189,6 +186,7 @@ pub const RANGES: [(&[Probability], u16); 6] = [
 ];
 
 /// Reads a magnitude that is over 1.
+#[inline(always)]
 fn read_large(reader: &mut Reader<'_>, node: &[Probability; 11]) -> i16 {
     if !reader.bool(node[3]) {
         return if !reader.bool(node[4]) { 2 } else { 3 + i16::from(reader.bool(node[5])) };

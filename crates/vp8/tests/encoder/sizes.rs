@@ -1,1 +1,46 @@
 //! Frames of a given size.
+
+use crate::scenes::{Random, Scene};
+use crate::size;
+use thalweg_vp8::encode::{Analysis, Plan, Settings, encode};
+use thalweg_vp8::{State, decode};
+
+#[test]
+fn a_frame_is_at_most_as_long_as_asked_for_and_near_to_it() {
+    let (size, settings) = (size(320, 240), Settings::default());
+    let mut random = Random(7);
+    for scene in [Scene::Moving, Scene::Noise, Scene::Extremes] {
+        let mut state = State::default();
+        let (mut used, mut frames) = (0.0, 0);
+        for time in 0..25 {
+            let target = 300 + random.below(9_000);
+            let plan = if time == 0 { Plan::key(60) } else { Plan::inter(60) };
+            let image = scene.image(size, time);
+            let coded = Analysis::new(&state, &image, &plan, &settings).unwrap().encode_to_size(target);
+            let decoded = decode(&state, &coded.frame).unwrap();
+            assert!(decoded.image == coded.image && decoded.state == coded.state, "{scene:?}, frame {time}");
+            if time > 0 {
+                assert!(coded.frame.len() <= target, "{scene:?}, frame {time}: {} of {target}", coded.frame.len());
+                // No quantiser between the coarsest and nothing at all would fit into less.
+                if (1..127).contains(&coded.quantizer) {
+                    (used, frames) = (used + coded.frame.len() as f64 / target as f64, frames + 1);
+                }
+            }
+            state = coded.state;
+        }
+        assert!(frames == 0 || used / f64::from(frames) > 0.85, "{scene:?}: {used} of {frames}");
+    }
+}
+
+#[test]
+fn what_cannot_be_made_so_small_is_as_small_as_it_gets() {
+    let image = Scene::Noise.image(size(640, 480), 0);
+    let key = Analysis::new(&State::default(), &image, &Plan::key(60), &Settings::default()).unwrap().encode_to_size(10);
+    let coarsest = encode(&State::default(), &image, &Plan::key(127), &Settings::default()).unwrap();
+    assert!(key.frame.len() < coarsest.frame.len() / 2, "{} and {}", key.frame.len(), coarsest.frame.len());
+    let other = Scene::Noise.image(size(640, 480), 1);
+    let analysis = Analysis::new(&coarsest.state, &other, &Plan::inter(60), &Settings::default()).unwrap();
+    let bare = analysis.encode_to_size(10);
+    assert!(bare.frame.len() < 100, "{} bytes", bare.frame.len());
+    assert!(decode(&coarsest.state, &bare.frame).unwrap().state == bare.state);
+}

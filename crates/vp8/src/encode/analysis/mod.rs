@@ -22,7 +22,7 @@ use super::coding::residual::{Transform, Transformed, gather_second_order};
 use super::plan::ReferenceSet;
 use super::settings::Speed;
 use super::weights::Weights;
-use crate::image::{Image, Plane};
+use crate::image::{Image, Plane, Size};
 use crate::kernels::Kernels;
 use crate::pool::Pool;
 use crate::state::{References, State};
@@ -151,6 +151,20 @@ pub fn analyse(
     found
 }
 
+/// What there is to find out when nothing moves and nothing of what is left is to be coded.
+pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
+    let reference = Reference::ALL.into_iter().find(|&reference| from.contains(reference)).unwrap_or(Reference::Last);
+    let prediction = Prediction::Inter { reference, motion: Motion::Zero };
+    let mut residuals = Residuals::with_capacity(1);
+    residuals.0.push([[0; 16]; 25]);
+    Found {
+        choices: vec![Choice::Inter { prediction, residual: 0 }; size.macroblocks()],
+        prediction: Image::clone(references.get(reference)),
+        residuals,
+        vectors: VectorCounts::default(),
+    }
+}
+
 /// Counts the vectors that a motion says.
 fn count_vectors(found: &MotionFound, best: crate::syntax::MotionVector, counts: &mut VectorCounts) {
     use crate::syntax::PartMode;
@@ -184,12 +198,12 @@ fn padded(all: &References, from: ReferenceSet) -> Vec<PaddedReference> {
 }
 
 /// What the search for a macroblock and for its quarters may spend.
-const fn efforts(speed: Speed) -> (Effort, Option<Effort>) {
+fn efforts(speed: Speed) -> (Effort, Option<Effort>) {
     match speed {
         Speed::Fast => (Effort { first_step: 4, rounds: 4, quarter_rounds: 0 }, None),
         Speed::Standard => (
-            Effort { first_step: 8, rounds: 8, quarter_rounds: 1 },
-            Some(Effort { first_step: 2, rounds: 4, quarter_rounds: 1 }),
+            Effort { first_step: crate::encode::tune("EF", 8) as i32, rounds: 8, quarter_rounds: crate::encode::tune("EQ", 3) as u32 },
+            Some(Effort { first_step: crate::encode::tune("ESF", 2) as i32, rounds: 4, quarter_rounds: crate::encode::tune("ESQ", 1) as u32 }),
         ),
         Speed::Slow => (
             Effort { first_step: 16, rounds: 16, quarter_rounds: 3 },

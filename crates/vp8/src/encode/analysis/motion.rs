@@ -186,19 +186,22 @@ impl Search<'_> {
         if guess != whole.vector {
             self.consider::<SIDE>(guess, &mut best);
         }
-        let mut came_from = whole.vector;
-        for _ in 0..effort.quarter_rounds {
-            let center = best.vector;
-            for (dx, dy) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
-                let vector = MotionVector { x: center.x + dx, y: center.y + dy };
-                if vector != came_from && vector != guess {
-                    self.consider::<SIDE>(vector, &mut best);
+        let halves = crate::encode::tune("EH", 2) as u32;
+        for (step, rounds) in [(2, halves), (1, effort.quarter_rounds)] {
+            let mut came_from = guess;
+            for _ in 0..rounds {
+                let center = best.vector;
+                for (dx, dy) in [(-step, 0), (step, 0), (0, -step), (0, step)] {
+                    let vector = MotionVector { x: center.x + dx, y: center.y + dy };
+                    if vector != came_from && vector != guess && vector != whole.vector {
+                        self.consider::<SIDE>(vector, &mut best);
+                    }
                 }
+                if best.vector == center {
+                    break;
+                }
+                came_from = center;
             }
-            if best.vector == center {
-                break;
-            }
-            came_from = center;
         }
         best
     }
@@ -219,10 +222,17 @@ impl Search<'_> {
 #[inline(always)]
 fn vertex(before: u32, at: u32, after: u32) -> i16 {
     let (before, at, after) = (i64::from(before), i64::from(at), i64::from(after));
-    let curvature = before + after - 2 * at;
-    if curvature <= 0 || before < at || after < at {
+    if before < at || after < at {
         return 0;
     }
+    if crate::encode::tune("VF", 1) == 1 {
+        let slope = before.max(after) - at;
+        if slope == 0 { return 0; }
+        let d = before - after;
+        return ((2 * 2 * d + if d > 0 { slope } else { -slope }) / (2 * slope)).clamp(-2, 2) as i16;
+    }
+    let curvature = before + after - 2 * at;
+    if curvature <= 0 { return 0; }
     // Half of the slope over the curvature, in quarters, rounded to the nearest.
     let quarters = (4 * (before - after) + curvature * if before > after { 1 } else { -1 }) / (2 * curvature);
     quarters.clamp(-2, 2) as i16

@@ -2,10 +2,11 @@
 
 use super::tokens::Tokens;
 use crate::state::Coding;
+use crate::syntax::header::FrameTag;
 use crate::syntax::{FrameHeader, FrameWriter, MacroblockModes, ModeCoding, Neighbours};
 
-/// Writes a frame: its header and modes, then its tokens in their partitions.
-pub fn write(header: &FrameHeader, coding: &Coding, modes: &[MacroblockModes], tokens: &Tokens) -> Vec<u8> {
+/// Writes a frame: its header and modes, then its tokens in their partitions. Returns how long the first part is as well.
+pub fn write(header: &FrameHeader, coding: &Coding, modes: &[MacroblockModes], tokens: &Tokens) -> (Vec<u8>, usize) {
     let mut writer = FrameWriter::new(header.clone());
     let mode_coding = ModeCoding::of(header);
     let mut neighbours = Neighbours::new(coding.size);
@@ -17,5 +18,7 @@ pub fn write(header: &FrameHeader, coding: &Coding, modes: &[MacroblockModes], t
     for (partition, writer) in writer.partitions.iter_mut().enumerate() {
         tokens.write(writer, &coding.probabilities.coefficients, partition, partitions);
     }
-    writer.finish()
+    let frame = writer.finish();
+    let modes_size = FrameTag::read(&frame).map_or(0, |(tag, _)| tag.first_partition);
+    (frame, modes_size)
 }

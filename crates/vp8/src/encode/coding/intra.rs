@@ -28,13 +28,15 @@ impl MacroblockCoder<'_> {
             neighbours: &self.neighbours,
             is_key: self.is_key,
             position,
+            drops_levels: self.drops_levels,
         };
         let mut planes = self.coded.image.planes_mut();
         let residual = &mut self.residual;
         let (whole, cost) = attempt.choose_luma(&mut planes);
         let chroma = attempt.choose_chroma(&mut planes);
-        if let Some((modes, any)) = attempt.code_subblocks(&mut planes, residual, cost) {
-            let any = attempt.code_chroma(&mut planes, residual, chroma) | any;
+        if !attempt.drops_levels
+            && let Some((modes, any)) = attempt.code_subblocks(&mut planes, residual, chroma, cost)
+        {
             return (IntraModes { luma: LumaMode::Subblocks(modes), chroma }, any);
         }
         let any = attempt.code_whole(&mut planes, residual, whole, chroma);
@@ -52,6 +54,7 @@ struct IntraAttempt<'a> {
     neighbours: &'a Neighbours,
     is_key: bool,
     position: (usize, usize),
+    drops_levels: bool,
 }
 
 impl IntraAttempt<'_> {
@@ -126,7 +129,7 @@ impl IntraAttempt<'_> {
         transform.chroma(1, &planes.u[chroma_at..], planes.stride / 2, &mut coefficients);
         transform.chroma(2, &planes.v[chroma_at..], planes.stride / 2, &mut coefficients);
         gather_second_order(self.kernels, &mut coefficients);
-        let any = residual.quantize(self.kernels, &coefficients, self.quantizer, true);
+        let any = !self.drops_levels && residual.quantize(self.kernels, &coefficients, self.quantizer, true);
         if any {
             residual.add(self.kernels, planes, self.position, true);
         }
@@ -147,12 +150,13 @@ impl IntraAttempt<'_> {
         any
     }
 
-    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than `limit`. Returns
-    /// the modes and whether there are any levels.
+    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than `limit`, and
+    /// chroma. Returns the modes and whether there are any levels.
     fn code_subblocks(
         &self,
         planes: &mut PlanesMut<'_>,
         residual: &mut Residual,
+        chroma: BlockMode,
         limit: u32,
     ) -> Option<([SubblockMode; 16], bool)> {
         let (column, row) = self.position;
@@ -195,6 +199,7 @@ impl IntraAttempt<'_> {
             );
         }
         residual.has_no_y2();
+        let any = self.code_chroma(planes, residual, chroma) | any;
         Some((modes, any))
     }
 }

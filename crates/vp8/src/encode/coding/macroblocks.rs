@@ -4,6 +4,7 @@ use super::probabilities::IntraCounts;
 use super::quantizers::MacroblockQuantizer;
 use super::residual::{Residual, Transformed};
 use super::tokens::Tokens;
+use super::trim::{TokenCosts, Trimmer};
 use crate::encode::weights::Weights;
 use crate::image::Image;
 use crate::kernels::Kernels;
@@ -22,6 +23,9 @@ pub struct MacroblockCoder<'a> {
     pub probabilities: &'a Probabilities,
     pub is_key: bool,
     pub neighbours: Neighbours,
+    /// Whether nothing is coded but modes.
+    pub drops_levels: bool,
+    costs: TokenCosts,
     above: Vec<EdgeContext>,
     left: EdgeContext,
     pub residual: Residual,
@@ -62,6 +66,7 @@ impl<'a> MacroblockCoder<'a> {
         probabilities: &'a Probabilities,
         image: Image,
         is_key: bool,
+        drops_levels: bool,
     ) -> Self {
         let size = source.size();
         Self {
@@ -72,6 +77,8 @@ impl<'a> MacroblockCoder<'a> {
             probabilities,
             is_key,
             neighbours: Neighbours::new(size),
+            drops_levels,
+            costs: TokenCosts::new(&probabilities.coefficients),
             above: vec![[0; 9]; size.columns()],
             left: [0; 9],
             residual: Residual::default(),
@@ -87,7 +94,8 @@ impl<'a> MacroblockCoder<'a> {
     /// Codes the next macroblock, which is predicted from another frame, the prediction being in the image already.
     pub fn inter(&mut self, prediction: Prediction, coefficients: &Transformed) {
         let has_y2 = prediction.has_y2();
-        let any = self.residual.quantize(self.kernels, coefficients, self.quantizer, has_y2);
+        let mut any = !self.drops_levels && self.residual.quantize(self.kernels, coefficients, self.quantizer, has_y2);
+        any = any && self.trim(coefficients, has_y2);
         if any {
             let position = self.neighbours.position();
             self.residual.add(self.kernels, &mut self.coded.image.planes_mut(), position, has_y2);
@@ -101,6 +109,13 @@ impl<'a> MacroblockCoder<'a> {
             }
         }
         self.finish(prediction, any);
+    }
+
+    /// Leaves out levels that do not pay. Returns whether any is left.
+    fn trim(&mut self, coefficients: &Transformed, has_y2: bool) -> bool {
+        let (column, _) = self.neighbours.position();
+        let mut trimmer = Trimmer::new(&self.costs, self.above[column], self.left, self.weights.error_per_bit);
+        trimmer.all(&mut self.residual, coefficients, has_y2)
     }
 
     /// Codes the next macroblock from its own frame.

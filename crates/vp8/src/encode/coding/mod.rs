@@ -7,6 +7,7 @@ pub mod probabilities;
 mod quantizers;
 pub mod residual;
 mod tokens;
+mod trim;
 
 use std::sync::Arc;
 
@@ -38,11 +39,28 @@ pub struct Coded {
     pub image: Arc<Image>,
     /// The quantiser it was coded with, 0 to 127.
     pub quantizer: u8,
+    /// How many of the bytes say how macroblocks are predicted; all others but a few are levels.
+    pub modes_size: usize,
 }
 
-/// Codes an analysed image at a quantiser.
-pub fn code(analysis: &Analysis<'_>, quantizer: u8) -> Coded {
-    let quantizer = quantizer.min(127);
+/// How a candidate is to be coded.
+#[derive(Debug, Clone, Copy)]
+pub struct Coding {
+    pub quantizer: u8,
+    /// Whether nothing is coded but modes.
+    pub drops_levels: bool,
+}
+
+impl Coding {
+    /// At a quantiser.
+    pub const fn at(quantizer: u8) -> Self {
+        Self { quantizer, drops_levels: false }
+    }
+}
+
+/// Codes an analysed image.
+pub fn code(analysis: &Analysis<'_>, coding: Coding) -> Coded {
+    let quantizer = coding.quantizer.min(127);
     let quantizers = QuantizerHeader { luma: quantizer, ..QuantizerHeader::default() };
     let factors = quantizers.factors(quantizer);
     let before = match analysis.plan.kind {
@@ -54,6 +72,7 @@ pub fn code(analysis: &Analysis<'_>, quantizer: u8) -> Coded {
         &MacroblockQuantizer::new(&factors, analysis.settings.speed),
         &Weights::new(factors.luma[1]),
         before,
+        coding.drops_levels,
     );
     let coefficients = probabilities::choose_coefficients(&tokens, &before.coefficients);
     let filter = FilterHeader { level: filter_level(quantizer, analysis.plan.kind), ..FilterHeader::default() };
@@ -70,10 +89,10 @@ pub fn code(analysis: &Analysis<'_>, quantizer: u8) -> Coded {
         skip: skip_probability(&counts),
     };
     let coding = analysis.state.before(&header).expect("references where there are some");
-    let frame = frame::write(&header, &coding, &modes, &tokens);
+    let (frame, modes_size) = frame::write(&header, &coding, &modes, &tokens);
     super::filter_level::apply(analysis.kernels, &header, &coding, &modes, &mut image);
     let image = Arc::new(image);
-    Coded { frame, state: analysis.state.after(&header, coding, Arc::clone(&image)), image, quantizer }
+    Coded { frame, state: analysis.state.after(&header, coding, Arc::clone(&image)), image, quantizer, modes_size }
 }
 
 fn code_macroblocks(
@@ -81,10 +100,11 @@ fn code_macroblocks(
     quantizer: &MacroblockQuantizer,
     weights: &Weights,
     before: &Probabilities,
+    drops_levels: bool,
 ) -> CodedMacroblocks {
     let source = analysis.image;
     let coder = |image, is_key| {
-        MacroblockCoder::new(analysis.kernels, source, quantizer, weights, before, image, is_key)
+        MacroblockCoder::new(analysis.kernels, source, quantizer, weights, before, image, is_key, drops_levels)
     };
     let Some(found) = &analysis.found else {
         let mut coder = coder(Image::blank(source.size()), true);

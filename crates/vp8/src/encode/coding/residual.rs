@@ -104,7 +104,8 @@ impl Residual {
         self.set_end(Y2, 0);
     }
 
-    fn set_end(&mut self, block: usize, end: u8) {
+    /// Says how many places of a block are coded.
+    pub fn set_end(&mut self, block: usize, end: u8) {
         self.levels.ends[block] = end;
         self.restored.ends[block] = end;
     }

@@ -111,8 +111,8 @@ pub fn forward_walsh(coefficients: &Block) -> Block {
 ///
 /// The standard's inverse rounds its products down, which on average takes 1 from the first of four values and adds 1
 /// to the last. Just that is what `sqrt(2) cos(pi / 8) / 2` more in the second coefficient and
-/// `sqrt(2) sin(pi / 8) / 2` more in the fourth make good. `LIFT` quarters of the factors amount to it where they are added, before rounding and
-/// unless both values are 0.
+/// `sqrt(2) sin(pi / 8) / 2` more in the fourth make good. `LIFT` quarters of the factors amount to it where they are
+/// added, before rounding and unless both values are 0.
 fn forward<const BITS: u32, const LIFT: i32>([a, b, c, d]: [i32; 4]) -> [i32; 4] {
     let (outer_sum, inner_sum, inner_difference, outer_difference) = (a + d, b + c, b - c, a - d);
     let (mut second, mut fourth) = (0, 0);

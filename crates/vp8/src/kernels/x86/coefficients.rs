@@ -1,4 +1,5 @@
 //! Arrays of 16-bit coefficients, loaded into vectors and stored.
+#![allow(unsafe_code)] // Loads and stores through pointers.
 
 use std::arch::x86_64::*;
 

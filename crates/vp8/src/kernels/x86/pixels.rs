@@ -2,6 +2,7 @@
 //!
 //! A block is compared with its slice once, when it is made. After that a load is checked only against the block's own
 //! size, which is known when the kernel is compiled, so that in a kernel's loops nothing is left of the check.
+#![allow(unsafe_code)] // Loads and stores through pointers.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;

@@ -13,7 +13,7 @@ pub use kind::{FrameKind, InterHeader, KeyHeader, ReferenceUpdate, Scaling};
 pub use probabilities::{CoefficientUpdates, VectorUpdates};
 pub use quantizer::QuantizerHeader;
 pub use segmentation::{SegmentUpdates, SegmentationHeader};
-pub use tag::{FrameTag, KEY_START_CODE};
+pub use tag::{FrameTag, KEY_START_CODE, LARGEST_FIRST_PARTITION};
 
 use super::corrupt::Corrupt;
 use crate::bool_coder::{Probability, Reader, Writer};
@@ -46,7 +46,7 @@ impl Partitions {
 /// Everything a frame says before its macroblocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Which filters reconstruct it, 0 to 7: see [`Version`](crate::predict::Interpolation).
+    /// Which [interpolation](crate::predict::Interpolation::of_version) it is predicted with, 0 to 7.
     pub version: u8,
     /// Whether it is to be shown.
     pub is_shown: bool,

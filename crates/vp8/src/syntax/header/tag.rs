@@ -8,7 +8,7 @@ use crate::image::Size;
 pub const KEY_START_CODE: [u8; 3] = [0x9d, 0x01, 0x2a];
 
 /// The largest first partition, in bytes: nineteen bits hold its length.
-const LARGEST_FIRST_PARTITION: usize = (1 << 19) - 1;
+pub const LARGEST_FIRST_PARTITION: usize = (1 << 19) - 1;
 
 /// What the first three bytes of a frame say, or ten of a key frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,91 @@
+//! What became of each picture of a flow, and its frames that may still be shown.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use thalweg_codecs::{Candidate, ModelledQuality};
+use thalweg_sender::{Event, Timed};
+use thalweg_units::{Bytes, Size, Time};
+
+use crate::outcome::FrameRecord;
+use crate::receiver::FrameInfo;
+
+/// A frame that was encoded and may still be shown.
+pub(super) struct Encoded {
+    pub(super) data: Arc<[u8]>,
+    pub(super) size: Size,
+    pub(super) modelled: Option<ModelledQuality>,
+}
+
+#[derive(Default)]
+pub(super) struct Frames {
+    /// By picture.
+    records: Vec<FrameRecord>,
+    /// By frame: which picture it shows.
+    pictures: BTreeMap<u64, u64>,
+    encoded: BTreeMap<u64, Encoded>,
+}
+
+impl Frames {
+    /// A picture was read.
+    pub(super) fn on_picture(&mut self, now: Time, size: Size) {
+        self.records.push(FrameRecord::read(now, size));
+    }
+
+    /// A candidate became a frame.
+    pub(super) fn on_commit(&mut self, frame: u64, candidate: &Candidate) {
+        let Candidate { data, frame: made, modelled } = candidate;
+        self.encoded.insert(frame, Encoded { data: data.clone(), size: made.picture, modelled: *modelled });
+    }
+
+    /// Something happened at the sender.
+    pub(super) fn on_event(&mut self, timed: &Timed) {
+        match timed.event {
+            Event::FrameQueued { frame, picture, size, keyframe, quantizer, .. } => {
+                self.pictures.insert(frame, picture);
+                let height = self.encoded.get(&frame).map(|encoded| encoded.size.height);
+                if let Some(record) = self.records.get_mut(picture as usize) {
+                    record.queued_s = Some(timed.at.as_secs_f64());
+                    record.bytes = Bytes::get(size);
+                    record.keyframe = keyframe;
+                    record.quantizer = (quantizer != u8::MAX).then_some(quantizer);
+                    record.height = height.unwrap_or(record.height);
+                }
+            }
+            Event::FrameSent { frame, .. } => {
+                let picture = self.pictures.get(&frame);
+                if let Some(record) = picture.and_then(|picture| self.records.get_mut(*picture as usize)) {
+                    record.sent_s = Some(timed.at.as_secs_f64());
+                }
+            }
+            Event::FrameFlushed { frame, .. } => self.let_go(frame),
+            _ => {}
+        }
+    }
+
+    /// A frame was shown; `quality` is its PSNR in dB and its SSIM, if known.
+    pub(super) fn on_shown(&mut self, now: Time, info: &FrameInfo, quality: Option<(f64, f64)>) {
+        if let Some(record) = self.records.get_mut(info.picture as usize) {
+            record.displayed_s = Some(now.as_secs_f64());
+            record.psnr_db = quality.map(|quality| quality.0);
+            record.ssim = quality.map(|quality| quality.1);
+        }
+        self.let_go(info.frame);
+    }
+
+    /// A frame will not be shown, or has been.
+    pub(super) fn let_go(&mut self, frame: u64) {
+        self.encoded.remove(&frame);
+        self.pictures.remove(&frame);
+    }
+
+    /// A frame that may still be shown.
+    pub(super) fn encoded(&self, frame: u64) -> Option<&Encoded> {
+        self.encoded.get(&frame)
+    }
+
+    /// What became of each picture, in order.
+    pub(super) fn into_records(self) -> Vec<FrameRecord> {
+        self.records
+    }
+}

@@ -1,0 +1,170 @@
+//! Leaving out the last coefficients of blocks where the bits they take are worth more than the error they spare.
+//!
+//! Levels are first rounded each by itself. But a small one far out in the scan takes the tokens of all the zeros before it as
+//! well, and often the end of the block would better be before it. What ending after each level costs is found in one
+//! pass over the block's tokens.
+//!
+//! Only residuals of predictions from other frames are shortened: where a macroblock begins anew, the frames after
+//! it are predicted from it, and an error spared there is spared again and again (measured: 0.1 dB at equal rate lost on 30
+//! frames when a key frame is shortened at a quarter of the weight, 0.3 dB at the full one).
+
+use super::tokens::{CONTEXTS, END, TOKENS, extra_cost, token_of};
+use crate::encode::cost::{Cost, of_bool};
+use crate::kernels::Block;
+use crate::syntax::tokens::{BANDS, EDGES, Y2, ZIGZAG};
+use crate::syntax::{BlockKind, CoefficientProbabilities, EdgeContext};
+
+use super::residual::{Residual, Transformed};
+
+/// What each token costs in each context, its sign and further bits included, where the block may end.
+type Costs = [[u16; TOKENS]; CONTEXTS];
+
+/// The costs of tokens at a frame's probabilities.
+#[derive(Debug)]
+pub struct TokenCosts {
+    costs: Box<Costs>,
+    /// By context: what not ending costs, which is not said after a zero.
+    going_on: [u16; CONTEXTS],
+}
+
+impl TokenCosts {
+    /// The costs at the probabilities before a frame, which are near those it will have.
+    pub fn new(probabilities: &CoefficientProbabilities) -> Self {
+        let mut costs = Box::new([[0; TOKENS]; CONTEXTS]);
+        let mut going_on = [0; CONTEXTS];
+        for (context, p) in probabilities.as_flattened().as_flattened().iter().enumerate() {
+            let bits = |path: &[(usize, bool)]| path.iter().map(|&(node, bool)| of_bool(p[node], bool)).sum::<Cost>();
+            let any = bits(&[(0, true)]);
+            let some = any + bits(&[(1, true)]);
+            let more = some + bits(&[(2, true)]);
+            let small = more + bits(&[(3, false)]);
+            let large = more + bits(&[(3, true)]);
+            let all: [Cost; TOKENS] = [
+                any + bits(&[(1, false)]),
+                some + bits(&[(2, false)]),
+                small + bits(&[(4, false)]),
+                small + bits(&[(4, true), (5, false)]),
+                small + bits(&[(4, true), (5, true)]),
+                large + bits(&[(6, false), (7, false)]),
+                large + bits(&[(6, false), (7, true)]),
+                large + bits(&[(6, true), (8, false), (9, false)]),
+                large + bits(&[(6, true), (8, false), (9, true)]),
+                large + bits(&[(6, true), (8, true), (10, false)]),
+                large + bits(&[(6, true), (8, true), (10, true)]),
+                bits(&[(0, false)]),
+            ];
+            costs[context] = std::array::from_fn(|token| (all[token] + extra_cost(token as u8)) as u16);
+            going_on[context] = any as u16;
+        }
+        Self { costs, going_on }
+    }
+}
+
+/// Shortens a macroblock's blocks one after the other.
+pub struct Trimmer<'a> {
+    costs: &'a TokenCosts,
+    /// Whether the blocks at its edges have levels.
+    above: EdgeContext,
+    left: EdgeContext,
+    /// What a bit is worth in squared errors of luma's coefficients, in 256ths.
+    error_per_bit: u64,
+}
+
+impl<'a> Trimmer<'a> {
+    /// For a macroblock with contexts above and to the left.
+    pub const fn new(costs: &'a TokenCosts, above: EdgeContext, left: EdgeContext, error_per_bit: u64) -> Self {
+        Self { costs, above, left, error_per_bit }
+    }
+
+    /// Shortens all blocks. Returns whether any level is left.
+    pub fn all(&mut self, residual: &mut Residual, coefficients: &Transformed, has_y2: bool) -> bool {
+        let mut any = false;
+        let luma = if has_y2 {
+            any |= self.block(residual, coefficients, Y2, BlockKind::Y2);
+            BlockKind::LumaWithoutFirst
+        } else {
+            BlockKind::Luma
+        };
+        for block in 0..16 {
+            any |= self.block(residual, coefficients, block, luma);
+        }
+        for block in 16..24 {
+            any |= self.block(residual, coefficients, block, BlockKind::Chroma);
+        }
+        any
+    }
+
+    /// Shortens a block. Returns whether any level is left.
+    fn block(
+        &mut self,
+        residual: &mut Residual,
+        coefficients: &Transformed,
+        block: usize,
+        kind: BlockKind,
+    ) -> bool {
+        let (x, y) = EDGES[block];
+        let (above, left) = (&mut self.above[usize::from(x)], &mut self.left[usize::from(y)]);
+        let end = usize::from(residual.levels.ends[block]);
+        let mut shorter = 0;
+        if end > 0 {
+            let (levels, restored) = (&mut residual.levels.blocks[block], &mut residual.restored.blocks[block]);
+            let context = usize::from(*above + *left);
+            // A Y2 block's coefficients are twice as large as luma's for the same error.
+            let error_per_bit = if kind == BlockKind::Y2 { 4 * self.error_per_bit } else { self.error_per_bit };
+            let walk = Walk { costs: self.costs, kind, context, error_per_bit };
+            shorter = walk.best_end(levels, restored, &coefficients[block], end);
+            if shorter < end {
+                for &place in &ZIGZAG[shorter..end] {
+                    (levels[usize::from(place)], restored[usize::from(place)]) = (0, 0);
+                }
+                residual.set_end(block, shorter as u8);
+            }
+        }
+        let is_coded = u8::from(shorter > 0);
+        (*above, *left) = (is_coded, is_coded);
+        shorter > 0
+    }
+}
+
+/// What the tokens of a block cost, from its first on.
+struct Walk<'a> {
+    costs: &'a TokenCosts,
+    kind: BlockKind,
+    context: usize,
+    error_per_bit: u64,
+}
+
+impl Walk<'_> {
+    /// After which place of the scan the block ends best: at most `end`, 0 when it is best left out.
+    #[inline]
+    fn best_end(&self, levels: &Block, restored: &Block, coefficients: &Block, end: usize) -> usize {
+        let costs = self.costs;
+        let base = self.kind as usize * 24;
+        let weigh = |bits: u32| ((u64::from(bits) * self.error_per_bit) >> 16) as i64;
+        let mut context = base + usize::from(BANDS[self.kind.first()]) * 3 + self.context;
+        // Errors are counted from that of a block without levels.
+        let (mut error, mut bits) = (0, 0);
+        let (mut best, mut best_cost) = (0, weigh(u32::from(costs.costs[context][usize::from(END)])));
+        let mut after_zero = false;
+        for place in self.kind.first()..end {
+            let at = usize::from(ZIGZAG[place]);
+            let magnitude = levels[at].unsigned_abs();
+            bits += u32::from(costs.costs[context][usize::from(token_of(magnitude))]);
+            if after_zero {
+                bits -= u32::from(costs.going_on[context]);
+            }
+            after_zero = magnitude == 0;
+            context = base + usize::from(BANDS[place + 1]) * 3 + usize::from(magnitude.min(2));
+            if magnitude > 0 {
+                let (coefficient, restored) = (i64::from(coefficients[at]), i64::from(restored[at]));
+                error += restored * (restored - 2 * coefficient);
+                let ending = if place == 15 { 0 } else { u32::from(costs.costs[context][usize::from(END)]) };
+                let cost = error + weigh(bits + ending);
+                if cost < best_cost {
+                    (best, best_cost) = (place + 1, cost);
+                }
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,359 @@
+//! States as values: equal, hashed, small, gone back to; and frames that are no frames.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Vector, vectors};
+use proptest::prelude::*;
+use thalweg_vp8::syntax::header::{
+    CoefficientUpdates, DeltaUpdates, FilterHeader, InterHeader, KeyHeader, QuantizerHeader, ReferenceUpdate,
+    SegmentUpdates, SegmentationHeader, VectorUpdates,
+};
+use thalweg_vp8::syntax::{
+    BlockMode, Coefficients, Frame, FrameHeader, FrameKind, IntraModes, LumaMode, Macroblock, MacroblockModes, Motion,
+    Partitions, Prediction, Reference, SignBias, SubblockMode,
+};
+use thalweg_vp8::{Corrupt, DecodeSettings, Image, Size, State, StateError, decode, webp};
+
+/// A key frame of grey macroblocks, predicted in one mode.
+fn key_frame(size: Size, mode: BlockMode) -> Vec<u8> {
+    let prediction = Prediction::Intra(IntraModes { luma: LumaMode::Whole(mode), chroma: BlockMode::Dc });
+    let modes = MacroblockModes { segment: None, is_skipped: true, prediction };
+    let macroblocks = vec![Macroblock { modes, levels: None }; size.macroblocks()];
+    let header = header(FrameKind::Key(KeyHeader::new(size)));
+    Frame { header, macroblocks }.write(&State::new()).unwrap()
+}
+
+fn header(kind: FrameKind) -> FrameHeader {
+    FrameHeader {
+        version: 0,
+        is_shown: true,
+        kind,
+        segmentation: None,
+        filter: FilterHeader::default(),
+        partitions: Partitions::One,
+        quantizer: QuantizerHeader::default(),
+        keeps_probabilities: true,
+        coefficients: CoefficientUpdates::default(),
+        skip: Some(128),
+    }
+}
+
+/// A frame without motion.
+fn still_frame(size: Size, golden: ReferenceUpdate, altref: ReferenceUpdate, refreshes_last: bool) -> Frame {
+    let prediction = Prediction::Inter { reference: Reference::Last, motion: Motion::Zero };
+    let modes = MacroblockModes { segment: None, is_skipped: true, prediction };
+    let inter = InterHeader { golden, altref, refreshes_last, intra: 1, last: 255, ..InterHeader::default() };
+    let header = header(FrameKind::Inter(inter));
+    Frame { header, macroblocks: vec![Macroblock { modes, levels: None }; size.macroblocks()] }
+}
+
+fn size(width: usize, height: usize) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+#[test]
+fn going_back_to_an_older_state_is_an_ordinary_call() {
+    let Some(vector) = vectors().into_iter().next() else { return };
+    let mut states = vec![State::new()];
+    let mut pictures = Vec::new();
+    for frame in &vector.frames {
+        let decoded = decode(states.last().unwrap(), frame).unwrap();
+        pictures.push(decoded.image.to_i420());
+        states.push(decoded.state);
+    }
+    for (index, frame) in vector.frames.iter().enumerate().rev() {
+        assert!(decode(&states[index], frame).unwrap().image.to_i420() == pictures[index], "frame {index}");
+    }
+}
+
+#[test]
+fn states_are_equal_and_hash_alike_exactly_when_they_decode_alike() {
+    let mut hashes = std::collections::BTreeMap::new();
+    for Vector { name, frames, .. } in vectors().iter().step_by(7) {
+        let (mut state, mut again) = (State::new(), State::new());
+        for frame in frames {
+            (state, again) = (decode(&state, frame).unwrap().state, decode(&again, frame).unwrap().state);
+            assert_eq!((&state, state.hash()), (&again, again.hash()), "{name}");
+            if let Some(other) = hashes.insert(state.hash(), state.clone()) {
+                assert_eq!(other, state, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hash_is_the_same_on_every_machine_and_in_every_version() {
+    let empty = State::new();
+    let grey = decode(&empty, &key_frame(size(16, 16), BlockMode::Dc)).unwrap().state;
+    assert_eq!([empty.hash().to_string(), grey.hash().to_string()], ["08a782e0c216fd37", "696e1616326ca82f"]);
+}
+
+#[test]
+fn a_kept_state_costs_its_pictures_and_less_than_20_kilobytes() {
+    for size in [size(1280, 720), size(1920, 1088)] {
+        let before = decode(&State::new(), &key_frame(size, BlockMode::Dc)).unwrap().state;
+        let references = before.references().unwrap();
+        assert!(Arc::ptr_eq(&references.last, &references.golden) && Arc::ptr_eq(&references.last, &references.altref));
+        let planes = size.pixels() * 3 / 2;
+        assert!(before.to_bytes().len() <= planes + 20_000);
+        // What is not in the bytes: nothing but the pointers to what is.
+        assert!(size_of::<State>() <= 2_000, "{}", size_of::<State>());
+
+        let frame = still_frame(size, ReferenceUpdate::Keep, ReferenceUpdate::Last, true).write(&before).unwrap();
+        let after = decode(&before, &frame).unwrap().state;
+        let [old, new] = [&before, &after].map(|state| state.references().unwrap());
+        assert!(Arc::ptr_eq(&old.golden, &new.golden) && Arc::ptr_eq(&old.last, &new.altref));
+        // The new picture happens to be the same as the old, so that they are sent once.
+        assert!(after.to_bytes().len() <= planes + 20_000);
+    }
+}
+
+#[test]
+fn references_are_replaced_in_the_order_of_libvpx() {
+    use ReferenceUpdate::{Keep, Last, Other, ThisFrame};
+    let size = size(16, 16);
+    let image = |mode| decode(&State::new(), &key_frame(size, mode)).unwrap().state;
+    // Three states whose pictures differ, mixed to one: the last is `a`, golden `b`, altref `c`.
+    let [a, b, c] = [BlockMode::Dc, BlockMode::Vertical, BlockMode::Horizontal].map(image);
+    let picture = |state: &State| state.references().unwrap().last.clone();
+    let update = |state: &State, golden, altref, last| {
+        let frame = still_frame(size, golden, altref, last).write(state).unwrap();
+        decode(state, &frame).unwrap().state
+    };
+    // There is no call that mixes states; bytes do.
+    let mut bytes = a.to_bytes();
+    let list = bytes.len() - 16 * 16 * 3 / 2 - 2;
+    bytes[list..list + 2].copy_from_slice(&[1, 2]);
+    for state in [&b, &c] {
+        bytes.extend(&state.to_bytes()[list + 2..]);
+    }
+    let mixed = State::from_bytes(&bytes).unwrap();
+    let [a, b, c] = [a, b, c].map(|state| picture(&state));
+    for (golden, altref, expected) in [
+        (Keep, Keep, [&b, &c]),
+        (Last, Other, [&a, &b]),
+        (Other, Last, [&a, &a]),
+        (Other, Keep, [&c, &c]),
+        (Other, Other, [&b, &b]),
+        (ThisFrame, Other, [&a, &b]),
+        (Keep, ThisFrame, [&b, &a]),
+    ] {
+        let after = update(&mixed, golden, altref, false);
+        let references = after.references().unwrap();
+        assert_eq!([&references.golden, &references.altref], expected, "{golden:?}, {altref:?}");
+        assert_eq!(references.last, a);
+    }
+}
+
+#[test]
+fn a_frame_of_no_bytes_changes_nothing() {
+    assert_eq!(decode(&State::new(), &[]), Err(Corrupt::NoKeyFrame));
+    let state = decode(&State::new(), &key_frame(size(20, 20), BlockMode::TrueMotion)).unwrap().state;
+    let decoded = decode(&state, &[]).unwrap();
+    assert_eq!((decoded.is_shown, &decoded.state), (false, &state));
+}
+
+#[test]
+fn a_larger_key_frame_than_allowed_is_refused_before_anything_is_drawn() {
+    let settings = DecodeSettings { most_pixels: 64 * 64, ..DecodeSettings::default() };
+    assert!(settings.decode(&State::new(), &key_frame(size(64, 64), BlockMode::Dc)).is_ok());
+    // Sixteen thousand pixels each way, in a few bytes.
+    let mut frame = key_frame(size(64, 64), BlockMode::Dc);
+    frame[6..10].copy_from_slice(&[0xff, 0x3f, 0xff, 0x3f]);
+    let error = settings.decode(&State::new(), &frame).unwrap_err();
+    assert_eq!(error, Corrupt::TooLarge { size: size(16383, 16383), limit: 4096 });
+    assert!(error.to_string().contains("16383x16383"));
+}
+
+#[test]
+fn frames_that_are_cut_off_say_what_is_missing() {
+    let frame = key_frame(size(64, 64), BlockMode::Dc);
+    let error = |length: usize| decode(&State::new(), &frame[..length]).unwrap_err().to_string();
+    assert_eq!(error(2), "the frame tag is truncated: the frame has 2 bytes, and it ends after 3");
+    assert_eq!(error(9), "the key frame's header is truncated: the frame has 9 bytes, and it ends after 10");
+    assert!(error(20).starts_with("the first partition is truncated: the frame has 20 bytes"), "{}", error(20));
+    let still = still_frame(size(64, 64), ReferenceUpdate::Keep, ReferenceUpdate::Keep, true);
+    let state = decode(&State::new(), &frame).unwrap().state;
+    assert_eq!(decode(&State::new(), &still.write(&state).unwrap()), Err(Corrupt::NoKeyFrame));
+    let copies = [frame[..3].to_vec(), vec![1, 2, 3], frame[6..].to_vec()].concat();
+    assert_eq!(decode(&state, &copies), Err(Corrupt::StartCode { bytes: [1, 2, 3] }));
+}
+
+#[test]
+fn bytes_that_are_no_state_say_why() {
+    let state = decode(&State::new(), &key_frame(size(16, 16), BlockMode::Dc)).unwrap().state;
+    let bytes = state.to_bytes();
+    assert_eq!(State::from_bytes(&State::new().to_bytes()), Ok(State::new()));
+    for length in [0, 4, 5, 1000, 1130, bytes.len() - 1] {
+        assert!(State::from_bytes(&bytes[..length]).is_err(), "{length}");
+    }
+    assert_eq!(State::from_bytes(&[&bytes[..], &[0]].concat()), Err(StateError::Surplus { surplus: 1 }));
+    let mut other = bytes;
+    other[4] = 2;
+    assert!(State::from_bytes(&other).unwrap_err().to_string().contains("version 1"));
+}
+
+#[test]
+fn a_key_frame_is_a_webp_image() {
+    let frame = key_frame(size(70, 50), BlockMode::Vertical);
+    let file = webp::write(&frame).unwrap();
+    let ours = decode(&State::new(), webp::read(&file).unwrap()).unwrap().image.to_i420();
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("key.webp");
+    std::fs::write(&path, file).unwrap();
+    let ffmpeg = std::process::Command::new("ffmpeg")
+        .args(["-v", "error", "-i"])
+        .arg(path)
+        .args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-"])
+        .output();
+    match ffmpeg {
+        Ok(output) => assert!(output.stdout == ours, "{}", String::from_utf8_lossy(&output.stderr)),
+        Err(_) => println!("skipped: ffmpeg is not here"),
+    }
+}
+
+/// Any header fields, for frames of any kind.
+fn any_header(kind: FrameKind) -> impl Strategy<Value = FrameHeader> {
+    let signed = |most: i8| prop::option::of(-most..=most);
+    let values = (any::<bool>(), prop::array::uniform4(signed(127)), prop::array::uniform4(signed(63)))
+        .prop_map(|(are_absolute, quantizers, levels)| SegmentUpdates { are_absolute, quantizers, levels });
+    let map = prop::array::uniform3(prop::option::of(1u8..=255));
+    let segmentation =
+        (prop::option::of(map), prop::option::of(values)).prop_map(|(map, values)| SegmentationHeader { map, values });
+    let deltas = (prop::array::uniform4(signed(63)), prop::array::uniform4(signed(63)))
+        .prop_map(|(references, modes)| DeltaUpdates { references, modes });
+    let filter = (any::<bool>(), 0u8..64, 0u8..8, prop::option::of(prop::option::of(deltas)))
+        .prop_map(|(is_simple, level, sharpness, deltas)| FilterHeader { is_simple, level, sharpness, deltas });
+    let quantizer = (0u8..128, prop::array::uniform5(signed(15))).prop_map(|(luma, deltas)| {
+        let [luma_first, y2_first, y2, chroma_first, chroma] = deltas;
+        QuantizerHeader { luma, luma_first, y2_first, y2, chroma_first, chroma }
+    });
+    let coefficients = prop::collection::btree_map(0u16..1056, 1u8..=255, 0..20)
+        .prop_map(|updates| CoefficientUpdates(updates.into_iter().collect()));
+    (
+        (0u8..8, any::<bool>(), any::<bool>()),
+        prop::option::of(segmentation),
+        filter,
+        prop::sample::select(Partitions::ALL.to_vec()),
+        quantizer,
+        coefficients,
+        prop::option::of(1u8..=255),
+    )
+        .prop_map(move |(flags, segmentation, filter, partitions, quantizer, coefficients, skip)| FrameHeader {
+            version: flags.0,
+            is_shown: flags.1,
+            kind: kind.clone(),
+            segmentation,
+            filter,
+            partitions,
+            quantizer,
+            keeps_probabilities: flags.2,
+            coefficients,
+            skip,
+        })
+}
+
+fn any_inter() -> impl Strategy<Value = FrameKind> {
+    use ReferenceUpdate::{Keep, Last, Other, ThisFrame};
+    let update = || prop::sample::select(vec![Keep, ThisFrame, Last, Other]);
+    let vectors = prop::collection::vec(prop::option::weighted(0.1, (0u8..128).prop_map(|x| (x * 2).max(1))), 38);
+    (
+        update(),
+        update(),
+        any::<(bool, bool, bool)>(),
+        (1u8..=255, 1u8..=255, 1u8..=255),
+        prop::option::of(prop::array::uniform4(1u8..=255)),
+        prop::option::of(prop::array::uniform3(1u8..=255)),
+        vectors,
+    )
+        .prop_map(|(golden, altref, flags, probabilities, luma_modes, chroma_modes, vectors)| {
+            let (intra, last, golden_not_altref) = probabilities;
+            let sign_bias = SignBias { golden: flags.0, altref: flags.1 };
+            let vectors = VectorUpdates([0, 19].map(|first| std::array::from_fn(|i| vectors[first + i])));
+            FrameKind::Inter(InterHeader {
+                golden,
+                altref,
+                sign_bias,
+                refreshes_last: flags.2,
+                intra,
+                last,
+                golden_not_altref,
+                luma_modes,
+                chroma_modes,
+                vectors,
+            })
+        })
+}
+
+/// A macroblock of a frame with a header, of some bytes.
+fn macroblock(header: &FrameHeader, bytes: &[u8]) -> Macroblock {
+    let is_segmented = header.segmentation.is_some_and(|segmentation| segmentation.map.is_some());
+    let luma = if bytes[0] & 1 == 0 {
+        LumaMode::Whole(BlockMode::ALL[usize::from(bytes[1] & 3)])
+    } else {
+        LumaMode::Subblocks(std::array::from_fn(|i| SubblockMode::ALL[usize::from(bytes[2 + i % 8]) * (i + 1) % 10]))
+    };
+    let prediction = if header.kind.is_key() || bytes[0] & 2 == 0 {
+        Prediction::Intra(IntraModes { luma, chroma: BlockMode::ALL[usize::from(bytes[1] >> 2 & 3)] })
+    } else {
+        Prediction::Inter { reference: Reference::ALL[usize::from(bytes[1] % 3)], motion: Motion::Zero }
+    };
+    let is_skipped = header.skip.is_some() && bytes[0] & 4 == 0;
+    let mut levels = Box::<Coefficients>::default();
+    for block in 0..if prediction.has_y2() { 25 } else { 24 } {
+        let first = usize::from(block < 16 && prediction.has_y2());
+        if bytes[block % bytes.len()] & 0x30 == 0 {
+            levels.blocks[block][first] = i16::from(bytes[10]) - 300;
+            levels.ends[block] = first as u8 + 1;
+        }
+    }
+    let segment = is_segmented.then_some(bytes[0] >> 6);
+    Macroblock { modes: MacroblockModes { segment, is_skipped, prediction }, levels: (!is_skipped).then_some(levels) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_header_is_read_as_it_was_written_and_its_frame_decoded_by_all_kernels_alike(
+        key in any_header(FrameKind::Key(KeyHeader::new(Size::new(50, 40).unwrap()))),
+        inter in any_inter().prop_flat_map(any_header),
+        bytes in prop::collection::vec(any::<[u8; 12]>(), 12),
+    ) {
+        let mut state = State::new();
+        for header in [key, inter] {
+            let macroblocks = bytes.iter().map(|bytes| macroblock(&header, bytes)).collect();
+            let frame = Frame { header, macroblocks };
+            let written = frame.write(&state).unwrap();
+            prop_assert_eq!(Frame::read(&state, &written), Ok(frame));
+            let decoded = decode(&state, &written).unwrap();
+            let kernels = thalweg_vp8::kernels::Kernels::scalar();
+            let plain = DecodeSettings { kernels, ..DecodeSettings::default() }.decode(&state, &written).unwrap();
+            prop_assert_eq!(&decoded, &plain);
+            state = decoded.state;
+            prop_assert_eq!(State::from_bytes(&state.to_bytes()), Ok(state.clone()));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_refused_or_decoded(
+        mut frame in prop::collection::vec(any::<u8>(), 0..400),
+        start: bool,
+        width in 1u8..100,
+        height in 1u8..100,
+    ) {
+        if start && frame.len() > 10 {
+            // The tag of a key frame whose first partition is there.
+            let first = (frame.len() as u32 - 10) / 2;
+            frame[..3].copy_from_slice(&(first << 5 | 0x10).to_le_bytes()[..3]);
+            frame[3..10].copy_from_slice(&[0x9d, 0x01, 0x2a, width, 0, height, 0]);
+        }
+        let settings = DecodeSettings { most_pixels: 10_000, ..DecodeSettings::default() };
+        if let Ok(decoded) = settings.decode(&State::new(), &frame) {
+            prop_assert_eq!(decoded.image.size(), decoded.state.size().unwrap());
+            let image = Image::from_i420(decoded.image.size(), &decoded.image.to_i420()).unwrap();
+            prop_assert_eq!(image.to_i420(), decoded.image.to_i420());
+        }
+    }
+}

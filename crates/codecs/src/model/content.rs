@@ -35,8 +35,11 @@ pub struct Content {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scatter {
-    /// While rate control steers the quantiser.
+    /// While rate control steers the quantiser, near the coarsest.
     pub steered: Variation,
+    /// The share of that deviation that is left at quantiser 0, 0 to 1; in between it is linear in the quantiser. libvpx's sizes are
+    /// the steadier the finer it may be.
+    pub steadiest: f64,
     /// At the coarsest quantiser, where sizes are what the pictures make them.
     pub at_floor: Variation,
     /// Mean time between cuts (or sudden motion), which come as they please; `None` for a single shot.
@@ -109,7 +112,8 @@ fn scene() -> Content {
         half_size_db: [35.1, 13.7],
         scaling_slope_db: 8.6,
         scatter: Scatter {
-            steered: Variation { deviation: 0.26, correlation: -0.33 },
+            steered: Variation { deviation: 0.33, correlation: -0.33 },
+            steadiest: 0.42,
             at_floor: Variation { deviation: 0.18, correlation: 0.25 },
             cut_every: Some(Span::from_secs(25)),
             cut_ratio: 4.0,
@@ -135,6 +139,7 @@ fn talking_head() -> Content {
         scaling_slope_db: 8.4,
         scatter: Scatter {
             steered: Variation { deviation: 0.18, correlation: -0.45 },
+            steadiest: 1.0,
             at_floor: Variation { deviation: 0.15, correlation: 0.3 },
             cut_every: None,
             cut_ratio: 4.0,

@@ -16,6 +16,8 @@ pub struct Costs {
     pub sizes: (Size, Size),
     /// Bits of a frame at the coarsest quantiser and at the finest.
     pub bounds: (f64, f64),
+    /// The coarsest quantiser.
+    pub coarsest: u8,
     /// Bits of a keyframe at the coarsest quantiser.
     pub keyframe_floor: f64,
     /// Over ln(bits of a frame), with the quality against the source at its own size.
@@ -45,6 +47,7 @@ impl Costs {
         Costs {
             sizes: (source, encoded),
             bounds: (libm::exp(coarsest), libm::exp(finest)),
+            coarsest: curve.at(coarsest).0,
             keyframe_floor: content.keyframe_floor * libm::exp(offset),
             curve,
         }

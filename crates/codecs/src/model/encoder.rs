@@ -12,7 +12,7 @@ use super::lag::Follower;
 use super::quality::Curve;
 use super::sizes::{Account, Noise};
 use super::{CODEC, refuse};
-use crate::seam::{Candidate, EncodeError, Encoder, Image};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality};
 
 /// A statistical encoder: sizes and quality without pixels or bytes.
 ///
@@ -115,8 +115,8 @@ fn check(content: &Content) -> Result<(), EncodeError> {
 /// What a frame comes to.
 struct Made {
     bits: f64,
-    /// Bits of an ordinary frame at the same quantiser.
-    steady: f64,
+    quantizer: u8,
+    quality: ModelledQuality,
 }
 
 impl State {
@@ -140,7 +140,9 @@ impl State {
             Target::Quantizer(quantizer) => parts.costs.bits_at(quantizer),
         };
         let steady = asked.clamp(floor, ceiling);
-        let (mut factor, cut) = self.noise.next(&parts.content.scatter, asked <= floor, interval);
+        let (quantizer, quality) = parts.costs.quality(steady);
+        let coarseness = (asked > floor).then(|| f64::from(quantizer) / f64::from(parts.costs.coarsest).max(1.0));
+        let (mut factor, cut) = self.noise.next(&parts.content.scatter, coarseness, interval);
         if matches!(target, Target::Size(_)) {
             // At most this much: the scatter is all below, and the coarsest quantiser has the last word.
             factor = factor.min(1.0);
@@ -158,7 +160,7 @@ impl State {
                 (allowance.min(ceiling) * ratio).max(parts.costs.keyframe_floor) * factor
             }
         };
-        Made { bits, steady }
+        Made { bits, quantizer, quality }
     }
 }
 
@@ -201,7 +203,7 @@ impl Encoder for ModelEncoder {
             }
             next.size = Some(plan.size);
             next.diverged = false;
-            let (quantizer, quality) = parts.costs.quality(made.steady);
+            let Made { quantizer, quality, .. } = made;
             let size = Bytes::new(bytes as u64);
             let frame = EncodedFrame { size, keyframe, quantizer: Some(quantizer), picture: plan.size };
             candidates.push(Candidate { data: self.no_bytes.clone(), frame, modelled: Some(quality) });

@@ -83,9 +83,13 @@ impl Noise {
         Noise { random, level: 0.0 }
     }
 
-    /// The factor of the next frame, at the floor or steered, and what a cut multiplies it by, 1 without one.
-    pub fn next(&mut self, scatter: &Scatter, at_floor: bool, interval: Span) -> (f64, f64) {
-        let Variation { deviation, correlation } = if at_floor { scatter.at_floor } else { scatter.steered };
+    /// The factor of the next frame and what a cut multiplies it by, 1 without one. `coarseness` is the quantiser as a share of the
+    /// coarsest; `None` at the floor, where no quantiser helps.
+    pub fn next(&mut self, scatter: &Scatter, coarseness: Option<f64>, interval: Span) -> (f64, f64) {
+        let Variation { deviation, correlation } = match coarseness {
+            None => scatter.at_floor,
+            Some(coarseness) => scatter.steered_at(coarseness),
+        };
         let innovation = libm::sqrt(1.0 - correlation * correlation) * deviation;
         self.level = correlation * self.level + innovation * self.random.normal();
         let factor = libm::exp(self.level - deviation * deviation / 2.0);
@@ -96,6 +100,12 @@ impl Noise {
 }
 
 impl Scatter {
+    /// The variation while steered, at a quantiser that is this share of the coarsest.
+    fn steered_at(&self, coarseness: f64) -> Variation {
+        let share = self.steadiest + (1.0 - self.steadiest) * coarseness;
+        Variation { deviation: self.steered.deviation * share, ..self.steered }
+    }
+
     /// Checks the ranges.
     ///
     /// # Errors
@@ -109,6 +119,9 @@ impl Scatter {
                 let range = "above -1 and below 1, such as -0.25";
                 return Err(refuse("scatter.correlation", correlation.to_string(), range));
             }
+        }
+        if !(0.0..=1.0).contains(&self.steadiest) {
+            return Err(refuse("scatter.steadiest", self.steadiest.to_string(), "0 to 1, such as 0.42"));
         }
         if self.cut_every.is_some_and(|every| every <= Span::ZERO) {
             let value = self.cut_every.map(|every| every.to_string()).unwrap_or_default();
@@ -133,7 +146,7 @@ mod tests {
         let steered = Variation { deviation: 0.25, correlation: -0.4 };
         let scatter = Scatter { steered, cut_every: None, ..Scatter::default() };
         let mut noise = Noise::new(Seed::new(3).random());
-        let factors: Vec<f64> = (0..50_000).map(|_| noise.next(&scatter, false, INTERVAL).0).collect();
+        let factors: Vec<f64> = (0..50_000).map(|_| noise.next(&scatter, Some(1.0), INTERVAL).0).collect();
         let count = factors.len() as f64;
         let mean = factors.iter().sum::<f64>() / count;
         let logs: Vec<f64> = factors.iter().map(|factor| libm::log(*factor) + 0.25 * 0.25 / 2.0).collect();
@@ -145,10 +158,21 @@ mod tests {
     }
 
     #[test]
+    fn sizes_are_the_steadier_the_finer_the_quantiser() {
+        // libvpx on the scene: 95th percentiles of 1.50 to 1.55 times the mean at quantiser 67, 1.28 to 1.37 at 24, 1.24 to 1.30 at 6.
+        for (quantizer, low, high) in [(67.0, 0.24, 0.28), (24.0, 0.16, 0.20), (6.0, 0.13, 0.17)] {
+            let deviation = Scatter::default().steered_at(quantizer / 106.0).deviation;
+            assert!((low..high).contains(&deviation), "{deviation} at {quantizer}");
+        }
+        let level = Scatter { steadiest: 1.0, ..Scatter::default() };
+        assert_eq!(level.steered_at(0.0), level.steered);
+    }
+
+    #[test]
     fn cuts_come_as_often_as_asked() {
         let scatter = Scatter { cut_every: Some(Span::from_secs(10)), ..Scatter::default() };
         let mut noise = Noise::new(Seed::new(4).random());
-        let cuts = (0..100_000).filter(|_| noise.next(&scatter, false, INTERVAL).1 > 1.0).count();
+        let cuts = (0..100_000).filter(|_| noise.next(&scatter, Some(1.0), INTERVAL).1 > 1.0).count();
         assert!((340..460).contains(&cuts), "{cuts} in 4000 s");
     }
 

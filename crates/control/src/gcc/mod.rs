@@ -3,19 +3,23 @@
 //! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
 //! * how much arrives: [`acknowledged_rate`];
 //! * loss: [`loss`]; probing: [`probe_controller`], `probe_estimator`; use by the application: [`alr`];
-//! * more in flight than wanted: [`push_back`].
+//! * more in flight than wanted: [`push_back`], `outstanding`; news too old: `back_off`.
 
 pub mod acknowledged_rate;
 pub mod aimd;
 pub mod alr;
+mod back_off;
 mod config;
 mod link_capacity;
 pub mod loss;
+mod outstanding;
 pub mod overuse;
 mod packet_groups;
 pub mod probe_controller;
 mod probe_estimator;
 pub mod push_back;
+#[cfg(test)]
+mod tests;
 mod trendline;
 
 use alloc::vec::Vec;
@@ -29,8 +33,10 @@ use crate::packet::SentPacket;
 use acknowledged_rate::AcknowledgedRate;
 use aimd::{Aimd, Change};
 use alr::AlrDetector;
+use back_off::BackOff;
 pub use config::Config;
 use loss::{Input, LossBased, LossState};
+use outstanding::Outstanding;
 use overuse::{Detector, Usage};
 use packet_groups::PacketGroups;
 use probe_controller::{Limit, ProbeController};
@@ -42,8 +48,6 @@ use trendline::Trendline;
 const TICK: Span = Span::from_millis(25);
 /// A stream silent for longer than this starts over (`kStreamTimeOut`).
 const STREAM_TIMEOUT: Span = Span::from_secs(2);
-/// The least target after backing off for want of feedback (libwebrtc: 5 kbps).
-const BACK_OFF_FLOOR: Rate = Rate::from_kbps(5);
 
 /// GCC's state.
 #[derive(Debug, Clone)]
@@ -62,13 +66,13 @@ pub struct Gcc {
     probes: ProbeController,
     probe_results: ProbeEstimator,
     push_back: Option<PushBack>,
+    outstanding: Outstanding,
+    back_off: BackOff,
+    /// The target was lowered for want of news, and there is none yet.
+    backed_off: bool,
     target: Rate,
     last_packet_seen: Option<Time>,
     rtt: Span,
-    last_sent: Time,
-    last_feedback: Option<Time>,
-    last_back_off: Time,
-    backed_off: bool,
     next_tick: Time,
     arrived: Vec<Report>,
     decisions: Decisions,
@@ -90,13 +94,12 @@ impl Gcc {
             probes: ProbeController::new(config.probing, config.start),
             probe_results: ProbeEstimator::default(),
             push_back: config.push_back.map(PushBack::new),
+            outstanding: Outstanding::default(),
+            back_off: BackOff::new(config.rtt_limit, config.rtt_back_off_interval, config.rtt_back_off),
+            backed_off: false,
             target: config.start,
             last_packet_seen: None,
             rtt: Span::ZERO,
-            last_sent: Time::ZERO,
-            last_feedback: None,
-            last_back_off: Time::ZERO,
-            backed_off: false,
             next_tick: Time::ZERO,
             arrived: Vec::new(),
             decisions: Decisions::default(),
@@ -112,6 +115,7 @@ impl Gcc {
             if self.last_packet_seen.is_some_and(|last| now - last > STREAM_TIMEOUT) {
                 self.groups = PacketGroups::default();
                 self.trendline = Trendline::default();
+                self.detector = Detector::new(self.config.overuse);
             }
             self.last_packet_seen = Some(now);
             if let Some(delta) = self.groups.on_packet(report.packet.at, arrival, now) {
@@ -122,6 +126,15 @@ impl Gcc {
             }
         }
         recovered
+    }
+
+    /// How old the news of this report is.
+    fn note_age(&mut self, now: Time) {
+        let Some(newest) = self.arrived.last().and_then(Report::arrival) else { return };
+        // A packet's round trip without its wait for those reported with it.
+        let waited = |report: &Report| report.arrival().map_or(Span::ZERO, |arrival| newest - arrival);
+        let rtt = self.arrived.iter().map(|report| (now - report.packet.at) - waited(report)).min();
+        self.back_off.on_report(now, rtt.unwrap_or(Span::ZERO));
     }
 
     /// What a probe measured, raised to what is known to arrive.
@@ -147,17 +160,33 @@ impl Gcc {
         self.probes.set_alr(now, since);
     }
 
+    /// What delay and loss allow; while news is too old, no more than before.
     fn combine(&mut self, now: Time, what: &'static str, why: &'static str, allowed: Rate) {
+        let stale = self.back_off.above_limit();
+        let target = if stale { self.target } else { allowed }.min(self.aimd.rate());
+        let (what, why) = match self.backed_off {
+            true if target > self.target => ("come back", "reports are young again"),
+            _ => (what, why),
+        };
+        self.backed_off &= stale;
+        self.set_target(now, what, why, target);
+    }
+
+    fn set_target(&mut self, now: Time, what: &'static str, why: &'static str, target: Rate) {
         let from = self.target;
-        self.target = allowed.min(self.aimd.rate()).clamp(self.min, self.max.max(self.min));
+        self.target = target.clamp(self.min, self.max.max(self.min));
         self.alr.set_estimate(self.target);
+        self.probes.on_estimate(now, self.target, self.limit());
         if !what.is_empty() && from != self.target {
             self.decisions.push(Decision { at: now, what, why, from, to: self.target });
         }
     }
 
     fn limit(&self) -> Limit {
-        if self.backed_off || self.detector.usage() != Usage::Normal || self.loss_state == LossState::Decreasing {
+        if self.back_off.above_limit()
+            || self.detector.usage() != Usage::Normal
+            || self.loss_state == LossState::Decreasing
+        {
             Limit::Congested
         } else if self.loss_state == LossState::IncreaseUsingPadding {
             Limit::LossIncreasing
@@ -166,26 +195,10 @@ impl Gcc {
         }
     }
 
-    /// GCC's only answer to missing feedback.
-    fn back_off(&mut self, now: Time) {
-        let Some(heard) = self.last_feedback else { return };
-        let waited = (self.last_sent - heard).max(Span::ZERO);
-        self.backed_off = self.rtt + waited > self.config.rtt_limit;
-        if self.backed_off
-            && now - self.last_back_off >= self.config.rtt_back_off_interval
-            && self.target > BACK_OFF_FLOOR
-        {
-            self.last_back_off = now;
-            let from = self.target;
-            self.target = self.target.scale(self.config.rtt_back_off).max(BACK_OFF_FLOOR);
-            self.aimd.set_rate(now, self.target);
-            self.decisions.push(Decision {
-                at: now,
-                what: "back off",
-                why: "round trip above limit",
-                from,
-                to: self.target,
-            });
+    fn push_back(&mut self) {
+        let in_flight = self.outstanding.bytes();
+        if let Some(push_back) = &mut self.push_back {
+            push_back.on_in_flight(in_flight);
         }
     }
 }
@@ -194,10 +207,12 @@ impl Controller for Gcc {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
         if feedback.cause == Cause::Silence {
+            self.outstanding.on_silence(feedback);
             return;
         }
-        self.last_feedback = Some(now);
-        if let Some(rtt) = feedback.rtt {
+        self.outstanding.on_report(feedback);
+        // libwebrtc's is that of an RTCP report, which waits for no batch.
+        if let Some(rtt) = feedback.path_rtt.or(feedback.rtt) {
             self.rtt = rtt;
             self.aimd.set_rtt(rtt);
         }
@@ -208,6 +223,7 @@ impl Controller for Gcc {
         let arrived = core::mem::take(&mut self.arrived);
         self.acknowledged.on_arrivals(&arrived);
         self.arrived = arrived;
+        self.note_age(now);
         let acknowledged = self.acknowledged.rate();
         let probed = self.probe_result();
         let recovered = self.judge_delay(now);
@@ -219,7 +235,7 @@ impl Controller for Gcc {
         let (what, why) = match change {
             Change::Decreased => ("decrease", "delay trend above threshold"),
             Change::Probed => {
-                self.loss.set_rate(self.aimd.rate());
+                self.loss.on_probe(self.aimd.rate());
                 ("take probe", "a probe cluster measured it")
             }
             Change::Moved | Change::None => ("", ""),
@@ -240,15 +256,14 @@ impl Controller for Gcc {
         };
         self.loss_state = state;
         self.combine(now, what, why, allowed);
-        self.probes.on_estimate(now, self.target, self.limit());
         if recovered {
             self.probes.on_recovered(now);
         }
         if let Some(push_back) = &mut self.push_back {
             let longest = self.arrived.iter().map(|report| now - report.packet.at).max();
             push_back.on_report(longest, self.target);
-            push_back.on_in_flight(feedback.in_flight);
         }
+        self.push_back();
     }
 
     fn allowance(&self) -> Allowance {
@@ -263,14 +278,13 @@ impl Controller for Gcc {
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.last_sent = packet.at;
+        self.back_off.on_sent(packet.at);
+        self.outstanding.on_sent(packet);
         self.alr.on_sent(packet.at, packet.size);
         if let Some(probe) = packet.probe.and_then(|cluster| self.probes.on_sent(cluster)) {
             self.probe_results.on_begun(probe);
         }
-        if let Some(push_back) = &mut self.push_back {
-            push_back.on_in_flight(packet.in_flight);
-        }
+        self.push_back();
     }
 
     fn on_demand(&mut self, now: Time, demand: Demand) {
@@ -283,8 +297,15 @@ impl Controller for Gcc {
     fn on_timeout(&mut self, now: Time) {
         self.next_tick = now + TICK;
         self.probes.on_available(now);
+        if let Some(target) = self.back_off.lower(now, self.target) {
+            self.backed_off = true;
+            self.set_target(now, "back off", "round trip above limit", target);
+        }
         self.probes.on_tick(now);
-        self.back_off(now);
+        if let Some(push_back) = &mut self.push_back {
+            push_back.follow(self.target);
+        }
+        self.push_back();
     }
 
     fn next_timeout(&self) -> Time {

@@ -46,13 +46,18 @@ impl PushBack {
             }
             self.rtts.push_back(rtt);
         }
+        self.follow(target);
+    }
+
+    /// The window follows the target, half of the way each time: with each report and on each tick.
+    pub(super) fn follow(&mut self, target: Rate) {
         let Some(least) = self.rtts.iter().min() else { return };
         let fresh = target.over(*least + self.config.queue);
         let window = self.window.map_or(fresh, |window| Bytes::new(u64::midpoint(window.get(), fresh.get())));
         self.window = Some(window.max(MIN_WINDOW));
     }
 
-    /// A packet was sent or acknowledged.
+    /// A packet was sent or acknowledged, or time passed: libwebrtc judges at each of these, with a tick of 25 ms.
     pub(super) fn on_in_flight(&mut self, in_flight: Bytes) {
         let Some(window) = self.window else { return };
         let fill = in_flight.as_f64() / window.as_f64();

@@ -145,7 +145,8 @@ impl RateTargeted {
             targets: vec![Target::Rate(self.target)],
             keyframe: false,
             size: self.resolution.size(),
-            interval: self.push_back.interval(view.interval),
+            // The camera's, although push-back leaves pictures out: libwebrtc tells its encoder the frame rate of its input.
+            interval: view.interval,
             may_drop: self.encoder_drops,
         })
     }
@@ -208,5 +209,43 @@ impl FramePolicy for RateTargeted {
         see("paused", f64::from(u8::from(self.safeguards.paused())));
         see("height", f64::from(self.resolution.size().height));
         see("target_bps", self.target.as_bps_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use thalweg_control::Allowance;
+    use thalweg_units::{Bytes, Span};
+
+    use super::*;
+
+    #[test]
+    fn the_encoder_is_told_the_cameras_interval_although_push_back_leaves_every_second_picture_out() {
+        let source = Size { width: 1280, height: 720 };
+        let mut policy = Config::default().build(source).unwrap();
+        let allowance = Allowance { keep_frames: 0.0, ..Allowance::of_rate(Rate::from_kbps(400)) };
+        let interval = Span::from_millis(33);
+        let view = |picture: u64| View {
+            now: Time::from_millis(33 * picture),
+            occasion: Occasion::CameraRead,
+            allowance,
+            pacing: allowance.pacing,
+            srtt: Span::from_millis(50),
+            in_flight: Bytes::ZERO,
+            queue: QueueView { bytes: Bytes::ZERO, packets: 0, oldest: None },
+            picture_age: Span::ZERO,
+            interval,
+            source,
+            next_frame: picture,
+            payload_share: 1.0,
+            keyframe_due: false,
+        };
+        let plans: vec::Vec<FramePlan> = (0..10).map(|picture| policy.plan(&view(picture))).collect();
+        let encoded = plans.iter().filter_map(|plan| match plan {
+            FramePlan::Encode(plan) => Some((plan.interval, plan.targets[0])),
+            _ => None,
+        });
+        let encoded: vec::Vec<_> = encoded.collect();
+        assert_eq!(encoded, [(interval, Target::Rate(Rate::from_kbps(200))); 5]);
     }
 }

@@ -68,11 +68,12 @@ impl LossBased {
         }
     }
 
-    /// The estimate was set elsewhere, by a probe.
-    pub(super) fn set_rate(&mut self, rate: Rate) {
+    /// A probe measured this rate. V2 learns of it only as of any other delay-based rate: libwebrtc has a method for setting its
+    /// estimate (`LossBasedBweV2::SetBandwidthEstimate`), and no longer calls it.
+    pub(super) fn on_probe(&mut self, rate: Rate) {
         match self {
             LossBased::V1(v1) => v1.set_rate(rate),
-            LossBased::V2(v2) => v2.set_rate(rate),
+            LossBased::V2(_) => {}
         }
     }
 }

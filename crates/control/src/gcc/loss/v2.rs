@@ -73,6 +73,8 @@ pub(in super::super) struct LossV2 {
     observed_until: Option<Time>,
     bandwidth: f64,
     inherent: f64,
+    /// The last acknowledged rate that was known, in kbps.
+    acknowledged: Option<f64>,
     state: LossState,
     recovery: Option<(Time, f64)>,
     hold: Option<(Time, Rate)>,
@@ -90,6 +92,7 @@ impl LossV2 {
             observed_until: None,
             bandwidth: start.as_kbps_f64(),
             inherent: INITIAL_INHERENT,
+            acknowledged: None,
             state: LossState::DelayBased,
             recovery: None,
             hold: None,
@@ -100,21 +103,16 @@ impl LossV2 {
         }
     }
 
-    pub(super) fn set_rate(&mut self, rate: Rate) {
-        self.bandwidth = rate.as_kbps_f64();
-        self.state = LossState::DelayBased;
-    }
-
     pub(super) fn update(&mut self, input: &Input<'_>) -> (Rate, LossState) {
-        let observed = self.observe(input);
-        if self.observations.len() < MIN_OBSERVATIONS {
-            self.bandwidth = input.delay_based.as_kbps_f64();
-            return (input.delay_based, LossState::DelayBased);
-        }
-        if observed {
+        self.acknowledged = input.acknowledged.map(Rate::as_kbps_f64).or(self.acknowledged);
+        if self.observe(input) {
+            if self.observations.len() == 1 {
+                (self.bandwidth, self.result) = (input.delay_based.as_kbps_f64(), input.delay_based);
+            }
             self.estimate(input);
-        } else if self.state == LossState::DelayBased {
-            self.result = input.delay_based;
+        }
+        if self.observations.len() < MIN_OBSERVATIONS {
+            return (input.delay_based, LossState::DelayBased);
         }
         (self.result.min(input.delay_based), self.state)
     }
@@ -129,10 +127,12 @@ impl LossV2 {
                     self.partial.bytes += report.packet.size;
                     self.partial.lost.insert(report.packet.id, report.packet.size);
                 }
-                Fate::Arrived { was_lost: true, .. } => {
-                    self.partial.lost.remove(&report.packet.id);
+                // What an earlier observation has as lost, or silence wrote off, was not counted in this one.
+                Fate::Arrived { .. } => {
+                    if self.partial.lost.remove(&report.packet.id).is_none() {
+                        self.partial.bytes += report.packet.size;
+                    }
                 }
-                Fate::Arrived { .. } => self.partial.bytes += report.packet.size,
             }
         }
         let Some(newest) = newest else { return false };
@@ -218,7 +218,7 @@ impl LossV2 {
         let now = input.now;
         let average_loss = self.average_loss();
         let delay_based = input.delay_based.as_kbps_f64();
-        let acknowledged = input.acknowledged.map(Rate::as_kbps_f64);
+        let acknowledged = self.acknowledged;
         let current = self.bandwidth;
         let may_use_acknowledged = !input.in_alr || now < self.padding_until;
         let more = [acknowledged.filter(|_| may_use_acknowledged), Some(delay_based).filter(|rate| *rate > current)];
@@ -251,7 +251,7 @@ impl LossV2 {
             self.bandwidth = bandwidth.max(lower);
             self.inherent = inherent;
         }
-        self.settle(input, bounded, delay_based, current);
+        self.settle(input, bounded, delay_based);
     }
 
     /// Limited by loss, the estimate does not jump.
@@ -275,7 +275,7 @@ impl LossV2 {
         bandwidth
     }
 
-    fn settle(&mut self, input: &Input<'_>, bounded: f64, delay_based: f64, before: f64) {
+    fn settle(&mut self, input: &Input<'_>, bounded: f64, delay_based: f64) {
         let now = input.now;
         if self.state == LossState::Decreasing && self.recovery.is_none_or(|(at, _)| now - at >= RECOVERY) {
             self.recovery = Some((now, bounded));
@@ -289,25 +289,42 @@ impl LossV2 {
             self.result = rate.min(result);
             return;
         }
+        let increasing = self.keeps_increasing(now, bounded, result);
         self.result = result;
-        if bounded < delay_based && bounded > before && result < input.max {
+        if bounded >= delay_based || result >= input.max {
+            self.state = LossState::DelayBased;
+            self.hold = None;
+            self.hold_span = HOLD;
+            self.forget_padding();
+        } else if increasing {
             if bounded > self.highest {
                 self.highest = bounded;
                 self.padding_until = now + PADDING;
             }
             self.state = LossState::IncreaseUsingPadding;
-        } else if bounded < delay_based && result < input.max {
+        } else {
             if self.state != LossState::Decreasing {
                 self.hold = Some((now + self.hold_span, result));
                 self.hold_span = (self.hold_span * 2).min(MAX_HOLD);
             }
+            self.forget_padding();
             self.state = LossState::Decreasing;
-        } else {
-            self.state = LossState::DelayBased;
-            self.hold = None;
-            self.hold_span = HOLD;
-            self.highest = 0.0;
         }
+    }
+
+    /// Whether a rate that loss limits grows, or stays where padding is proving it.
+    fn keeps_increasing(&self, now: Time, bounded: f64, result: Rate) -> bool {
+        match self.state {
+            LossState::DelayBased => false,
+            LossState::Decreasing => result > self.result,
+            LossState::IncreaseUsingPadding => {
+                result >= self.result && (now <= self.padding_until || bounded > self.highest)
+            }
+        }
+    }
+
+    fn forget_padding(&mut self) {
+        (self.highest, self.padding_until) = (0.0, Time::ZERO);
     }
 }
 
@@ -338,6 +355,53 @@ mod tests {
         assert!((INSTANT_BALANCE / (0.15 - INSTANT_OFFSET) - 1000.0).abs() < 1e-9);
         assert!((bias(1000.0, 0.1) - 0.3315).abs() < 1e-3, "{}", bias(1000.0, 0.1));
         assert!((bias(1000.0, 0.3) + 0.3315).abs() < 1e-3);
+    }
+
+    fn input(now: u64, reports: &[crate::feedback::Report], delay_based: u64, acknowledged: Option<u64>) -> Input<'_> {
+        Input {
+            now: Time::from_millis(now),
+            reports,
+            delay_based: Rate::from_kbps(delay_based),
+            acknowledged: acknowledged.map(Rate::from_kbps),
+            in_alr: false,
+            min: Rate::from_kbps(30),
+            max: Rate::from_kbps(12_000),
+            rtt: Span::from_millis(50),
+        }
+    }
+
+    /// Packets of 1250 bytes, one each 10 ms from `from` ms, of which one in `lost` is lost; 0 loses none.
+    fn reports(from: u64, count: u64, lost: u64) -> alloc::vec::Vec<crate::feedback::Report> {
+        let one = |index: u64| {
+            let at = Time::from_millis(from + 10 * index);
+            let packet = crate::packet::SentPacket::new(PacketId(from / 10 + index), at, Bytes::new(1250));
+            let gone = lost > 0 && index.is_multiple_of(lost);
+            let arrived = Fate::Arrived { at: at + Span::from_millis(25), ce: false, was_lost: false };
+            crate::feedback::Report { packet, fate: if gone { Fate::Lost } else { arrived } }
+        };
+        (0..count).map(one).collect()
+    }
+
+    #[test]
+    fn a_delay_based_rate_that_rose_counts_from_the_next_observation_on_and_one_that_fell_at_once() {
+        let mut v2 = LossV2::new(Rate::from_kbps(300));
+        for i in 0..4 {
+            v2.update(&input(i * 300, &reports(i * 300, 30, 0), 1000, Some(1000)));
+        }
+        assert_eq!(v2.update(&input(1200, &reports(1200, 1, 0), 2000, Some(1000))).0, Rate::from_kbps(1000));
+        assert_eq!(v2.update(&input(1210, &reports(1210, 1, 0), 800, Some(1000))).0, Rate::from_kbps(800));
+        assert_eq!(v2.update(&input(1500, &reports(1220, 28, 0), 2000, Some(1000))).0, Rate::from_kbps(2000));
+    }
+
+    #[test]
+    fn an_acknowledged_rate_that_is_not_known_for_a_while_is_the_last_that_was() {
+        let mut v2 = LossV2::new(Rate::from_kbps(300));
+        for i in 0..20 {
+            let acknowledged = (i < 10).then_some(900);
+            v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, acknowledged));
+        }
+        // A third lost allows 100 / (0.33 - 0.05) = 353 kbps, but not less than what arrives.
+        assert_eq!(v2.result, Rate::from_kbps(900));
     }
 
     #[test]

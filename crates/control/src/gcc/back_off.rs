@@ -1,0 +1,102 @@
+//! Backing off when news takes hopelessly long (gcc.md section 7; libwebrtc `RttBasedBackoff` and what
+//! `SendSideBandwidthEstimation::UpdateEstimate` does with it). GCC's only answer to missing feedback.
+//!
+//! It lowers the target and nothing else: the delay-based estimate outlives an outage, and the target is back at it with the first
+//! report that is young enough.
+
+use thalweg_units::{Rate, Span, Time};
+
+/// The least target that backing off leads to; the call's minimum is applied after it (libwebrtc `floor`, 5 kbps).
+const FLOOR: Rate = Rate::from_kbps(5);
+
+/// How old the news is.
+#[derive(Debug, Clone)]
+pub(super) struct BackOff {
+    limit: Span,
+    interval: Span,
+    share: f64,
+    /// Round trip of the newest report, the packet in it that was least delayed, without its wait for the report.
+    rtt: Span,
+    /// When that report came; when the first packet left, until there is one.
+    heard: Option<Time>,
+    last_sent: Time,
+    decreased: Time,
+}
+
+impl BackOff {
+    pub(super) fn new(limit: Span, interval: Span, share: f64) -> BackOff {
+        BackOff { limit, interval, share, rtt: Span::ZERO, heard: None, last_sent: Time::ZERO, decreased: Time::ZERO }
+    }
+
+    pub(super) fn on_sent(&mut self, now: Time) {
+        self.heard.get_or_insert(now);
+        self.last_sent = now;
+    }
+
+    /// A report came in which something arrived.
+    pub(super) fn on_report(&mut self, now: Time, rtt: Span) {
+        self.heard = Some(now);
+        self.rtt = rtt;
+    }
+
+    /// Whether the round trip exceeds the limit, counted with how long nothing was heard while packets left.
+    pub(super) fn above_limit(&self) -> bool {
+        let unheard = self.heard.map_or(Span::ZERO, |heard| (self.last_sent - heard).max(Span::ZERO));
+        self.rtt + unheard > self.limit
+    }
+
+    /// What becomes of the target, if it is time to lower it.
+    pub(super) fn lower(&mut self, now: Time, target: Rate) -> Option<Rate> {
+        let due = self.above_limit() && now - self.decreased >= self.interval && target > FLOOR;
+        due.then(|| {
+            self.decreased = now;
+            target.scale(self.share).max(FLOOR)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn back_off() -> BackOff {
+        BackOff::new(Span::from_secs(3), Span::from_secs(1), 0.8)
+    }
+
+    #[test]
+    fn three_seconds_without_news_lower_the_target_by_a_fifth_each_second() {
+        let mut back_off = back_off();
+        back_off.on_report(Time::from_millis(10_000), Span::from_millis(100));
+        let mut target = Rate::from_kbps(1000);
+        let mut lowered = 0;
+        for ms in (10_000..15_000).step_by(25) {
+            let now = Time::from_millis(ms);
+            back_off.on_sent(now);
+            if let Some(lower) = back_off.lower(now, target) {
+                assert!(now > Time::from_millis(12_900));
+                target = lower;
+                lowered += 1;
+            }
+        }
+        assert_eq!((lowered, target), (3, Rate::from_kbps(512)));
+    }
+
+    #[test]
+    fn a_sender_that_is_silent_itself_does_not_back_off_and_one_never_answered_does() {
+        let mut quiet = back_off();
+        quiet.on_report(Time::from_millis(1000), Span::from_millis(100));
+        assert_eq!(quiet.lower(Time::from_millis(60_000), Rate::from_kbps(1000)), None);
+        let mut unanswered = back_off();
+        unanswered.on_sent(Time::from_millis(500));
+        unanswered.on_sent(Time::from_millis(3600));
+        assert_eq!(unanswered.lower(Time::from_millis(3600), Rate::from_kbps(300)), Some(Rate::from_kbps(240)));
+    }
+
+    #[test]
+    fn reports_of_packets_that_took_longer_than_the_limit_are_no_good_news() {
+        let mut back_off = back_off();
+        back_off.on_report(Time::from_millis(9000), Span::from_millis(3100));
+        assert!(back_off.above_limit());
+        assert_eq!(back_off.lower(Time::from_millis(9000), Rate::from_kbps(4)), None, "below the floor already");
+    }
+}

@@ -1,0 +1,118 @@
+//! GCC as a whole, where libwebrtc's parts meet.
+
+use alloc::vec::Vec;
+
+use super::*;
+use crate::feedback::Acknowledgement;
+use crate::feedback::{self, History};
+use crate::packet::PacketId;
+use thalweg_units::Bytes;
+
+/// A sender of a packet every 10 ms, and a path that delivers each 25 ms later and reports each 60 ms.
+struct Call {
+    gcc: Gcc,
+    history: History,
+    now: u64,
+    next: u64,
+    reported: u64,
+}
+
+impl Call {
+    fn new(start: Rate) -> Call {
+        let gcc = Config { start, ..Config::default() }.build().unwrap();
+        Call { gcc, history: History::new(feedback::Config::default()), now: 0, next: 0, reported: 0 }
+    }
+
+    /// Plays until `until` ms. A packet sent at s arrives at `arrival(s)`, in ms.
+    fn play(&mut self, until: u64, arrival: impl Fn(u64) -> u64) {
+        while self.now < until {
+            let now = Time::from_millis(self.now);
+            if self.now.is_multiple_of(10) {
+                let packet = SentPacket::new(PacketId(self.next), now, Bytes::new(1250));
+                self.gcc.on_sent(&self.history.on_sent(packet));
+                self.next += 1;
+            }
+            if self.now.is_multiple_of(60) {
+                let due: Vec<Acknowledgement> = (self.reported..self.next)
+                    .map(|id| (id, arrival(id * 10)))
+                    .take_while(|(_, at)| at + 25 <= self.now)
+                    .map(|(id, at)| Acknowledgement {
+                        id: PacketId(id),
+                        arrival: Some(Time::from_millis(at)),
+                        ce: false,
+                    })
+                    .collect();
+                self.reported += due.len() as u64;
+                if !due.is_empty() {
+                    self.gcc.on_feedback(&self.history.on_report(now, &due, None));
+                }
+            }
+            if self.history.next_timeout() <= now
+                && let Some(silence) = self.history.on_timeout(now)
+            {
+                self.gcc.on_feedback(&silence);
+            }
+            if self.gcc.next_timeout() <= now {
+                self.gcc.on_timeout(now);
+            }
+            self.now += 1;
+        }
+    }
+
+    fn kept(&self) -> f64 {
+        self.gcc.allowance().keep_frames
+    }
+}
+
+/// What is sent from 5 to 10 s is lost on the way, and so is every report then.
+fn outage(sent: u64) -> u64 {
+    if (5_000..10_000).contains(&sent) { u64::MAX / 2 } else { sent + 25 }
+}
+
+#[test]
+fn an_outage_lowers_the_target_and_the_first_report_after_it_brings_it_back() {
+    let mut call = Call::new(Rate::from_kbps(1000));
+    call.play(5_100, outage);
+    let (before, estimate) = (call.gcc.target, call.gcc.aimd.rate());
+    call.play(9_900, outage);
+    // Nothing was heard since 5 s: from 8 s on a fifth less each second.
+    assert_eq!(call.gcc.target, before.scale(0.8).scale(0.8));
+    assert_eq!(call.gcc.aimd.rate(), estimate, "the delay-based estimate knows nothing of it");
+    call.reported = 1000;
+    call.play(10_500, outage);
+    assert!(call.gcc.target >= before, "{} after, {before} before", call.gcc.target);
+}
+
+#[test]
+fn frames_are_held_back_for_as_long_as_an_outage_lasts() {
+    let mut call = Call::new(Rate::from_kbps(1000));
+    call.play(5_000, outage);
+    assert_eq!(call.kept(), 1.0);
+    // The history writes everything off two seconds into the outage.
+    for ms in [6_500, 7_500, 8_500, 9_500] {
+        call.play(ms, outage);
+        assert!(call.kept() < 0.5, "{} at {ms} ms", call.kept());
+    }
+    call.reported = 1000;
+    call.play(11_000, outage);
+    assert_eq!(call.kept(), 1.0);
+}
+
+#[test]
+fn a_stream_silent_for_two_seconds_starts_over_with_the_first_threshold() {
+    let mut call = Call::new(Rate::from_kbps(1000));
+    call.play(5_000, outage);
+    assert!(call.gcc.detector.threshold() < 7.0, "adapted: {}", call.gcc.detector.threshold());
+    call.reported = 1000;
+    call.play(10_090, outage);
+    assert_eq!(call.gcc.detector.threshold(), 12.5);
+    assert_eq!(call.gcc.detector.usage(), Usage::Normal);
+}
+
+#[test]
+fn the_round_trip_of_the_increase_does_not_have_the_wait_for_a_batched_report_in_it() {
+    let mut call = Call::new(Rate::from_kbps(1000));
+    // 50 ms of path; reports each 60 ms name packets up to 60 ms old.
+    call.play(5_000, |sent| sent + 25);
+    assert!(call.gcc.rtt <= Span::from_millis(60), "{}", call.gcc.rtt);
+}

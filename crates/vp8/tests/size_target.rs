@@ -47,7 +47,7 @@ fn of_a_thousand_frames_at_random_targets_99_in_100_fit_and_use_85_percent() {
             let target = 1_000 + (random(&mut seed) % 39_001) as usize;
             let plan = if index == 0 { Plan::key(quantizer) } else { Plan::inter(quantizer) };
             let analysis = Analysis::new(&state, image, &plan, &Settings::default()).unwrap();
-            let coded = analysis.encode_to_size(target, 0..=127);
+            let coded = analysis.encode_to_size(target);
             let length = coded.frame.len();
             frames += 1;
             if length <= target || analysis.encode(127).frame.len() <= target {

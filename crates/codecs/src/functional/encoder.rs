@@ -13,6 +13,9 @@ use super::settings::Settings;
 use super::{CODEC, to_image};
 use crate::seam::{Candidate, EncodeError, Encoder, Image};
 
+/// What the first frame is expected to be coded with, until its size is known.
+const FIRST_QUANTIZER: u8 = 40;
+
 /// A VP8 encoder whose whole memory is a [`State`]: what is not committed has not happened.
 #[derive(Debug)]
 pub struct FunctionalEncoder {
@@ -39,9 +42,8 @@ impl FunctionalEncoder {
     /// When a setting is out of range.
     pub fn new(settings: Settings) -> Result<FunctionalEncoder, EncodeError> {
         let refuse = |setting, value: String, range| EncodeError::Setting { codec: CODEC, setting, value, range };
-        let (finest, coarsest) = (settings.min_quantizer, settings.max_quantizer);
-        if finest > coarsest || coarsest > 127 {
-            return Err(refuse("quantisers", format!("{finest} to {coarsest}"), "min <= max <= 127, such as 4 to 127"));
+        if settings.min_quantizer > 127 {
+            return Err(refuse("min_quantizer", settings.min_quantizer.to_string(), "0 to 127, such as 4"));
         }
         if settings.rate_window <= Span::ZERO {
             return Err(refuse("rate_window", settings.rate_window.to_string(), "longer than 0, such as 200ms"));
@@ -50,7 +52,7 @@ impl FunctionalEncoder {
             let value = format!("{} %", settings.keyframe_percent);
             return Err(refuse("keyframe_percent", value, "100 % or more, such as 400"));
         }
-        let quantizer = finest.midpoint(coarsest);
+        let quantizer = settings.min_quantizer.max(FIRST_QUANTIZER);
         Ok(FunctionalEncoder {
             settings,
             state: State::new(),
@@ -66,8 +68,12 @@ impl FunctionalEncoder {
     }
 
     fn code(&self, analysis: &Analysis<'_>, target: Target, keyframe: bool, interval: Span) -> Coded {
-        let Settings { min_quantizer, max_quantizer, rate_window, keyframe_percent, .. } = self.settings;
-        let to_size = |size: Bytes| to_size(analysis, size.get() as usize, min_quantizer, max_quantizer);
+        let Settings { min_quantizer, rate_window, keyframe_percent, .. } = self.settings;
+        let to_size = |size: Bytes| {
+            let coded = analysis.encode_to_size(size.get() as usize);
+            // Easy content is made no finer than anybody sees.
+            if coded.quantizer < min_quantizer { analysis.encode(min_quantizer) } else { coded }
+        };
         match target {
             Target::Quantizer(quantizer) => analysis.encode(quantizer),
             Target::Size(size) => to_size(size),
@@ -141,15 +147,6 @@ impl Encoder for FunctionalEncoder {
     fn settings(&self) -> String {
         self.settings.to_string()
     }
-}
-
-// TEMPORARY
-fn to_size(analysis: &Analysis<'_>, size: usize, mut low: u8, mut high: u8) -> Coded {
-    while low < high {
-        let middle = low.midpoint(high);
-        if analysis.encode(middle).frame.len() <= size { high = middle } else { low = middle + 1 }
-    }
-    analysis.encode(low)
 }
 
 fn candidate(coded: &Coded, keyframe: bool, picture: Size) -> Candidate {

@@ -27,8 +27,6 @@ pub struct Settings {
     /// The finest quantiser, 0 to 127 (y_ac_qi): no frame of easy content is made larger than it needs. 4 is what WebRTC's
     /// smallest quantiser of libvpx, 2, stands for.
     pub min_quantizer: u8,
-    /// The coarsest quantiser, 0 to 127. WebRTC's largest of libvpx, 56, is 106.
-    pub max_quantizer: u8,
     /// Over how long a rate target is kept on average: what one frame takes too much, or leaves, the next ones have this
     /// long to give back, or take. The encoder meets every frame's target itself, so this is its whole lag.
     pub rate_window: Span,
@@ -41,7 +39,6 @@ impl Default for Settings {
         Settings {
             preset: Preset::Standard,
             min_quantizer: 4,
-            max_quantizer: 127,
             rate_window: Span::from_millis(200),
             keyframe_percent: 400,
         }
@@ -67,8 +64,8 @@ impl fmt::Display for Settings {
         };
         write!(
             f,
-            "functional VP8, {preset}, quantisers {}-{}, rate kept over {}, keyframes up to {} %",
-            self.min_quantizer, self.max_quantizer, self.rate_window, self.keyframe_percent
+            "functional VP8, {preset}, quantiser {} or coarser, rate kept over {}, keyframes up to {} %",
+            self.min_quantizer, self.rate_window, self.keyframe_percent
         )
     }
 }

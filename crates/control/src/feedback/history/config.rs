@@ -13,7 +13,8 @@ pub struct Config {
     pub silence: Span,
     /// See `silence`.
     pub silence_rtts: i64,
-    /// How long a lost packet may still turn out to have been late.
+    /// How long a lost packet may still turn out to have been late: a minute, as libwebrtc remembers what it sent
+    /// (transport_feedback_adapter.cc, kSendTimeHistoryWindow). A queue of half a minute is no rarity on a cellular uplink.
     pub remember: Span,
     /// At most this many packets are remembered, so that a receiver that never reports costs bounded memory.
     pub capacity: usize,
@@ -25,7 +26,7 @@ impl Default for Config {
             reorder_packets: 3,
             silence: Span::from_secs(2),
             silence_rtts: 4,
-            remember: Span::from_secs(10),
+            remember: Span::from_secs(60),
             capacity: 1 << 17,
         }
     }

@@ -141,7 +141,7 @@ mod tests {
         packets.lose(1);
         packets.forget(Time::ZERO + config.remember, 2, &config);
         assert_eq!(packets.first(), 0);
-        packets.forget(Time::from_secs(1) + config.remember, 2, &config);
+        packets.forget(Time::from_millis(1_000) + config.remember, 2, &config);
         assert_eq!((packets.first(), packets.next()), (1, 2));
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, group = "target", value_parser = clap::value_parser!(u8).range(0..=127))]
     quantizer: Option<u8>,
     /// How much work: fast, standard or slow
-    #[arg(long, default_value = "standard", value_parser = preset)]
+    #[arg(long, default_value = "standard", value_parser = super::preset)]
     preset: Preset,
     /// The size to make the video, such as 1280x720 or 720p
     #[arg(long)]
@@ -75,13 +75,4 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let seconds = interval.as_secs_f64() * number as f64;
     eprintln!("{number} frames, {bytes} bytes, {:.0} kbps", bytes as f64 * 8.0 / 1e3 / seconds.max(f64::MIN_POSITIVE));
     Ok(())
-}
-
-fn preset(text: &str) -> Result<Preset, String> {
-    match text {
-        "fast" => Ok(Preset::Fast),
-        "standard" => Ok(Preset::Standard),
-        "slow" => Ok(Preset::Slow),
-        _ => Err(format!("'{text}' is no preset: choose fast, standard or slow")),
-    }
 }

@@ -1,0 +1,85 @@
+//! Who is compared.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use thalweg_codecs::functional::{FunctionalDecoder, Preset, Settings};
+use thalweg_codecs::{Codec, CodecPair, Decoder, EncodeError};
+use thalweg_units::Size;
+
+use crate::clock::cpu_seconds;
+
+/// What an encoder is told to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Aim {
+    /// One quantiser throughout.
+    Quantizer,
+    /// A rate.
+    Rate,
+}
+
+impl std::fmt::Display for Aim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Aim::Quantizer => "one quantiser",
+            Aim::Rate => "a rate",
+        })
+    }
+}
+
+/// An encoder with its settings.
+pub(super) struct Contender {
+    pub(super) name: String,
+    pub(super) is_libvpx: bool,
+    codec: Codec,
+}
+
+impl Contender {
+    pub(super) fn build(&self, size: Size) -> Result<CodecPair, EncodeError> {
+        self.codec.build(size)
+    }
+}
+
+/// libvpx in real time at `cpu_used` -8 if this build has it, and the functional encoder at each preset.
+pub(super) fn contenders(presets: &[Preset]) -> Vec<Contender> {
+    let settings = thalweg_codecs::libvpx::Settings { cpu_used: -8, ..Default::default() };
+    let libvpx = Contender { name: "libvpx -8".into(), is_libvpx: true, codec: Codec::Vp8(settings) };
+    let present = cfg!(feature = "libvpx").then_some(libvpx);
+    present.into_iter().chain(presets.iter().map(|preset| functional(*preset))).collect()
+}
+
+pub(super) fn functional(preset: Preset) -> Contender {
+    // One quantiser is one quantiser, however fine.
+    let settings = Settings { preset, min_quantizer: 0, ..Settings::default() };
+    Contender { name: name_of(preset), is_libvpx: false, codec: Codec::Functional(settings) }
+}
+
+pub(super) fn name_of(preset: Preset) -> String {
+    format!("{preset:?}").to_lowercase()
+}
+
+/// CPU time of libvpx's decoder over that of ours, stream by stream in turns; `None` without streams of libvpx.
+pub(super) fn decoder_speed(streams: &[Vec<Arc<[u8]>>]) -> anyhow::Result<Option<f64>> {
+    let (mut ours, mut theirs) = (0.0, 0.0);
+    for stream in streams {
+        ours += time(stream, &mut FunctionalDecoder::default())?;
+        #[cfg(feature = "libvpx")]
+        {
+            theirs += time(stream, &mut thalweg_codecs::libvpx::Vp8Decoder::new()?)?;
+        }
+        #[cfg(not(feature = "libvpx"))]
+        {
+            theirs += 0.0;
+        }
+    }
+    Ok((ours > 0.0 && theirs > 0.0).then(|| theirs / ours))
+}
+
+fn time(stream: &[Arc<[u8]>], decoder: &mut dyn Decoder) -> anyhow::Result<f64> {
+    let start = cpu_seconds();
+    for frame in stream {
+        decoder.decode(frame)?;
+    }
+    Ok(cpu_seconds() - start)
+}

@@ -1,0 +1,87 @@
+//! Curves of quality and time over rate, and how far two are apart.
+
+use serde::Serialize;
+
+use super::contenders::Aim;
+
+/// A clip encoded once.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Point {
+    pub(super) kbps: f64,
+    /// The mean of the pictures' PSNR of luma.
+    pub(super) psnr_db: f64,
+    /// CPU time a picture.
+    pub(super) encode_ms: f64,
+}
+
+/// Runs of one encoder, by ascending rate.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Curve {
+    pub(super) encoder: String,
+    pub(super) aim: Aim,
+    pub(super) points: Vec<Point>,
+}
+
+impl Curve {
+    pub(super) fn new(encoder: &str, aim: Aim, mut points: Vec<Point>) -> Curve {
+        points.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
+        Curve { encoder: encoder.into(), aim, points }
+    }
+
+    /// A value at a rate, on straight lines over the rate's logarithm.
+    fn at(&self, kbps: f64, value: &impl Fn(&Point) -> f64) -> f64 {
+        let next = self.points.partition_point(|point| point.kbps < kbps).clamp(1, self.points.len() - 1);
+        let (a, b) = (&self.points[next - 1], &self.points[next]);
+        let share = (kbps / a.kbps).ln() / (b.kbps / a.kbps).ln();
+        value(a) + share * (value(b) - value(a))
+    }
+
+    /// The means of a value of this curve and the other over the rates (in the logarithm) that both have within a range;
+    /// `None` where they share none.
+    pub(super) fn compare(
+        &self,
+        other: &Curve,
+        (least, most): (f64, f64),
+        value: impl Fn(&Point) -> f64,
+    ) -> Option<(f64, f64)> {
+        const STEPS: i32 = 100;
+        let least = self.points.first()?.kbps.max(other.points.first()?.kbps).max(least);
+        let most = self.points.last()?.kbps.min(other.points.last()?.kbps).min(most);
+        if least >= most || self.points.len() < 2 || other.points.len() < 2 {
+            return None;
+        }
+        let rates = (0..=STEPS).map(|step| least * (most / least).powf(f64::from(step) / f64::from(STEPS)));
+        let (mut ours, mut theirs) = (0.0, 0.0);
+        for kbps in rates {
+            ours += self.at(kbps, &value);
+            theirs += other.at(kbps, &value);
+        }
+        let count = f64::from(STEPS + 1);
+        Some((ours / count, theirs / count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(points: &[(f64, f64)]) -> Curve {
+        let points = points.iter().map(|&(kbps, psnr_db)| Point { kbps, psnr_db, encode_ms: 1.0 }).collect();
+        Curve::new("one", Aim::Rate, points)
+    }
+
+    #[test]
+    fn curves_are_compared_over_the_rates_they_share_in_the_logarithm() {
+        let ours = curve(&[(1600.0, 40.0), (400.0, 36.0)]);
+        let theirs = curve(&[(100.0, 31.0), (6400.0, 43.0)]);
+        let (a, b) = ours.compare(&theirs, (1.0, 1e6), |point| point.psnr_db).unwrap();
+        assert!((a - 38.0).abs() < 1e-9 && (b - 37.0).abs() < 1e-9, "{a} {b}");
+    }
+
+    #[test]
+    fn curves_that_share_no_rates_are_not_compared() {
+        let (low, high) = (curve(&[(100.0, 30.0), (200.0, 31.0)]), curve(&[(300.0, 32.0), (400.0, 33.0)]));
+        assert!(low.compare(&high, (1.0, 1e6), |point| point.psnr_db).is_none());
+        assert!(low.compare(&low, (250.0, 1e6), |point| point.psnr_db).is_none());
+    }
+}

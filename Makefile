@@ -12,12 +12,12 @@ demo: setup
 	@echo "open out/report.html in a browser"
 
 test: setup
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --features thalweg-vp8/libvpx
 
 # What CI adds: formatting, lints, documentation.
 check: setup
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features thalweg-vp8/libvpx -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 # Every parser of bytes from outside against its corpora and seeded mutations, on the stable compiler; fuzz/Cargo.toml says how to

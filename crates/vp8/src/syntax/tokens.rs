@@ -107,15 +107,13 @@ pub fn read(
 ) -> bool {
     let mut any = 0;
     coefficients.ends[Y2] = 0;
-    // A local reader is kept in registers.
-    let mut local = reader.clone();
     let mut read = |block: usize, kind: BlockKind, factors: &Factors| {
         let (x, y) = EDGES[block];
         let (above, left) = (&mut above[usize::from(x)], &mut left[usize::from(y)]);
         let target = &mut coefficients.blocks[block];
         let first = kind.first();
         let end =
-            read_block(&mut local, &probabilities[kind as usize], usize::from(*above + *left), first, factors, target);
+            read_block(reader, &probabilities[kind as usize], usize::from(*above + *left), first, factors, target);
         let is_coded = u8::from(end > first);
         (*above, *left) = (is_coded, is_coded);
         any |= is_coded;
@@ -129,7 +127,6 @@ pub fn read(
     };
     (0..16).for_each(|block| read(block, luma, &factors.luma));
     (16..24).for_each(|block| read(block, BlockKind::Chroma, &factors.chroma));
-    *reader = local;
     any != 0
 }
 
@@ -143,13 +140,28 @@ fn read_block(
     factors: &Factors,
     block: &mut Block,
 ) -> usize {
-    let mut place = first;
-    let mut node = &probabilities[usize::from(BANDS[place])][context];
+    let node = &probabilities[usize::from(BANDS[first])][context];
     if !reader.bool(node[0]) {
-        return place;
+        return first;
     }
+    // A local reader is kept in registers.
+    let mut local = reader.clone();
+    let end = read_coded(&mut local, probabilities, node, first, factors, block);
+    *reader = local;
+    end
+}
+
+/// Reads a block that is known to go on at a place; returns the place after the last that is coded.
+#[inline(always)]
+fn read_coded<'a>(
+    reader: &mut Reader<'_>,
+    probabilities: &'a [[[Probability; 11]; 3]; 8],
+    mut node: &'a [Probability; 11],
+    mut place: usize,
+    factors: &Factors,
+    block: &mut Block,
+) -> usize {
     loop {
-        // Here the block is known to go on.
         while !reader.bool(node[1]) {
             place += 1;
             if place == 16 {

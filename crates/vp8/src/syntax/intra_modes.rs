@@ -210,7 +210,7 @@ pub fn modes_beside(
     left: &[SubblockMode; 4],
 ) -> (SubblockMode, SubblockMode) {
     let above = if index < 4 { above[index] } else { modes[index - 4] };
-    let left = if index % 4 == 0 { left[index / 4] } else { modes[index - 1] };
+    let left = if index.is_multiple_of(4) { left[index / 4] } else { modes[index - 1] };
     (above, left)
 }
 

@@ -9,8 +9,7 @@ use crate::syntax::{FrameHeader, MacroblockModes};
 
 /// The level for a quantiser.
 pub fn filter_level(quantizer: u8, _kind: PlanKind) -> u8 {
-    let t = crate::encode::tune;
-    (t("LF0", 0) + i64::from(quantizer) * t("LF", 48) / 128).clamp(0, 63) as u8
+    quantizer * 3 / 8
 }
 
 /// Filters a reconstructed image as a decoder will.

@@ -77,8 +77,8 @@ impl<'a> Analysis<'a> {
 
     /// Finds out about the image as one predicted from references.
     fn analyse(&self, references: &References, from: ReferenceSet, quantizer: u8) -> Found {
-        let weights = Weights::new(OTHER_FACTORS[usize::from(quantizer.min(127))] as i16);
         let (kernels, speed) = (self.kernels, self.settings.speed);
+        let weights = Weights::new(OTHER_FACTORS[usize::from(quantizer.min(127))] as i16, speed);
         analysis::analyse(kernels, self.state, references, self.image, from, &weights, speed)
     }
 
@@ -86,6 +86,14 @@ impl<'a> Analysis<'a> {
     #[must_use]
     pub fn encode(&self, quantizer: u8) -> Coded {
         coding::code(self, coding::Coding::at(quantizer))
+    }
+
+    /// Codes the image as [`encode`](Self::encode) does, for the last time: its memory is used for the frame's picture, which
+    /// saves a copy.
+    #[must_use]
+    pub fn finish(mut self, quantizer: u8) -> Coded {
+        let prediction = self.found.as_mut().map(|found| std::mem::replace(&mut found.prediction, Image::nothing()));
+        coding::code_over(&self, coding::Coding::at(quantizer), prediction)
     }
 
     /// Codes the image to at most so many bytes, as finely as that allows: usually to nine tenths of them or more, in two codings or
@@ -123,18 +131,5 @@ impl<'a> Analysis<'a> {
 /// # Errors
 /// When it is to be predicted from frames that are not there or of another size.
 pub fn encode(state: &State, image: &Image, plan: &Plan, settings: &Settings) -> Result<Coded, EncodeError> {
-    Ok(Analysis::new(state, image, plan, settings)?.encode(plan.quantizer))
-}
-
-/// TEMPORARY
-pub fn tune(name: &'static str, default: i64) -> i64 {
-    use std::cell::RefCell;
-    thread_local!(static M: RefCell<Vec<(&'static str, i64)>> = const { RefCell::new(Vec::new()) });
-    M.with(|m| {
-        let mut m = m.borrow_mut();
-        if let Some(x) = m.iter().find(|x| std::ptr::eq(x.0, name)) { return x.1; }
-        let v = std::env::var(name).ok().and_then(|t| t.parse().ok()).unwrap_or(default);
-        m.push((name, v));
-        v
-    })
+    Ok(Analysis::new(state, image, plan, settings)?.finish(plan.quantizer))
 }

@@ -55,6 +55,11 @@ impl Image {
         Self { size, pixels: Bytes::any(Self::coded_length(size)), hash: OnceLock::new() }
     }
 
+    /// What is left in the place of a picture that is taken away: the smallest there is.
+    pub(crate) fn nothing() -> Self {
+        Self::blank(Size::new(1, 1).expect("a pixel is a picture"))
+    }
+
     /// The picture whose shown pixels are `bytes`: the planes Y, U and V one after the other without gaps. What
     /// is coded beyond the edges repeats them.
     ///

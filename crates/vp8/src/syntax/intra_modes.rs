@@ -197,9 +197,21 @@ pub fn key_subblock_modes(
     above: &[SubblockMode; 4],
     left: &[SubblockMode; 4],
 ) -> &'static [Probability; 9] {
+    let (above, left) = modes_beside(modes, index, above, left);
+    &KEY_SUBBLOCK_MODES[above as usize][left as usize]
+}
+
+/// The modes above a subblock and to the left of it, in its macroblock or beside it.
+#[must_use]
+pub fn modes_beside(
+    modes: &[SubblockMode; 16],
+    index: usize,
+    above: &[SubblockMode; 4],
+    left: &[SubblockMode; 4],
+) -> (SubblockMode, SubblockMode) {
     let above = if index < 4 { above[index] } else { modes[index - 4] };
     let left = if index.is_multiple_of(4) { left[index / 4] } else { modes[index - 1] };
-    &KEY_SUBBLOCK_MODES[above as usize][left as usize]
+    (above, left)
 }
 
 /// Reads the modes of an intra macroblock of any other frame, given the probabilities of its luma and chroma modes.

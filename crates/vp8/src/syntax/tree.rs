@@ -38,20 +38,31 @@ impl<T: Copy + PartialEq> Tree<T> {
 
     /// Calls `step` with each node on the way to a value and the branch that is taken there: what an encoder that
     /// counts or prices bools needs.
+    #[inline]
     pub fn walk(self, value: T, mut step: impl FnMut(usize, bool)) {
         let mut path = [(0, false); DEEPEST];
-        let length = self.find(0, value, &mut path, 0).unwrap_or(0);
-        debug_assert!(length > 0, "the value is not in the tree");
-        path[..length].iter().for_each(|&(node, bool)| step(node, bool));
+        let mut start = DEEPEST - 1;
+        path[start] = self.branch_to(|branch| matches!(branch, Branch::Leaf(leaf) if leaf == value));
+        while path[start].0 > 0 {
+            let child = path[start].0;
+            start -= 1;
+            path[start] = self.branch_to(|branch| matches!(branch, Branch::Node(node) if node == child));
+        }
+        path[start..].iter().for_each(|&(node, bool)| step(node, bool));
     }
 
-    fn find(self, node: usize, value: T, path: &mut [(usize, bool); DEEPEST], depth: usize) -> Option<usize> {
-        [false, true].into_iter().find_map(|bool| {
-            path[depth] = (node, bool);
-            match self.0[node][usize::from(bool)] {
-                Branch::Node(next) => self.find(next, value, path, depth + 1),
-                Branch::Leaf(leaf) => (leaf == value).then_some(depth + 1),
+    /// The node that has a branch, and which of its two that is.
+    #[inline]
+    fn branch_to(self, is_it: impl Fn(Branch<T>) -> bool) -> (usize, bool) {
+        for (node, &[no, yes]) in self.0.iter().enumerate() {
+            if is_it(no) {
+                return (node, false);
             }
-        })
+            if is_it(yes) {
+                return (node, true);
+            }
+        }
+        debug_assert!(false, "the value is not in the tree");
+        (0, false)
     }
 }

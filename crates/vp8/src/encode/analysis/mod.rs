@@ -4,6 +4,9 @@
 //! starts from coefficients that are ready to be quantised, over pixels that are already predicted. Only macroblocks
 //! that are predicted from this frame itself are left to the candidates.
 
+use std::cell::OnceCell;
+use std::sync::Arc;
+
 mod inter;
 mod intra;
 mod motion;
@@ -18,7 +21,7 @@ use predict::predict;
 use vectors::VectorCosts;
 
 use super::coding::probabilities::VectorCounts;
-use super::coding::residual::{Transform, Transformed, gather_second_order};
+use super::coding::residual::{Transform, Transformed};
 use super::plan::ReferenceSet;
 use super::settings::Speed;
 use super::weights::Weights;
@@ -31,8 +34,16 @@ use crate::syntax::{Motion, Neighbours, Prediction, Reference, SignBias};
 /// How a macroblock is to be coded.
 #[derive(Debug, Clone, Copy)]
 pub enum Choice {
-    /// From another frame: how, and which of the transformed residuals is its.
-    Inter { prediction: Prediction, residual: usize },
+    /// From another frame.
+    Inter {
+        /// How.
+        prediction: Prediction,
+        /// How much the prediction differs: the sum of absolute differences of luma, and twice that of chroma.
+        difference: u32,
+        /// Which of the transformed residuals is its; none when it differs too little to be worth any at the
+        /// plan's quantiser.
+        residual: Option<usize>,
+    },
     /// From its own frame, in whichever way turns out best.
     Intra,
 }
@@ -86,7 +97,7 @@ pub fn analyse(
     speed: Speed,
 ) -> Found {
     let costs = VectorCosts::new(&state.probabilities().vectors);
-    let references = padded(references, from);
+    let references = distinct(references, from, speed);
     let (effort, quarters) = efforts(speed);
     let choice = InterChoice { kernels, size: image.size(), costs: &costs, weights, effort, quarters };
     let size = image.size();
@@ -101,18 +112,19 @@ pub fn analyse(
     let mut neighbours = Neighbours::new(size);
     for position in (0..size.rows()).flat_map(|row| (0..size.columns()).map(move |column| (column, row))) {
         let (column, row) = position;
-        let (luma, chroma) = (16 * (row * source.stride + column), 8 * (row * source.stride / 2 + column));
+        let stride = source.stride;
+        let (luma, chroma) = (16 * (row * stride + column), 8 * (row * stride / 2 + column));
         let block = SourceBlock {
             luma: &source.y[luma..],
             stride: source.stride,
             place: (16 * column as i32, 16 * row as i32),
         };
         let survey = |reference| neighbours.survey(reference, SignBias::default());
-        let (mut reference, mut survey_of_best) = (&references[0], survey(references[0].reference));
+        let (mut reference, mut survey_of_best) = (references[0].padded(), survey(references[0].reference));
         let mut best = choice.choose(block, reference, &neighbours, &survey_of_best);
         for older in &references[1..] {
             if best.difference > weights.older {
-                let survey = survey(older.reference);
+                let (older, survey) = (older.padded(), survey(older.reference));
                 let other = choice.choose(block, older, &neighbours, &survey);
                 let price = (weights.difference_per_bit * 4) >> 8;
                 if other.cost + price < best.cost {
@@ -130,22 +142,20 @@ pub fn analyse(
                 continue;
             }
         }
-        let mut coefficients = [[0; 16]; 25];
-        let transform = Transform {
-            kernels,
-            source: [block.luma, &source.u[chroma..], &source.v[chroma..]],
-            source_strides: [source.stride, source.stride / 2, source.stride / 2],
-        };
-        transform.luma(&planes.y[luma..], planes.stride, &mut coefficients);
-        transform.chroma(1, &planes.u[chroma..], planes.stride / 2, &mut coefficients);
-        transform.chroma(2, &planes.v[chroma..], planes.stride / 2, &mut coefficients);
+        let chroma_difference = [(source.u, &*planes.u), (source.v, &*planes.v)].map(|(source, prediction)| {
+            kernels.sad_8x8(&source[chroma..], stride / 2, &prediction[chroma..], stride / 2)
+        });
+        let difference = best.difference + 2 * (chroma_difference[0] + chroma_difference[1]);
         let prediction = Prediction::Inter { reference: reference.reference, motion: best.motion };
-        if prediction.has_y2() {
-            gather_second_order(kernels, &mut coefficients);
-        }
+        let residual = (difference > weights.quiet).then(|| {
+            let index = found.residuals.len();
+            found.residuals.0.push([[0; 16]; 25]);
+            let transform = Transform::of(kernels, source, position);
+            transform.all(&planes.as_planes(), prediction.has_y2(), &mut found.residuals.0[index]);
+            index
+        });
         count_vectors(&best, survey_of_best.best, &mut found.vectors);
-        found.choices.push(Choice::Inter { prediction, residual: found.residuals.len() });
-        found.residuals.0.push(coefficients);
+        found.choices.push(Choice::Inter { prediction, difference, residual });
         neighbours.advance(&prediction);
     }
     found
@@ -155,12 +165,10 @@ pub fn analyse(
 pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
     let reference = Reference::ALL.into_iter().find(|&reference| from.contains(reference)).unwrap_or(Reference::Last);
     let prediction = Prediction::Inter { reference, motion: Motion::Zero };
-    let mut residuals = Residuals::with_capacity(1);
-    residuals.0.push([[0; 16]; 25]);
     Found {
-        choices: vec![Choice::Inter { prediction, residual: 0 }; size.macroblocks()],
+        choices: vec![Choice::Inter { prediction, difference: 0, residual: None }; size.macroblocks()],
         prediction: Image::clone(references.get(reference)),
-        residuals,
+        residuals: Residuals::with_capacity(0),
         vectors: VectorCounts::default(),
     }
 }
@@ -181,33 +189,48 @@ fn count_vectors(found: &MotionFound, best: crate::syntax::MotionVector, counts:
     }
 }
 
-/// The distinct references that may be predicted from, padded.
-fn padded(all: &References, from: ReferenceSet) -> Vec<PaddedReference> {
-    let mut images: Vec<&std::sync::Arc<Image>> = Vec::new();
-    let mut references = Vec::new();
+/// A reference, padded when it is first asked for: older ones often are not.
+struct LazyReference<'a> {
+    reference: Reference,
+    image: &'a Arc<Image>,
+    padded: OnceCell<PaddedReference>,
+}
+
+impl LazyReference<'_> {
+    fn padded(&self) -> &PaddedReference {
+        self.padded.get_or_init(|| {
+            let padded = |plane| Padded::new(self.image, plane);
+            PaddedReference { reference: self.reference, y: padded(Plane::Y), u: padded(Plane::U), v: padded(Plane::V) }
+        })
+    }
+}
+
+/// The distinct references that may be predicted from; when there is little time only the first.
+fn distinct(all: &References, from: ReferenceSet, speed: Speed) -> Vec<LazyReference<'_>> {
+    let mut references: Vec<LazyReference<'_>> = Vec::new();
     for reference in Reference::ALL {
         let image = all.get(reference);
-        if !from.contains(reference) || images.iter().any(|other| std::sync::Arc::ptr_eq(other, image)) {
-            continue;
+        if from.contains(reference) && !references.iter().any(|other| Arc::ptr_eq(other.image, image)) {
+            references.push(LazyReference { reference, image, padded: OnceCell::new() });
         }
-        images.push(image);
-        let padded = |plane| Padded::new(image, plane);
-        references.push(PaddedReference { reference, y: padded(Plane::Y), u: padded(Plane::U), v: padded(Plane::V) });
+    }
+    if speed == Speed::Fast {
+        references.truncate(1);
     }
     references
 }
 
 /// What the search for a macroblock and for its quarters may spend.
-fn efforts(speed: Speed) -> (Effort, Option<Effort>) {
+const fn efforts(speed: Speed) -> (Effort, Option<Effort>) {
     match speed {
-        Speed::Fast => (Effort { first_step: 4, rounds: 4, quarter_rounds: 0 }, None),
+        Speed::Fast => (Effort { first_step: 4, rounds: 4, half_rounds: 0, quarter_rounds: 1 }, None),
         Speed::Standard => (
-            Effort { first_step: crate::encode::tune("EF", 8) as i32, rounds: 8, quarter_rounds: crate::encode::tune("EQ", 3) as u32 },
-            Some(Effort { first_step: crate::encode::tune("ESF", 2) as i32, rounds: 4, quarter_rounds: crate::encode::tune("ESQ", 1) as u32 }),
+            Effort { first_step: 4, rounds: 8, half_rounds: 1, quarter_rounds: 2 },
+            Some(Effort { first_step: 2, rounds: 4, half_rounds: 0, quarter_rounds: 1 }),
         ),
         Speed::Slow => (
-            Effort { first_step: 16, rounds: 16, quarter_rounds: 3 },
-            Some(Effort { first_step: 4, rounds: 8, quarter_rounds: 3 }),
+            Effort { first_step: 16, rounds: 16, half_rounds: 2, quarter_rounds: 6 },
+            Some(Effort { first_step: 4, rounds: 8, half_rounds: 1, quarter_rounds: 3 }),
         ),
     }
 }

@@ -1,8 +1,9 @@
 //! Macroblocks predicted from their own frame: modes are tried in place, on the reconstruction as it is so far.
 
 use super::macroblocks::MacroblockCoder;
+use super::mode_costs;
 use super::quantizers::MacroblockQuantizer;
-use super::residual::{Residual, Transform, gather_second_order};
+use super::residual::{Residual, Transform};
 use crate::encode::cost::{self, Cost};
 use crate::encode::weights::Weights;
 use crate::image::{Planes, PlanesMut};
@@ -10,8 +11,7 @@ use crate::kernels::Kernels;
 use crate::predict::intra::{SubblockEdges, predict_chroma, predict_luma, predict_subblock};
 use crate::residual;
 use crate::syntax::intra_modes::{
-    CHROMA_TREE, KEY_CHROMA_MODES, KEY_LUMA_MODES, KEY_LUMA_TREE, LUMA_TREE, SUBBLOCK_MODES, SUBBLOCK_TREE,
-    key_subblock_modes,
+    CHROMA_TREE, KEY_CHROMA_MODES, KEY_LUMA_MODES, KEY_LUMA_TREE, LUMA_TREE, modes_beside,
 };
 use crate::syntax::{BlockMode, IntraModes, LumaMode, Neighbours, Probabilities, SubblockMode};
 
@@ -64,14 +64,8 @@ impl IntraAttempt<'_> {
         (16 * (row * self.source.stride + column), 8 * (row * self.source.stride / 2 + column))
     }
 
-    fn transform(&self) -> Transform<'_> {
-        let (luma, chroma) = self.starts();
-        let Planes { y, u, v, stride } = self.source;
-        Transform {
-            kernels: self.kernels,
-            source: [&y[luma..], &u[chroma..], &v[chroma..]],
-            source_strides: [stride, stride / 2, stride / 2],
-        }
+    const fn transform(&self) -> Transform<'_> {
+        Transform::of(self.kernels, self.source, self.position)
     }
 
     /// Bits as values of the Hadamard transform.
@@ -120,15 +114,10 @@ impl IntraAttempt<'_> {
     /// Codes luma as a whole, and chroma.
     fn code_whole(&self, planes: &mut PlanesMut<'_>, residual: &mut Residual, luma: BlockMode, chroma: BlockMode) -> bool {
         let (column, row) = self.position;
-        let (luma_at, chroma_at) = self.starts();
         predict_luma(planes, column, row, luma);
         predict_chroma(planes, column, row, chroma);
         let mut coefficients = [[0; 16]; 25];
-        let transform = self.transform();
-        transform.luma(&planes.y[luma_at..], planes.stride, &mut coefficients);
-        transform.chroma(1, &planes.u[chroma_at..], planes.stride / 2, &mut coefficients);
-        transform.chroma(2, &planes.v[chroma_at..], planes.stride / 2, &mut coefficients);
-        gather_second_order(self.kernels, &mut coefficients);
+        self.transform().all(&planes.as_planes(), true, &mut coefficients);
         let any = !self.drops_levels && residual.quantize(self.kernels, &coefficients, self.quantizer, true);
         if any {
             residual.add(self.kernels, planes, self.position, true);
@@ -139,12 +128,9 @@ impl IntraAttempt<'_> {
     /// Codes chroma alone.
     fn code_chroma(&self, planes: &mut PlanesMut<'_>, residual: &mut Residual, mode: BlockMode) -> bool {
         let (column, row) = self.position;
-        let (_, at) = self.starts();
         predict_chroma(planes, column, row, mode);
         let mut coefficients = [[0; 16]; 25];
-        let transform = self.transform();
-        transform.chroma(1, &planes.u[at..], planes.stride / 2, &mut coefficients);
-        transform.chroma(2, &planes.v[at..], planes.stride / 2, &mut coefficients);
+        self.transform().chroma(&planes.as_planes(), &mut coefficients);
         let any = residual.quantize_blocks(self.kernels, &coefficients, &self.quantizer.chroma, 16..24);
         residual::add_chroma(self.kernels, &residual.restored, planes, column, row);
         any
@@ -171,13 +157,16 @@ impl IntraAttempt<'_> {
         for subblock in 0..16 {
             let start = at + subblock / 4 * 4 * stride + subblock % 4 * 4;
             let source = &self.source.y[start..];
-            let probabilities =
-                if self.is_key { key_subblock_modes(&modes, subblock, &above, &left) } else { &SUBBLOCK_MODES };
+            let bits = if self.is_key {
+                let (above, left) = modes_beside(&modes, subblock, &above, &left);
+                mode_costs::in_key_frame(above, left)
+            } else {
+                mode_costs::in_other_frames()
+            };
             let costs = SubblockMode::ALL.map(|mode| {
                 predict_subblock(planes.y, at, stride, &edges, subblock, mode);
-                let mut bits = 0;
-                SUBBLOCK_TREE.walk(mode, |node, bool| bits += cost::of_bool(probabilities[node], bool));
-                (mode, self.kernels.satd_4x4(source, stride, &planes.y[start..], stride) + self.weigh(bits))
+                let left = self.kernels.satd_4x4(source, stride, &planes.y[start..], stride);
+                (mode, left + self.weigh(bits[mode as usize]))
             });
             let (mode, cost) = cheapest(costs);
             total += cost;

@@ -2,7 +2,7 @@
 
 use super::probabilities::IntraCounts;
 use super::quantizers::MacroblockQuantizer;
-use super::residual::{Residual, Transformed};
+use super::residual::{Residual, Transform, Transformed};
 use super::tokens::Tokens;
 use super::trim::{TokenCosts, Trimmer};
 use crate::encode::weights::Weights;
@@ -91,11 +91,21 @@ impl<'a> MacroblockCoder<'a> {
         }
     }
 
-    /// Codes the next macroblock, which is predicted from another frame, the prediction being in the image already.
-    pub fn inter(&mut self, prediction: Prediction, coefficients: &Transformed) {
+    /// Codes the next macroblock, which is predicted from another frame, the prediction being in the image already; its
+    /// residual may be transformed already, too.
+    pub fn inter(&mut self, prediction: Prediction, difference: u32, transformed: Option<&Transformed>) {
         let has_y2 = prediction.has_y2();
-        let mut any = !self.drops_levels && self.residual.quantize(self.kernels, coefficients, self.quantizer, has_y2);
-        any = any && self.trim(coefficients, has_y2);
+        let mut any = !self.drops_levels && difference > self.weights.quiet;
+        if any {
+            let mut coefficients = [[0; 16]; 25];
+            let coefficients = transformed.unwrap_or_else(|| {
+                let transform = Transform::of(self.kernels, self.source.planes(), self.neighbours.position());
+                transform.all(&self.coded.image.planes(), has_y2, &mut coefficients);
+                &coefficients
+            });
+            any = self.residual.quantize(self.kernels, coefficients, self.quantizer, has_y2)
+                && self.trim(coefficients, has_y2);
+        }
         if any {
             let position = self.neighbours.position();
             self.residual.add(self.kernels, &mut self.coded.image.planes_mut(), position, has_y2);

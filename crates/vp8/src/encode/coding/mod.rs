@@ -3,6 +3,7 @@
 mod frame;
 mod intra;
 pub mod macroblocks;
+mod mode_costs;
 pub mod probabilities;
 mod quantizers;
 pub mod residual;
@@ -60,6 +61,11 @@ impl Coding {
 
 /// Codes an analysed image.
 pub fn code(analysis: &Analysis<'_>, coding: Coding) -> Coded {
+    code_over(analysis, coding, analysis.found.as_ref().map(|found| found.prediction.clone()))
+}
+
+/// Codes an analysed image, over the predictions from other frames if it has any.
+pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -> Coded {
     let quantizer = coding.quantizer.min(127);
     let quantizers = QuantizerHeader { luma: quantizer, ..QuantizerHeader::default() };
     let factors = quantizers.factors(quantizer);
@@ -69,10 +75,11 @@ pub fn code(analysis: &Analysis<'_>, coding: Coding) -> Coded {
     };
     let CodedMacroblocks { mut image, modes, tokens, counts } = code_macroblocks(
         analysis,
-        &MacroblockQuantizer::new(&factors, analysis.settings.speed),
-        &Weights::new(factors.luma[1]),
+        &MacroblockQuantizer::new(&factors),
+        &Weights::new(factors.luma[1], analysis.settings.speed),
         before,
         coding.drops_levels,
+        prediction.unwrap_or_else(|| Image::blank(analysis.image.size())),
     );
     let coefficients = probabilities::choose_coefficients(&tokens, &before.coefficients);
     let filter = FilterHeader { level: filter_level(quantizer, analysis.plan.kind), ..FilterHeader::default() };
@@ -101,20 +108,21 @@ fn code_macroblocks(
     weights: &Weights,
     before: &Probabilities,
     drops_levels: bool,
+    image: Image,
 ) -> CodedMacroblocks {
     let source = analysis.image;
-    let coder = |image, is_key| {
-        MacroblockCoder::new(analysis.kernels, source, quantizer, weights, before, image, is_key, drops_levels)
-    };
+    let is_key = analysis.found.is_none();
+    let mut coder =
+        MacroblockCoder::new(analysis.kernels, source, quantizer, weights, before, image, is_key, drops_levels);
     let Some(found) = &analysis.found else {
-        let mut coder = coder(Image::blank(source.size()), true);
         (0..source.size().macroblocks()).for_each(|_| coder.intra());
         return coder.coded;
     };
-    let mut coder = coder(found.prediction.clone(), false);
     for choice in &found.choices {
         match choice {
-            Choice::Inter { prediction, residual } => coder.inter(*prediction, &found.residuals[*residual]),
+            Choice::Inter { prediction, difference, residual } => {
+                coder.inter(*prediction, *difference, residual.map(|index| &found.residuals[index]));
+            }
             Choice::Intra => coder.intra(),
         }
     }

@@ -1,6 +1,6 @@
 //! What prediction leaves of a macroblock: transformed, quantised, and added again.
 
-use crate::image::PlanesMut;
+use crate::image::{Planes, PlanesMut};
 use crate::kernels::{Block, BlockQuantizer, Kernels};
 use crate::residual;
 use crate::syntax::Coefficients;
@@ -13,32 +13,51 @@ pub type Transformed = [Block; 25];
 
 /// Transforms what is left of a macroblock of the source when its prediction is taken from it.
 pub struct Transform<'a> {
-    pub kernels: &'static Kernels,
-    /// The source's planes, each from the macroblock's first pixel on, and the distance of two rows of each.
-    pub source: [&'a [u8]; 3],
-    pub source_strides: [usize; 3],
+    kernels: &'static Kernels,
+    source: Planes<'a>,
+    /// Where the macroblock starts in luma and in chroma.
+    starts: (usize, usize),
 }
 
-impl Transform<'_> {
-    /// Luma, given its prediction.
+impl<'a> Transform<'a> {
+    /// For the macroblock in a column and row.
+    pub const fn of(kernels: &'static Kernels, source: Planes<'a>, (column, row): (usize, usize)) -> Self {
+        let stride = source.stride;
+        let starts = (16 * (row * stride + column), 8 * (row * stride / 2 + column));
+        Self { kernels, source, starts }
+    }
+
+    /// All of it, given predictions at the same places, the first coefficients of luma in a Y2 block if it has one.
     #[inline]
-    pub fn luma(&self, prediction: &[u8], stride: usize, coefficients: &mut Transformed) {
-        let (source, source_stride) = (self.source[0], self.source_strides[0]);
+    pub fn all(&self, prediction: &Planes<'_>, has_y2: bool, coefficients: &mut Transformed) {
+        self.luma(prediction, coefficients);
+        self.chroma(prediction, coefficients);
+        if has_y2 {
+            gather_second_order(self.kernels, coefficients);
+        }
+    }
+
+    /// Luma.
+    #[inline]
+    pub fn luma(&self, prediction: &Planes<'_>, coefficients: &mut Transformed) {
+        let (at, stride) = (self.starts.0, self.source.stride);
         for row in 0..4 {
-            let source = &source[4 * row * source_stride..];
-            let blocks = self.kernels.forward_dct_four(source, source_stride, &prediction[4 * row * stride..], stride);
+            let at = at + 4 * row * stride;
+            let blocks = self.kernels.forward_dct_four(&self.source.y[at..], stride, &prediction.y[at..], stride);
             coefficients[4 * row..][..4].copy_from_slice(&blocks);
         }
     }
 
-    /// A chroma plane (1 or 2), given its prediction.
+    /// Both chroma planes.
     #[inline]
-    pub fn chroma(&self, plane: usize, prediction: &[u8], stride: usize, coefficients: &mut Transformed) {
-        let (source, source_stride) = (self.source[plane], self.source_strides[plane]);
-        for row in 0..2 {
-            let source = &source[4 * row * source_stride..];
-            let blocks = self.kernels.forward_dct_pair(source, source_stride, &prediction[4 * row * stride..], stride);
-            coefficients[12 + 4 * plane + 2 * row..][..2].copy_from_slice(&blocks);
+    pub fn chroma(&self, prediction: &Planes<'_>, coefficients: &mut Transformed) {
+        let (at, stride) = (self.starts.1, self.source.stride / 2);
+        for (first, source, prediction) in [(16, self.source.u, prediction.u), (20, self.source.v, prediction.v)] {
+            for row in 0..2 {
+                let at = at + 4 * row * stride;
+                let blocks = self.kernels.forward_dct_pair(&source[at..], stride, &prediction[at..], stride);
+                coefficients[first + 2 * row..][..2].copy_from_slice(&blocks);
+            }
         }
     }
 }

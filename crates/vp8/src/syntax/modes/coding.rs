@@ -1,0 +1,110 @@
+//! How macroblocks' modes are read and written.
+
+use super::{MacroblockModes, Neighbours, Prediction, split};
+use crate::bool_coder::{Probability, Reader, Writer};
+use crate::syntax::intra_modes;
+use crate::syntax::motion::{MOTION_TREE, Motion, MotionMode, Reference, SignBias};
+use crate::syntax::motion_vectors;
+use crate::syntax::probabilities::Probabilities;
+use crate::syntax::tree::{Branch::Leaf, Branch::Node, Tree};
+
+/// What the modes of all macroblocks of a frame depend on.
+#[derive(Debug, Clone)]
+pub struct ModeCoding {
+    /// Whether the frame is a key frame.
+    pub is_key: bool,
+    /// The probabilities of the segments' tree (nodes for 0-1 or 2-3, 0 or 1, 2 or 3); none when the frame leaves the
+    /// segment map as it is.
+    pub segments: Option<[Probability; 3]>,
+    /// The probability that a macroblock is not skipped; none when none is.
+    pub skip: Option<Probability>,
+    /// The probability that a macroblock is predicted from its own frame. Key frames have no use for it nor the next.
+    pub intra: Probability,
+    /// The probability that the last frame is the reference.
+    pub last: Probability,
+    /// The probability that the golden frame is it, if the last is not.
+    pub golden: Probability,
+    /// Whose vectors count backwards.
+    pub sign_bias: SignBias,
+}
+
+/// Of segments (section 10).
+const SEGMENT_TREE: Tree<u8> = Tree(&[[Node(1), Node(2)], [Leaf(0), Leaf(1)], [Leaf(2), Leaf(3)]]);
+
+impl ModeCoding {
+    /// Reads a macroblock's modes.
+    pub fn read(
+        &self,
+        reader: &mut Reader<'_>,
+        probabilities: &Probabilities,
+        neighbours: &Neighbours,
+    ) -> MacroblockModes {
+        let segment = self.segments.map(|segments| SEGMENT_TREE.read(reader, &segments));
+        let is_skipped = self.skip.is_some_and(|probability| reader.bool(probability));
+        let prediction = if self.is_key {
+            let (above, left) = (&neighbours.above().lower_modes, &neighbours.left().right_modes);
+            Prediction::Intra(intra_modes::read_of_key_frame(reader, above, left))
+        } else if !reader.bool(self.intra) {
+            Prediction::Intra(intra_modes::read(reader, &probabilities.luma_modes, &probabilities.chroma_modes))
+        } else {
+            let reference = match reader.bool(self.last) {
+                false => Reference::Last,
+                true if reader.bool(self.golden) => Reference::Altref,
+                true => Reference::Golden,
+            };
+            let survey = neighbours.survey(reference, self.sign_bias);
+            let motion = match MOTION_TREE.read(reader, &survey.modes) {
+                MotionMode::Zero => Motion::Zero,
+                MotionMode::Nearest => Motion::Nearest(survey.nearest),
+                MotionMode::Near => Motion::Near(survey.near),
+                MotionMode::New => Motion::New(motion_vectors::read(reader, &probabilities.vectors).plus(survey.best)),
+                MotionMode::Split => Motion::Split(split::read(reader, probabilities, neighbours, survey.best)),
+            };
+            Prediction::Inter { reference, motion }
+        };
+        MacroblockModes { segment, is_skipped, prediction }
+    }
+
+    /// Writes a macroblock's modes. Its nearest, near and copied vectors are not looked at: they are what a
+    /// [`survey`](Neighbours::survey) and the neighbours say.
+    pub fn write(
+        &self,
+        writer: &mut Writer,
+        probabilities: &Probabilities,
+        neighbours: &Neighbours,
+        modes: &MacroblockModes,
+    ) {
+        if let Some(segments) = self.segments {
+            SEGMENT_TREE.write(writer, &segments, modes.segment.unwrap_or(0));
+        }
+        if let Some(skip) = self.skip {
+            writer.bool(skip, modes.is_skipped);
+        }
+        match &modes.prediction {
+            Prediction::Intra(modes) if self.is_key => {
+                let (above, left) = (&neighbours.above().lower_modes, &neighbours.left().right_modes);
+                intra_modes::write_of_key_frame(writer, modes, above, left);
+            }
+            Prediction::Intra(modes) => {
+                writer.bool(self.intra, false);
+                intra_modes::write(writer, modes, &probabilities.luma_modes, &probabilities.chroma_modes);
+            }
+            Prediction::Inter { reference, motion } => {
+                writer.bool(self.intra, true);
+                writer.bool(self.last, *reference != Reference::Last);
+                if *reference != Reference::Last {
+                    writer.bool(self.golden, *reference == Reference::Altref);
+                }
+                let survey = neighbours.survey(*reference, self.sign_bias);
+                MOTION_TREE.write(writer, &survey.modes, motion.mode());
+                match motion {
+                    Motion::New(vector) => {
+                        motion_vectors::write(writer, &probabilities.vectors, vector.minus(survey.best));
+                    }
+                    Motion::Split(split) => split::write(writer, probabilities, neighbours, survey.best, split),
+                    Motion::Zero | Motion::Nearest(_) | Motion::Near(_) => {}
+                }
+            }
+        }
+    }
+}

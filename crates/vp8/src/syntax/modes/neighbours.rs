@@ -1,0 +1,113 @@
+//! What macroblocks need to know of those around them.
+
+use super::Prediction;
+use crate::image::Size;
+use crate::syntax::survey::{Bounds, Survey};
+use crate::syntax::{Motion, MotionVector, Reference, SignBias, SubblockMode};
+
+/// What the macroblocks after it need to know of a macroblock. [`Neighbour::default`] is one outside the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Neighbour {
+    /// What it is predicted from; none when from its own frame.
+    pub reference: Option<Reference>,
+    /// Whether it has several motion vectors.
+    pub is_split: bool,
+    /// Its motion vector, of a split one that of its last subblock; zero without one.
+    pub vector: MotionVector,
+    /// The vectors of its lowest subblocks, from the left.
+    pub lower_vectors: [MotionVector; 4],
+    /// The vectors of its subblocks at the right, from the top.
+    pub right_vectors: [MotionVector; 4],
+    /// The modes of its lowest subblocks, from the left; [`SubblockMode::Dc`] outside key frames.
+    pub lower_modes: [SubblockMode; 4],
+    /// The modes of its subblocks at the right, from the top; [`SubblockMode::Dc`] outside key frames.
+    pub right_modes: [SubblockMode; 4],
+}
+
+impl Neighbour {
+    /// What is to be known of a macroblock that is predicted in a way.
+    #[inline]
+    #[must_use]
+    pub fn of(prediction: &Prediction) -> Self {
+        match prediction {
+            Prediction::Intra(modes) => Self {
+                lower_modes: std::array::from_fn(|i| modes.luma.of_subblock(12 + i)),
+                right_modes: std::array::from_fn(|i| modes.luma.of_subblock(3 + 4 * i)),
+                ..Self::default()
+            },
+            Prediction::Inter { reference, motion } => Self {
+                reference: Some(*reference),
+                is_split: matches!(motion, Motion::Split(_)),
+                vector: motion.vector(),
+                lower_vectors: std::array::from_fn(|i| motion.of_subblock(12 + i)),
+                right_vectors: std::array::from_fn(|i| motion.of_subblock(3 + 4 * i)),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+/// The neighbours of the macroblock that is coded next, in raster order.
+#[derive(Debug, Clone)]
+pub struct Neighbours {
+    size: Size,
+    column: usize,
+    row: usize,
+    /// One for each column, after one outside the frame: before the current column of this row, from it on of the row above.
+    above: Vec<Neighbour>,
+    left: Neighbour,
+    above_left: Neighbour,
+}
+
+impl Neighbours {
+    /// Before a frame's first macroblock.
+    #[must_use]
+    pub fn new(size: Size) -> Self {
+        Self {
+            size,
+            column: 0,
+            row: 0,
+            above: vec![Neighbour::default(); size.columns()],
+            left: Neighbour::default(),
+            above_left: Neighbour::default(),
+        }
+    }
+
+    /// Goes on to the next macroblock, past one that is predicted in a way.
+    #[inline]
+    pub fn advance(&mut self, prediction: &Prediction) {
+        self.left = Neighbour::of(prediction);
+        self.above_left = std::mem::replace(&mut self.above[self.column], self.left);
+        self.column += 1;
+        if self.column == self.above.len() {
+            (self.column, self.row) = (0, self.row + 1);
+            (self.left, self.above_left) = (Neighbour::default(), Neighbour::default());
+        }
+    }
+
+    /// The macroblock's column and row.
+    #[must_use]
+    pub const fn position(&self) -> (usize, usize) {
+        (self.column, self.row)
+    }
+
+    /// The macroblock above.
+    #[must_use]
+    pub fn above(&self) -> &Neighbour {
+        &self.above[self.column]
+    }
+
+    /// The macroblock to the left.
+    #[must_use]
+    pub const fn left(&self) -> &Neighbour {
+        &self.left
+    }
+
+    /// What the neighbours' motion says of the macroblock's, if it is predicted from a reference.
+    #[inline]
+    #[must_use]
+    pub fn survey(&self, reference: Reference, sign_bias: SignBias) -> Survey {
+        let bounds = Bounds::of(self.size, self.column, self.row);
+        Survey::of(self.above(), &self.left, &self.above_left, reference, sign_bias, &bounds)
+    }
+}

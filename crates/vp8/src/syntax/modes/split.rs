@@ -1,0 +1,65 @@
+//! The vectors of macroblocks that have several (RFC 6386 section 16.4).
+
+use super::Neighbours;
+use crate::bool_coder::{Reader, Writer};
+use crate::syntax::motion::{LAYOUT_TREE, LAYOUTS, PART_TREE, PartMode, Split, part_modes};
+use crate::syntax::motion_vectors::{self, MotionVector};
+use crate::syntax::probabilities::Probabilities;
+
+/// The vectors to the left of and above a subblock, in its macroblock or beside it.
+#[must_use]
+pub fn vectors_beside(
+    vectors: &[MotionVector; 16],
+    subblock: usize,
+    neighbours: &Neighbours,
+) -> (MotionVector, MotionVector) {
+    let left =
+        if subblock.is_multiple_of(4) { neighbours.left().right_vectors[subblock / 4] } else { vectors[subblock - 1] };
+    let above = if subblock < 4 { neighbours.above().lower_vectors[subblock] } else { vectors[subblock - 4] };
+    (left, above)
+}
+
+/// Reads the vectors, given what new ones are differences to.
+pub fn read(
+    reader: &mut Reader<'_>,
+    probabilities: &Probabilities,
+    neighbours: &Neighbours,
+    best: MotionVector,
+) -> Split {
+    let layout = LAYOUT_TREE.read(reader, &LAYOUTS);
+    let mut split = Split { layout, modes: [PartMode::Zero; 16], vectors: [MotionVector::ZERO; 16] };
+    for (part, &first) in layout.first_subblocks().iter().enumerate() {
+        let (left, above) = vectors_beside(&split.vectors, usize::from(first), neighbours);
+        split.modes[part] = PART_TREE.read(reader, part_modes(left, above));
+        let vector = match split.modes[part] {
+            PartMode::Left => left,
+            PartMode::Above => above,
+            PartMode::Zero => MotionVector::ZERO,
+            PartMode::New => motion_vectors::read(reader, &probabilities.vectors).plus(best),
+        };
+        for (subblock, of) in split.vectors.iter_mut().zip(layout.parts()) {
+            if usize::from(*of) == part {
+                *subblock = vector;
+            }
+        }
+    }
+    split
+}
+
+/// Writes what [`read`] reads.
+pub fn write(
+    writer: &mut Writer,
+    probabilities: &Probabilities,
+    neighbours: &Neighbours,
+    best: MotionVector,
+    split: &Split,
+) {
+    LAYOUT_TREE.write(writer, &LAYOUTS, split.layout);
+    for (part, &first) in split.layout.first_subblocks().iter().enumerate() {
+        let (left, above) = vectors_beside(&split.vectors, usize::from(first), neighbours);
+        PART_TREE.write(writer, part_modes(left, above), split.modes[part]);
+        if split.modes[part] == PartMode::New {
+            motion_vectors::write(writer, &probabilities.vectors, split.vectors[usize::from(first)].minus(best));
+        }
+    }
+}

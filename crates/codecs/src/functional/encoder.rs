@@ -69,17 +69,17 @@ impl FunctionalEncoder {
 
     fn code(&self, analysis: &Analysis<'_>, target: Target, keyframe: bool, interval: Span) -> Coded {
         let Settings { min_quantizer, rate_window, keyframe_percent, .. } = self.settings;
-        let to_size = |size: Bytes| {
-            let coded = analysis.encode_to_size(size.get() as usize);
-            // Easy content is made no finer than anybody sees.
-            if coded.quantizer < min_quantizer { analysis.encode(min_quantizer) } else { coded }
-        };
         match target {
             Target::Quantizer(quantizer) => analysis.encode(quantizer),
-            Target::Size(size) => to_size(size),
+            Target::Size(size) => {
+                let coded = analysis.encode_to_size(size.get() as usize);
+                // Easy content is made no finer than anybody sees.
+                if coded.quantizer < min_quantizer { analysis.encode(min_quantizer) } else { coded }
+            }
             Target::Rate(rate) => {
                 let boost = if keyframe { f64::from(keyframe_percent) / 100.0 } else { 1.0 };
-                to_size(self.account.budget(rate, interval, rate_window, boost))
+                let size = self.account.budget(rate, interval, rate_window, boost);
+                analysis.encode_about(size.get() as usize, min_quantizer)
             }
         }
     }

@@ -39,6 +39,24 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
     coding::code(&analysis.without_motion(), bare)
 }
 
+/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one, in one coding if the estimate is near and
+/// two if not.
+pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
+    let estimate = Estimate::new(analysis);
+    let finest = i32::from(finest.min(COARSEST));
+    let quantizer = estimate.quantizer(target as u64, None).max(finest);
+    let first = coding::code(analysis, Coding::at(quantizer as u8));
+    let size = first.frame.len();
+    let is_about = size * 4 >= target * 3 && size * 4 <= target * 5;
+    let is_bound = (quantizer == finest && size <= target) || (quantizer == i32::from(COARSEST) && size >= target);
+    if is_about || is_bound {
+        return first;
+    }
+    let measured = Measured { fixed: first.modes_size as u64, size: size as u64, quantizer };
+    let better = estimate.quantizer(target as u64, Some(measured)).max(finest);
+    if better == quantizer { first } else { coding::code(analysis, Coding::at(better as u8)) }
+}
+
 /// The best of a few codings that have at most `target` bytes; none when not even the coarsest quantiser's has.
 fn search(analysis: &Analysis<'_>, target: usize) -> Option<Coded> {
     let estimate = Estimate::new(analysis);

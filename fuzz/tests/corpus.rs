@@ -4,12 +4,13 @@ use std::path::Path;
 
 use thalweg_fuzz::TARGETS;
 use thalweg_units::{Random, Seed};
+use thalweg_vp8::encode::{Plan, Settings, encode};
 use thalweg_vp8::syntax::header::{CoefficientUpdates, FilterHeader, KeyHeader, QuantizerHeader};
 use thalweg_vp8::syntax::{
     BlockMode, Coefficients, Frame, FrameHeader, FrameKind, IntraModes, LumaMode, Macroblock, MacroblockModes,
     Partitions, Prediction, SubblockMode,
 };
-use thalweg_vp8::{Size, State, decode, ivf};
+use thalweg_vp8::{Image, Size, State, decode, ivf};
 
 /// One good input of each kind, for targets to be given all of.
 fn seeds() -> Vec<Vec<u8>> {
@@ -28,6 +29,7 @@ fn seeds() -> Vec<Vec<u8>> {
         b"0\n3\n3\n17\n".to_vec(),
         y4m,
         ivf(),
+        encoded(),
         vp8_state(),
     ]
 }
@@ -38,6 +40,23 @@ fn ivf() -> Vec<u8> {
     let mut writer = ivf::Writer::new(Vec::new(), ivf::Header { size, rate: 30, scale: 1 }).expect("memory takes all");
     for (time, size) in [(0, size), (1, Size::new(16, 16).expect("a size"))] {
         writer.write(time, &key_frame(size)).expect("memory takes all");
+    }
+    writer.finish()
+}
+
+/// A few frames of something that moves, as the encoder codes them.
+fn encoded() -> Vec<u8> {
+    let size = Size::new(56, 40).expect("a size");
+    let mut writer = ivf::Writer::new(Vec::new(), ivf::Header { size, rate: 30, scale: 1 }).expect("memory takes all");
+    let mut state = State::new();
+    for time in 0..4 {
+        let pixel = |i: usize| ((i * i / 40 + i % 56 * 3 + time * 7) % 251) as u8;
+        let bytes: Vec<u8> = (0..Image::i420_length(size)).map(pixel).collect();
+        let image = Image::from_i420(size, &bytes).expect("a picture");
+        let plan = if time == 0 { Plan::key(50) } else { Plan::inter(20 * time as u8) };
+        let coded = encode(&state, &image, &plan, &Settings::default()).expect("a frame");
+        writer.write(time as u64, &coded.frame).expect("memory takes all");
+        state = coded.state;
     }
     writer.finish()
 }

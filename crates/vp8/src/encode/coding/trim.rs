@@ -95,13 +95,7 @@ impl<'a> Trimmer<'a> {
     }
 
     /// Shortens a block. Returns whether any level is left.
-    fn block(
-        &mut self,
-        residual: &mut Residual,
-        coefficients: &Transformed,
-        block: usize,
-        kind: BlockKind,
-    ) -> bool {
+    fn block(&mut self, residual: &mut Residual, coefficients: &Transformed, block: usize, kind: BlockKind) -> bool {
         let (x, y) = EDGES[block];
         let (above, left) = (&mut self.above[usize::from(x)], &mut self.left[usize::from(y)]);
         let end = usize::from(residual.levels.ends[block]);

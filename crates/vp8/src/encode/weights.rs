@@ -45,7 +45,7 @@ impl Weights {
         let step = step as u32;
         let (still, followed, quiet, split) = match speed {
             Speed::Fast => (7, 11, 12, 0),
-            Speed::Standard => (3, 4, 10, 36),
+            Speed::Standard => (4, 6, 10, 60),
             Speed::Slow => (2, 2, 8, 25),
         };
         Self {

@@ -39,7 +39,11 @@ impl Clip {
     fn parse(name: String, mut input: impl Read, most: usize) -> Result<Clip, String> {
         let header = line(&mut input).ok_or("no y4m header")?;
         let field = |letter: char| {
-            header.split(' ').skip(1).find_map(|word| word.strip_prefix(letter)).ok_or(format!("no {letter} in {header}"))
+            header
+                .split(' ')
+                .skip(1)
+                .find_map(|word| word.strip_prefix(letter))
+                .ok_or(format!("no {letter} in {header}"))
         };
         let number = |text: &str| text.parse::<u32>().map_err(|_| format!("{text} is no number"));
         let (width, height) = (number(field('W')?)?, number(field('H')?)?);

@@ -5,15 +5,6 @@ use thalweg_vp8::kernels::Kernels;
 use thalweg_vp8::{Image, Plane};
 use vpx_sys as vpx;
 
-/// How libvpx chooses its quantiser.
-#[derive(Clone, Copy, Debug)]
-pub enum Aim {
-    /// Constant bit rate, kbit/s.
-    Rate(u32),
-    /// One quantiser, 0 to 63.
-    Quantizer(u32),
-}
-
 /// An encoder, and the decoder's view of what it made.
 pub struct Encoder {
     context: Box<vpx::vpx_codec_ctx_t>,
@@ -21,7 +12,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    pub fn new(width: u32, height: u32, frames_per_second: f64, aim: Aim, cpu_used: i32) -> Encoder {
+    /// An encoder at a constant bit rate, kbit/s.
+    pub fn new(width: u32, height: u32, frames_per_second: f64, rate: u32, cpu_used: i32) -> Encoder {
         let mut config = Box::<vpx::vpx_codec_enc_cfg>::default();
         let mut context = Box::<vpx::vpx_codec_ctx_t>::default();
         // SAFETY: configuration and context outlive the calls, which fill them.
@@ -37,13 +29,7 @@ impl Encoder {
             config.rc_dropframe_thresh = 0;
             config.rc_end_usage = vpx::vpx_rc_mode::VPX_CBR;
             (config.rc_min_quantizer, config.rc_max_quantizer) = (2, 63);
-            match aim {
-                Aim::Rate(kbps) => config.rc_target_bitrate = kbps,
-                Aim::Quantizer(quantizer) => {
-                    (config.rc_min_quantizer, config.rc_max_quantizer) = (quantizer, quantizer);
-                    config.rc_target_bitrate = 2000;
-                }
-            }
+            config.rc_target_bitrate = rate;
             (config.rc_undershoot_pct, config.rc_overshoot_pct) = (100, 15);
             (config.rc_buf_sz, config.rc_buf_initial_sz, config.rc_buf_optimal_sz) = (1000, 500, 600);
             config.kf_mode = vpx::vpx_kf_mode::VPX_KF_AUTO;
@@ -104,8 +90,7 @@ impl Encoder {
                 std::slice::from_raw_parts(start, width)
             };
             let rows = image.shown_rows(Plane::Y).enumerate();
-            rows.map(|(row, ours)| Kernels::detected().sse_row(ours, theirs(row, ours.len())))
-                .sum()
+            rows.map(|(row, ours)| Kernels::detected().sse_row(ours, theirs(row, ours.len()))).sum()
         }
     }
 }

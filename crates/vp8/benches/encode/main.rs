@@ -47,7 +47,9 @@ fn main() {
             println!("skipped: ../shared/data is not here");
             return;
         }
-        clips.extend(["bigbuckbunny-720p25.mp4", "talking-head-720p30.mp4", "flower-720p30.264"].map(|name| folder.join(name)));
+        clips.extend(
+            ["bigbuckbunny-720p25.mp4", "talking-head-720p30.mp4", "flower-720p30.264"].map(|name| folder.join(name)),
+        );
     }
     println!("{:10} {:16} {:>8} {:>7} {:>7}", "clip", "encoder", "kbit/s", "PSNR Y", "ms");
     for path in clips {
@@ -63,7 +65,7 @@ fn compare(clip: &Clip, speeds: &[Speed]) {
     let mut theirs = Vec::new();
     let mut ours = vec![Vec::new(); speeds.len()];
     for (index, quantizer) in QUANTIZERS.into_iter().enumerate() {
-        theirs.extend(RATES.get(index).map(|&rate| run_libvpx(clip, libvpx::Aim::Rate(rate), -8)));
+        theirs.extend(RATES.get(index).map(|&rate| run_libvpx(clip, rate, -8)));
         for (points, &speed) in ours.iter_mut().zip(speeds) {
             points.push(run(clip, quantizer, Settings { speed, ..Settings::default() }));
         }
@@ -124,7 +126,7 @@ fn two_candidates(clip: &Clip, settings: Settings) -> f64 {
         let mut both = || {
             let start = clock::running();
             let analysis = Analysis::new(&state, image, &plan, &settings).expect("an image");
-            let candidates = [QUANTIZER - 17, QUANTIZER + 23].map(|quantizer| analysis.encode(quantizer));
+            let candidates = [analysis.encode(QUANTIZER - 17), analysis.finish(QUANTIZER + 23)];
             two += clock::running() - start;
             drop(candidates);
         };
@@ -204,9 +206,9 @@ fn psnr(clip: &Clip, squares: u64) -> f64 {
     10.0 * (255.0 * 255.0 * pixels / (squares as f64).max(1.0)).log10()
 }
 
-fn run_libvpx(clip: &Clip, aim: libvpx::Aim, cpu_used: i32) -> Point {
+fn run_libvpx(clip: &Clip, rate: u32, cpu_used: i32) -> Point {
     let (width, height) = (clip.size.width() as u32, clip.size.height() as u32);
-    let mut encoder = libvpx::Encoder::new(width, height, clip.frames_per_second, aim, cpu_used);
+    let mut encoder = libvpx::Encoder::new(width, height, clip.frames_per_second, rate, cpu_used);
     let mut total = Total::default();
     for image in &clip.images {
         let start = clock::running();

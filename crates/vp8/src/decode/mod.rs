@@ -53,8 +53,8 @@ impl DecodeSettings {
     /// Decodes a frame.
     ///
     /// Frames are refused where libvpx refuses them. As there, missing data at the end of a partition is no error: its
-    /// macroblocks are decoded as if zeros followed, and those that begin after its end have no coefficients. Only the first
-    /// frame of a state must be complete.
+    /// macroblocks are decoded as if zeros followed, and those that begin after its end have no coefficients. Only a
+    /// key frame that is a state's first, or of another size, must be complete.
     ///
     /// # Errors
     /// When the frame is corrupt, larger than allowed, or predicted from others and the state has none.

@@ -1,4 +1,44 @@
 //! Encoding: from a state and an image to a frame and the next state.
+//!
+//! [`encode`] is the short form. [`Analysis`] is the long one: what does not depend on the quality an image is coded at
+//! (motion, modes, predictions, the transformed residual) is found once, and any number of candidates are coded from it,
+//! on any threads, at a [quantiser](Analysis::encode) or to a [size](Analysis::encode_to_size). Which is sent, and whether any
+//! is, the caller decides afterwards: to go on from a candidate is to take its state, to skip an image is not to. A
+//! [`Plan`] says for each frame which references it may use and what becomes of them.
+//!
+//! ```
+//! use thalweg_vp8::encode::{Analysis, Plan, Settings, encode};
+//! use thalweg_vp8::{Image, Size, State, decode};
+//!
+//! let (size, settings) = (Size::new(320, 180)?, Settings::default());
+//! let key = encode(&State::default(), &Image::filled(size, 90, 128, 128), &Plan::key(40), &settings)?;
+//! let next = Image::filled(size, 100, 120, 128);
+//! let analysis = Analysis::new(&key.state, &next, &Plan::inter(40), &settings)?;
+//! let [finer, coarser] = [20, 60].map(|quantizer| analysis.encode(quantizer));
+//! let fitting = analysis.encode_to_size(1000);
+//! assert!(fitting.frame.len() <= 1000);
+//! // A receiver sees exactly what the encoder says, whichever is sent.
+//! for candidate in [finer, coarser, fitting] {
+//!     assert_eq!(decode(&key.state, &candidate.frame)?.state, candidate.state);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What was measured on the way
+//!
+//! PSNR of luma at equal rate over four 720p clips (the bench `encode`), each step against the one before:
+//!
+//! | step | gain |
+//! |---|---|
+//! | vectors looked at up to three times around, half and quarter pixels, instead of once | 0.20 dB |
+//! | a search unless a macroblock differs by less than 3 to 4 steps of the quantiser, instead of 8 to 12 | 0.40 dB |
+//! | where between pixels a search begins: from two lines through the differences instead of a parabola | 0.06 dB |
+//! | blocks end where their last levels pay for their bits, and levels are rounded up more before that | 0.35 dB |
+//! | a quiet macroblock (up to 10 steps of difference) is not even transformed | 0.00 dB, quicker |
+//! | buffers that are used again | 0.00 dB, 27 % of the time |
+//!
+//! No gain on these clips: predicting from older references besides the last (they cost time, so the fast speed does
+//! not), and shortening blocks in key frames (a loss of up to 0.3 dB: what a key frame spares, all frames after it lack).
 
 mod analysis;
 mod coding;

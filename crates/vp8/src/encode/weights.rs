@@ -43,10 +43,10 @@ impl Weights {
     /// bench; quicker speeds try less.
     pub const fn new(step: i16, speed: Speed) -> Self {
         let step = step as u32;
-        let (still, followed) = match speed {
-            Speed::Fast => (6, 8),
-            Speed::Standard => (3, 4),
-            Speed::Slow => (2, 2),
+        let (still, followed, quiet, split) = match speed {
+            Speed::Fast => (7, 11, 12, 0),
+            Speed::Standard => (4, 6, 10, 60),
+            Speed::Slow => (2, 2, 8, 25),
         };
         Self {
             difference_per_bit: step * 43,
@@ -54,8 +54,8 @@ impl Weights {
             error_per_bit: (step * step * 26) as u64,
             still: still * step,
             followed: followed * step,
-            quiet: 8 * step,
-            split: 30 * step,
+            quiet: quiet * step,
+            split: split * step,
             intra: 20 * step,
             older: 24 * step,
             split_bits: 16 * BIT,

@@ -1,21 +1,30 @@
 //! Other decoders see the same pictures.
 
 use crate::scenes::Scene;
-use crate::{check, size};
+use crate::{Shown, check, size};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use thalweg_vp8::encode::{Settings, Speed};
 use thalweg_vp8::{Size, ivf};
 
-/// Streams of every kind: their frames, and the pictures these are.
-fn streams() -> Vec<(String, Size, Vec<(Vec<u8>, Vec<u8>)>)> {
+/// A stream.
+struct Stream {
+    name: String,
+    size: Size,
+    frames: Vec<Shown>,
+}
+
+/// Streams of every kind.
+fn streams() -> Vec<Stream> {
     let mut streams = Vec::new();
     for speed in Speed::ALL {
         for scene in Scene::ALL {
-            for (size, quantizer) in [(size(176, 144), 4), (size(175, 143), 40), (size(33, 17), 127), (size(97, 161), 70)] {
+            for (size, quantizer) in
+                [(size(176, 144), 4), (size(175, 143), 40), (size(33, 17), 127), (size(97, 161), 70)]
+            {
                 let settings = Settings { speed, ..Settings::default() };
                 let name = format!("{speed:?} {scene:?} {size} quantiser {quantizer}");
-                streams.push((name, size, check(scene, size, quantizer, &settings, 6)));
+                streams.push(Stream { name, size, frames: check(scene, size, quantizer, &settings, 6) });
             }
         }
     }
@@ -24,9 +33,9 @@ fn streams() -> Vec<(String, Size, Vec<(Vec<u8>, Vec<u8>)>)> {
 
 #[test]
 fn oxideav_sees_the_same() {
-    for (name, _, frames) in streams() {
+    for Stream { name, frames, .. } in streams() {
         let mut decoder = oxideav_vp8::Vp8DecoderState::new();
-        for (index, (frame, picture)) in frames.iter().enumerate() {
+        for (index, Shown { frame, picture }) in frames.iter().enumerate() {
             let decoded = decoder.decode_frame(frame).unwrap();
             assert!([decoded.y, decoded.u, decoded.v].concat() == *picture, "{name}, frame {index}");
         }
@@ -40,9 +49,9 @@ mod libvpx;
 #[cfg(feature = "libvpx")]
 #[test]
 fn libvpx_sees_the_same() {
-    for (name, _, frames) in streams() {
+    for Stream { name, frames, .. } in streams() {
         let mut decoder = libvpx::Decoder::new();
-        for (index, (frame, picture)) in frames.iter().enumerate() {
+        for (index, Shown { frame, picture }) in frames.iter().enumerate() {
             let decoded = decoder.decode(frame).unwrap().expect("a picture");
             assert!(decoded.to_i420() == *picture, "{name}, frame {index}");
         }
@@ -55,10 +64,10 @@ fn ffmpegs_own_decoder_sees_the_same() {
         println!("skipped: ffmpeg is not installed");
         return;
     }
-    for (name, size, frames) in streams() {
+    for Stream { name, size, frames } in streams() {
         let mut file = ivf::Writer::new(Vec::new(), ivf::Header { size, rate: 30, scale: 1 }).unwrap();
-        for (time, (frame, _)) in frames.iter().enumerate() {
-            file.write(time as u64, frame).unwrap();
+        for (time, shown) in frames.iter().enumerate() {
+            file.write(time as u64, &shown.frame).unwrap();
         }
         let mut ffmpeg = Command::new("ffmpeg")
             .args(["-v", "error", "-c:v", "vp8", "-f", "ivf", "-i", "-", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"])
@@ -71,7 +80,7 @@ fn ffmpegs_own_decoder_sees_the_same() {
         let writer = std::thread::spawn(move || input.write_all(&file));
         let output = ffmpeg.wait_with_output().unwrap();
         writer.join().unwrap().unwrap();
-        let pictures: Vec<u8> = frames.into_iter().flat_map(|(_, picture)| picture).collect();
+        let pictures: Vec<u8> = frames.into_iter().flat_map(|shown| shown.picture).collect();
         assert!(output.stdout == pictures, "{name}");
     }
 }

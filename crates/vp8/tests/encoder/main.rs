@@ -14,8 +14,15 @@ fn size(width: usize, height: usize) -> Size {
     Size::new(width, height).unwrap()
 }
 
-/// Encodes some pictures and checks that our decoder sees what the encoder says. Returns the frames and pictures.
-fn check(scene: Scene, size: Size, quantizer: u8, settings: &Settings, frames: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+/// A coded frame, and the picture it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shown {
+    frame: Vec<u8>,
+    picture: Vec<u8>,
+}
+
+/// Encodes some pictures and checks that our decoder sees what the encoder says.
+fn check(scene: Scene, size: Size, quantizer: u8, settings: &Settings, frames: usize) -> Vec<Shown> {
     let mut state = State::default();
     (0..frames)
         .map(|time| {
@@ -26,7 +33,7 @@ fn check(scene: Scene, size: Size, quantizer: u8, settings: &Settings, frames: u
             assert!(decoded.image == coded.image, "{}", name());
             assert!(decoded.state == coded.state, "{}", name());
             state = coded.state;
-            (coded.frame, coded.image.to_i420())
+            Shown { frame: coded.frame, picture: coded.image.to_i420() }
         })
         .collect()
 }
@@ -56,7 +63,10 @@ fn every_quantizer_decodes_to_what_the_encoder_says() {
 fn any_number_of_partitions_says_the_same() {
     let pictures = |partitions| {
         let settings = Settings { partitions, ..Settings::default() };
-        check(Scene::Moving, size(100, 200), 30, &settings, 3).into_iter().map(|(_, picture)| picture).collect::<Vec<_>>()
+        check(Scene::Moving, size(100, 200), 30, &settings, 3)
+            .into_iter()
+            .map(|shown| shown.picture)
+            .collect::<Vec<_>>()
     };
     for partitions in Partitions::ALL {
         assert_eq!(pictures(partitions), pictures(Partitions::One));

@@ -13,8 +13,7 @@ const UPDATES: [ReferenceUpdate; 4] =
 /// Any plan of a frame predicted from others.
 fn any_inter(random: &mut Random) -> Plan {
     let references = 1 + random.below(7);
-    let from =
-        ReferenceSet { last: references & 1 == 1, golden: references & 2 == 2, altref: references & 4 == 4 };
+    let from = ReferenceSet { last: references & 1 == 1, golden: references & 2 == 2, altref: references & 4 == 4 };
     Plan {
         kind: PlanKind::Inter {
             from,
@@ -77,7 +76,8 @@ impl Session {
         }
         let plan = if is_predictable { plan } else { Plan::key(self.random.below(128) as u8) };
         let analysis = Analysis::new(&before, &image, &plan, &settings).unwrap();
-        let candidates = [self.random.below(128), self.random.below(128)].map(|quantizer| analysis.encode(quantizer as u8));
+        let candidates =
+            [self.random.below(128), self.random.below(128)].map(|quantizer| analysis.encode(quantizer as u8));
         candidates.iter().for_each(|candidate| self.check(&before, candidate));
         let [first, second] = candidates;
         match self.random.below(4) {
@@ -110,7 +110,14 @@ fn candidates_on_two_threads_are_those_on_one() {
     let image = Scene::Moving.image(size, 1);
     let analysis = Analysis::new(&key.state, &image, &Plan::inter(40), &settings).unwrap();
     let [one, other] = std::thread::scope(|scope| {
-        [23, 63].map(|quantizer| scope.spawn({ let analysis = &analysis; move || analysis.encode(quantizer) })).map(|thread| thread.join().unwrap())
+        [23, 63]
+            .map(|quantizer| {
+                scope.spawn({
+                    let analysis = &analysis;
+                    move || analysis.encode(quantizer)
+                })
+            })
+            .map(|thread| thread.join().unwrap())
     });
     assert_eq!(one.frame, analysis.encode(23).frame);
     assert_eq!(other.frame, analysis.encode(63).frame);

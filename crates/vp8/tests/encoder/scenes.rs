@@ -39,7 +39,11 @@ impl Scene {
             Self::Black => [16, 128, 128][plane],
             Self::Noise => random.next() as u8,
             Self::Extremes => {
-                if ((x + 5 * time) / 7 + (y + 3 * time) / 5 + plane).is_multiple_of(2) { 0 } else { 255 }
+                if ((x + 5 * time) / 7 + (y + 3 * time) / 5 + plane).is_multiple_of(2) {
+                    0
+                } else {
+                    255
+                }
             }
             Self::Moving => {
                 let noise = (random.next() % 5) as i32;

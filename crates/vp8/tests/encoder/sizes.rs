@@ -35,7 +35,8 @@ fn a_frame_is_at_most_as_long_as_asked_for_and_near_to_it() {
 #[test]
 fn what_cannot_be_made_so_small_is_as_small_as_it_gets() {
     let image = Scene::Noise.image(size(640, 480), 0);
-    let key = Analysis::new(&State::default(), &image, &Plan::key(60), &Settings::default()).unwrap().encode_to_size(10);
+    let key =
+        Analysis::new(&State::default(), &image, &Plan::key(60), &Settings::default()).unwrap().encode_to_size(10);
     let coarsest = encode(&State::default(), &image, &Plan::key(127), &Settings::default()).unwrap();
     assert!(key.frame.len() < coarsest.frame.len() / 2, "{} and {}", key.frame.len(), coarsest.frame.len());
     let other = Scene::Noise.image(size(640, 480), 1);

@@ -80,8 +80,7 @@ impl InterChoice<'_> {
         if difference <= self.weights.still {
             return best;
         }
-        for (motion, bits) in
-            [(Motion::Nearest(survey.nearest), bits.nearest), (Motion::Near(survey.near), bits.near)]
+        for (motion, bits) in [(Motion::Nearest(survey.nearest), bits.nearest), (Motion::Near(survey.near), bits.near)]
         {
             let vector = motion.vector();
             let bits = search.weigh(bits);
@@ -198,7 +197,9 @@ impl InterChoice<'_> {
 
 /// Whether a vector's difference from the one it is coded against has a code.
 fn is_codable(vector: MotionVector, best: MotionVector) -> bool {
-    let is_codable = |a: i16, b: i16| (i32::from(a) - i32::from(b)).abs() <= i32::from(crate::syntax::motion_vectors::LARGEST_DIFFERENCE);
+    let is_codable = |a: i16, b: i16| {
+        (i32::from(a) - i32::from(b)).abs() <= i32::from(crate::syntax::motion_vectors::LARGEST_DIFFERENCE)
+    };
     is_codable(vector.x, best.x) && is_codable(vector.y, best.y)
 }
 
@@ -215,7 +216,8 @@ impl ModeBits {
     #[inline]
     fn of(survey: &Survey) -> Self {
         let [a, b, c, d] = survey.modes;
-        let (no, yes) = (|probability| cost::of_bool(probability, false), |probability| cost::of_bool(probability, true));
+        let (no, yes) =
+            (|probability| cost::of_bool(probability, false), |probability| cost::of_bool(probability, true));
         let moved = yes(a);
         let other = moved + yes(b);
         let coded = other + yes(c);

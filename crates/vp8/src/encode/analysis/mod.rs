@@ -225,7 +225,7 @@ const fn efforts(speed: Speed) -> (Effort, Option<Effort>) {
     match speed {
         Speed::Fast => (Effort { first_step: 4, rounds: 4, half_rounds: 0, quarter_rounds: 1 }, None),
         Speed::Standard => (
-            Effort { first_step: 4, rounds: 8, half_rounds: 1, quarter_rounds: 2 },
+            Effort { first_step: 4, rounds: 8, half_rounds: 0, quarter_rounds: 2 },
             Some(Effort { first_step: 2, rounds: 4, half_rounds: 0, quarter_rounds: 1 }),
         ),
         Speed::Slow => (

@@ -77,7 +77,8 @@ impl Search<'_> {
         let first = self.clamp_whole::<SIDE>(starts[0]);
         let mut best = Found { vector: first, difference: u32::MAX, cost: u32::MAX };
         for starts in starts.chunks(4) {
-            let vectors = std::array::from_fn(|i| starts.get(i).map_or(first, |&start| self.clamp_whole::<SIDE>(start)));
+            let vectors =
+                std::array::from_fn(|i| starts.get(i).map_or(first, |&start| self.clamp_whole::<SIDE>(start)));
             self.compare::<SIDE>(vectors, &mut best);
         }
         let mut cross = [0; 4];
@@ -136,10 +137,7 @@ impl Search<'_> {
             let pixels = (i32::from(component) + 2) >> 2;
             (pixels.clamp(-OUTSIDE - place, size - SIDE + OUTSIDE - place) * 4) as i16
         };
-        MotionVector {
-            x: clamp(vector.x, self.place.0, self.size.0),
-            y: clamp(vector.y, self.place.1, self.size.1),
-        }
+        MotionVector { x: clamp(vector.x, self.place.0, self.size.0), y: clamp(vector.y, self.place.1, self.size.1) }
     }
 
     /// Whether a block may be predicted with a vector.
@@ -189,19 +187,21 @@ impl Search<'_> {
             self.consider::<SIDE>(guess, &mut best);
         }
         for (step, rounds) in [(2, effort.half_rounds), (1, effort.quarter_rounds)] {
-            let mut came_from = guess;
             for _ in 0..rounds {
                 let center = best.vector;
-                for (dx, dy) in [(-step, 0), (step, 0), (0, -step), (0, step)] {
-                    let vector = MotionVector { x: center.x + dx, y: center.y + dy };
-                    if vector != came_from && vector != guess && vector != whole.vector {
-                        self.consider::<SIDE>(vector, &mut best);
+                for (dx, dy) in [(step, 0), (0, step)] {
+                    let MotionVector { x, y } = best.vector;
+                    let (one, other) = (MotionVector { x: x - dx, y: y - dy }, MotionVector { x: x + dx, y: y + dy });
+                    if one != whole.vector && one != guess {
+                        self.consider::<SIDE>(one, &mut best);
+                    }
+                    if best.vector != one && other != whole.vector && other != guess {
+                        self.consider::<SIDE>(other, &mut best);
                     }
                 }
                 if best.vector == center {
                     break;
                 }
-                came_from = center;
             }
         }
         best

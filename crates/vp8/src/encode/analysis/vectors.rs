@@ -1,8 +1,8 @@
 //! What motion vectors cost.
 
 use crate::encode::cost::{self, Cost};
-use crate::syntax::motion_vectors::{LARGEST_DIFFERENCE, MotionVector, walk};
 use crate::syntax::VectorProbabilities;
+use crate::syntax::motion_vectors::{LARGEST_DIFFERENCE, MotionVector, walk};
 
 const MAGNITUDES: usize = LARGEST_DIFFERENCE as usize + 1;
 

@@ -1,6 +1,6 @@
 //! Macroblocks predicted from their own frame: modes are tried in place, on the reconstruction as it is so far.
 
-use super::macroblocks::MacroblockCoder;
+use super::macroblocks::{MacroblockCoder, Terms};
 use super::mode_costs;
 use super::quantizers::MacroblockQuantizer;
 use super::residual::{Residual, Transform};
@@ -19,22 +19,23 @@ impl MacroblockCoder<'_> {
     /// Chooses the modes of the next macroblock, reconstructs it and returns them, and whether it has any levels.
     pub fn code_intra(&mut self) -> (IntraModes, bool) {
         let position = self.neighbours.position();
+        let Terms { kernels, source, quantizer, weights, probabilities, is_key, .. } = self.terms;
         let attempt = IntraAttempt {
-            kernels: self.kernels,
-            source: self.source.planes(),
-            quantizer: self.quantizer,
-            weights: self.weights,
-            probabilities: self.probabilities,
+            kernels,
+            source: source.planes(),
+            quantizer,
+            weights,
+            probabilities,
             neighbours: &self.neighbours,
-            is_key: self.is_key,
+            is_key,
             position,
-            drops_levels: self.drops_levels,
+            drops_levels: self.terms.drops_levels,
         };
-        let mut planes = self.coded.image.planes_mut();
+        let mut planes = self.canvas.planes();
         let residual = &mut self.residual;
         let (whole, cost) = attempt.choose_luma(&mut planes);
         let chroma = attempt.choose_chroma(&mut planes);
-        if !attempt.drops_levels
+        if self.terms.tries_subblocks
             && let Some((modes, any)) = attempt.code_subblocks(&mut planes, residual, chroma, cost)
         {
             return (IntraModes { luma: LumaMode::Subblocks(modes), chroma }, any);
@@ -112,7 +113,13 @@ impl IntraAttempt<'_> {
     }
 
     /// Codes luma as a whole, and chroma.
-    fn code_whole(&self, planes: &mut PlanesMut<'_>, residual: &mut Residual, luma: BlockMode, chroma: BlockMode) -> bool {
+    fn code_whole(
+        &self,
+        planes: &mut PlanesMut<'_>,
+        residual: &mut Residual,
+        luma: BlockMode,
+        chroma: BlockMode,
+    ) -> bool {
         let (column, row) = self.position;
         predict_luma(planes, column, row, luma);
         predict_chroma(planes, column, row, chroma);

@@ -1,5 +1,6 @@
 //! A candidate's macroblocks, in raster order: quantised, recorded as tokens, reconstructed.
 
+use super::canvas::Canvas;
 use super::probabilities::IntraCounts;
 use super::quantizers::MacroblockQuantizer;
 use super::residual::{Residual, Transform, Transformed};
@@ -13,8 +14,9 @@ use crate::syntax::{
     BlockKind, EdgeContext, IntraModes, MacroblockModes, Neighbours, Prediction, Probabilities, Reference,
 };
 
-/// What all macroblocks of a candidate are coded with, and what has become of them so far.
-pub struct MacroblockCoder<'a> {
+/// What all macroblocks of a candidate are coded with.
+#[derive(Clone, Copy)]
+pub struct Terms<'a> {
     pub kernels: &'static Kernels,
     pub source: &'a Image,
     pub quantizer: &'a MacroblockQuantizer,
@@ -22,20 +24,29 @@ pub struct MacroblockCoder<'a> {
     /// As they are before the frame.
     pub probabilities: &'a Probabilities,
     pub is_key: bool,
-    pub neighbours: Neighbours,
+    /// Whether subblocks may have intra modes of their own.
+    pub tries_subblocks: bool,
     /// Whether nothing is coded but modes.
     pub drops_levels: bool,
+}
+
+/// Codes the macroblocks of a candidate.
+pub struct MacroblockCoder<'a> {
+    pub terms: Terms<'a>,
+    pub neighbours: Neighbours,
     costs: TokenCosts,
     above: Vec<EdgeContext>,
     left: EdgeContext,
     pub residual: Residual,
-    /// What becomes of the frame.
-    pub coded: CodedMacroblocks,
+    pub canvas: Canvas<'a>,
+    modes: Vec<MacroblockModes>,
+    tokens: Tokens,
+    counts: Counts,
 }
 
 /// The macroblocks of a candidate.
 pub struct CodedMacroblocks {
-    /// Reconstructed, not yet filtered.
+    /// Reconstructed and filtered.
     pub image: Image,
     pub modes: Vec<MacroblockModes>,
     pub tokens: Tokens,
@@ -57,102 +68,93 @@ pub struct Counts {
 }
 
 impl<'a> MacroblockCoder<'a> {
-    /// Before the first macroblock; `image` has the predictions from other frames.
-    pub fn new(
-        kernels: &'static Kernels,
-        source: &'a Image,
-        quantizer: &'a MacroblockQuantizer,
-        weights: &'a Weights,
-        probabilities: &'a Probabilities,
-        image: Image,
-        is_key: bool,
-        drops_levels: bool,
-    ) -> Self {
-        let size = source.size();
+    /// Before the first macroblock; the canvas has the predictions from other frames.
+    pub fn new(terms: Terms<'a>, canvas: Canvas<'a>) -> Self {
+        let size = terms.source.size();
         Self {
-            kernels,
-            source,
-            quantizer,
-            weights,
-            probabilities,
-            is_key,
+            terms,
             neighbours: Neighbours::new(size),
-            drops_levels,
-            costs: TokenCosts::new(&probabilities.coefficients),
+            costs: TokenCosts::new(&terms.probabilities.coefficients),
             above: vec![[0; 9]; size.columns()],
             left: [0; 9],
             residual: Residual::default(),
-            coded: CodedMacroblocks {
-                image,
-                modes: Vec::with_capacity(size.macroblocks()),
-                tokens: Tokens::with_capacity(size.macroblocks() * 16, size.rows()),
-                counts: Counts::default(),
-            },
+            canvas,
+            modes: Vec::with_capacity(size.macroblocks()),
+            tokens: Tokens::with_capacity(size.macroblocks() * 16, size.rows()),
+            counts: Counts::default(),
         }
+    }
+
+    /// What the macroblocks have become, after the last.
+    pub fn finish(self) -> CodedMacroblocks {
+        CodedMacroblocks { image: self.canvas.finish(), modes: self.modes, tokens: self.tokens, counts: self.counts }
     }
 
     /// Codes the next macroblock, which is predicted from another frame, the prediction being in the image already; its
     /// residual may be transformed already, too.
     pub fn inter(&mut self, prediction: Prediction, difference: u32, transformed: Option<&Transformed>) {
         let has_y2 = prediction.has_y2();
-        let mut any = !self.drops_levels && difference > self.weights.quiet;
+        let mut any = !self.terms.drops_levels && difference > self.terms.weights.quiet;
         if any {
             let mut coefficients = [[0; 16]; 25];
             let coefficients = transformed.unwrap_or_else(|| {
-                let transform = Transform::of(self.kernels, self.source.planes(), self.neighbours.position());
-                transform.all(&self.coded.image.planes(), has_y2, &mut coefficients);
+                let transform =
+                    Transform::of(self.terms.kernels, self.terms.source.planes(), self.neighbours.position());
+                transform.all(&self.canvas.planes().as_planes(), has_y2, &mut coefficients);
                 &coefficients
             });
-            any = self.residual.quantize(self.kernels, coefficients, self.quantizer, has_y2)
+            any = self.residual.quantize(self.terms.kernels, coefficients, self.terms.quantizer, has_y2)
                 && self.trim(coefficients, has_y2);
         }
         if any {
             let position = self.neighbours.position();
-            self.residual.add(self.kernels, &mut self.coded.image.planes_mut(), position, has_y2);
+            self.residual.add(self.terms.kernels, &mut self.canvas.planes(), position, has_y2);
         }
         if let Prediction::Inter { reference, .. } = prediction {
-            let counts = &mut self.coded.counts;
+            let counts = &mut self.counts;
             counts.inter[1] += 1;
             counts.older[usize::from(reference != Reference::Last)] += 1;
             if reference != Reference::Last {
                 counts.altref[usize::from(reference == Reference::Altref)] += 1;
             }
         }
-        self.finish(prediction, any);
+        self.end(prediction, any);
     }
 
     /// Leaves out levels that do not pay. Returns whether any is left.
     fn trim(&mut self, coefficients: &Transformed, has_y2: bool) -> bool {
         let (column, _) = self.neighbours.position();
-        let mut trimmer = Trimmer::new(&self.costs, self.above[column], self.left, self.weights.error_per_bit);
+        let mut trimmer = Trimmer::new(&self.costs, self.above[column], self.left, self.terms.weights.error_per_bit);
         trimmer.all(&mut self.residual, coefficients, has_y2)
     }
 
     /// Codes the next macroblock from its own frame.
     pub fn intra(&mut self) {
         let (modes, any) = self.code_intra();
-        if !self.is_key {
-            self.coded.counts.inter[0] += 1;
-            self.coded.counts.intra.add(&modes);
+        if !self.terms.is_key {
+            self.counts.inter[0] += 1;
+            self.counts.intra.add(&modes);
         }
-        self.finish(Prediction::Intra(modes), any);
+        self.end(Prediction::Intra(modes), any);
     }
 
     /// Records a macroblock whose levels are decided.
-    fn finish(&mut self, prediction: Prediction, any: bool) {
-        let (column, _) = self.neighbours.position();
+    fn end(&mut self, prediction: Prediction, any: bool) {
+        let (column, row) = self.neighbours.position();
         let has_y2 = prediction.has_y2();
         if any {
             self.record(column, has_y2);
         } else {
             skip(&mut self.above[column], &mut self.left, has_y2);
         }
-        self.coded.counts.skipped[usize::from(!any)] += 1;
-        self.coded.modes.push(MacroblockModes { segment: None, is_skipped: !any, prediction });
+        self.counts.skipped[usize::from(!any)] += 1;
+        self.modes.push(MacroblockModes { segment: None, is_skipped: !any, prediction });
         self.neighbours.advance(&prediction);
         if self.neighbours.position().0 == 0 {
             self.left = [0; 9];
-            self.coded.tokens.end_row();
+            self.tokens.end_row();
+            let columns = self.above.len();
+            self.canvas.end_row(row, &self.modes[row * columns..]);
         }
     }
 
@@ -160,7 +162,7 @@ impl<'a> MacroblockCoder<'a> {
     fn record(&mut self, column: usize, has_y2: bool) {
         let (above, left) = (&mut self.above[column], &mut self.left);
         let levels = &self.residual.levels;
-        let tokens = &mut self.coded.tokens;
+        let tokens = &mut self.tokens;
         let mut record = |block: usize, kind: BlockKind| {
             let (x, y) = EDGES[block];
             let (above, left) = (&mut above[usize::from(x)], &mut left[usize::from(y)]);
@@ -181,5 +183,7 @@ impl<'a> MacroblockCoder<'a> {
 }
 
 /// Modes that stand for those of a macroblock whose modes are not chosen yet: to its neighbours' motion all are alike.
-pub const UNDECIDED: IntraModes =
-    IntraModes { luma: crate::syntax::LumaMode::Whole(crate::syntax::BlockMode::Dc), chroma: crate::syntax::BlockMode::Dc };
+pub const UNDECIDED: IntraModes = IntraModes {
+    luma: crate::syntax::LumaMode::Whole(crate::syntax::BlockMode::Dc),
+    chroma: crate::syntax::BlockMode::Dc,
+};

@@ -1,5 +1,6 @@
 //! Candidates: an analysed image coded at a quantiser.
 
+mod canvas;
 mod frame;
 mod intra;
 pub mod macroblocks;
@@ -12,21 +13,21 @@ mod trim;
 
 use std::sync::Arc;
 
-use macroblocks::{CodedMacroblocks, Counts, MacroblockCoder};
+use canvas::Canvas;
+use macroblocks::{CodedMacroblocks, Counts, MacroblockCoder, Terms};
 use quantizers::MacroblockQuantizer;
 
 use super::Analysis;
 use super::analysis::Choice;
 use super::cost::best_probability;
-use super::filter_level::filter_level;
+use super::filter_level::filter;
 use super::plan::PlanKind;
+use super::settings::Speed;
 use super::weights::Weights;
 use crate::bool_coder::Probability;
 use crate::image::Image;
 use crate::state::State;
-use crate::syntax::header::{
-    FilterHeader, InterHeader, KeyHeader, QuantizerHeader, VectorUpdates,
-};
+use crate::syntax::header::{FilterHeader, InterHeader, KeyHeader, QuantizerHeader, VectorUpdates};
 use crate::syntax::{FrameHeader, FrameKind, Probabilities, SignBias};
 
 /// A coded frame.
@@ -61,10 +62,10 @@ impl Coding {
 
 /// Codes an analysed image.
 pub fn code(analysis: &Analysis<'_>, coding: Coding) -> Coded {
-    code_over(analysis, coding, analysis.found.as_ref().map(|found| found.prediction.clone()))
+    code_over(analysis, coding, None)
 }
 
-/// Codes an analysed image, over the predictions from other frames if it has any.
+/// Codes an analysed image, over the predictions from other frames if these are given and need not be copied.
 pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -> Coded {
     let quantizer = coding.quantizer.min(127);
     let quantizers = QuantizerHeader { luma: quantizer, ..QuantizerHeader::default() };
@@ -73,16 +74,17 @@ pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Ima
         PlanKind::Key => &Probabilities::default(),
         PlanKind::Inter { .. } => analysis.state.probabilities(),
     };
-    let CodedMacroblocks { mut image, modes, tokens, counts } = code_macroblocks(
+    let filter = filter(quantizer);
+    let CodedMacroblocks { image, modes, tokens, counts } = code_macroblocks(
         analysis,
         &MacroblockQuantizer::new(&factors),
         &Weights::new(factors.luma[1], analysis.settings.speed),
         before,
         coding.drops_levels,
-        prediction.unwrap_or_else(|| Image::blank(analysis.image.size())),
+        &filter,
+        prediction,
     );
     let coefficients = probabilities::choose_coefficients(&tokens, &before.coefficients);
-    let filter = FilterHeader { level: filter_level(quantizer, analysis.plan.kind), ..FilterHeader::default() };
     let header = FrameHeader {
         version: 0,
         is_shown: analysis.plan.is_shown,
@@ -97,7 +99,6 @@ pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Ima
     };
     let coding = analysis.state.before(&header).expect("references where there are some");
     let (frame, modes_size) = frame::write(&header, &coding, &modes, &tokens);
-    super::filter_level::apply(analysis.kernels, &header, &coding, &modes, &mut image);
     let image = Arc::new(image);
     Coded { frame, state: analysis.state.after(&header, coding, Arc::clone(&image)), image, quantizer, modes_size }
 }
@@ -108,15 +109,28 @@ fn code_macroblocks(
     weights: &Weights,
     before: &Probabilities,
     drops_levels: bool,
-    image: Image,
+    filter: &FilterHeader,
+    prediction: Option<Image>,
 ) -> CodedMacroblocks {
     let source = analysis.image;
     let is_key = analysis.found.is_none();
-    let mut coder =
-        MacroblockCoder::new(analysis.kernels, source, quantizer, weights, before, image, is_key, drops_levels);
+    let to_copy = if prediction.is_some() { None } else { analysis.found.as_ref().map(|found| &found.prediction) };
+    let image = prediction.unwrap_or_else(|| Image::blank(source.size()));
+    let canvas = Canvas::new(analysis.kernels, image, to_copy, filter, is_key);
+    let terms = Terms {
+        kernels: analysis.kernels,
+        source,
+        quantizer,
+        weights,
+        probabilities: before,
+        is_key,
+        tries_subblocks: !drops_levels && (is_key || analysis.settings.speed != Speed::Fast),
+        drops_levels,
+    };
+    let mut coder = MacroblockCoder::new(terms, canvas);
     let Some(found) = &analysis.found else {
         (0..source.size().macroblocks()).for_each(|_| coder.intra());
-        return coder.coded;
+        return coder.finish();
     };
     for choice in &found.choices {
         match choice {
@@ -126,7 +140,7 @@ fn code_macroblocks(
             Choice::Intra => coder.intra(),
         }
     }
-    coder.coded
+    coder.finish()
 }
 
 /// What only key frames say, or only others.
@@ -145,7 +159,10 @@ fn kind(analysis: &Analysis<'_>, before: &Probabilities, counts: &Counts) -> Fra
         golden_not_altref: best_probability(counts.altref),
         luma_modes,
         chroma_modes,
-        vectors: analysis.found.as_ref().map_or_else(VectorUpdates::default, |found| found.vectors.choose(&before.vectors)),
+        vectors: analysis
+            .found
+            .as_ref()
+            .map_or_else(VectorUpdates::default, |found| found.vectors.choose(&before.vectors)),
     })
 }
 

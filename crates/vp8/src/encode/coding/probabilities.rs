@@ -18,7 +18,9 @@ pub type Branch = [u32; 2];
 pub fn choose_coefficients(tokens: &Tokens, before: &CoefficientProbabilities) -> CoefficientUpdates {
     let mut updates = Vec::new();
     let before = before.as_flattened().as_flattened();
-    for (context, (before, unchanged)) in before.iter().zip(COEFFICIENT_UPDATES.as_flattened().as_flattened()).enumerate() {
+    for (context, (before, unchanged)) in
+        before.iter().zip(COEFFICIENT_UPDATES.as_flattened().as_flattened()).enumerate()
+    {
         if !tokens.has(context) {
             continue;
         }

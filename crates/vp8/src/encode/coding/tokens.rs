@@ -4,8 +4,8 @@
 //! four bytes.
 
 use crate::bool_coder::Writer;
-use crate::kernels::Block;
 use crate::encode::cost;
+use crate::kernels::Block;
 use crate::syntax::tokens::{BANDS, RANGES, ZIGZAG};
 use crate::syntax::{BlockKind, CoefficientProbabilities};
 
@@ -127,11 +127,6 @@ impl Tokens {
         }
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.recorded.len()
-    }
-
     /// Ends a row of macroblocks.
     pub fn end_row(&mut self) {
         self.rows.push(self.recorded.len());
@@ -163,7 +158,13 @@ impl Tokens {
     }
 
     /// Writes the tokens of one of `partitions` partitions: those of every so many-th row.
-    pub fn write(&self, writer: &mut Writer, probabilities: &CoefficientProbabilities, partition: usize, partitions: usize) {
+    pub fn write(
+        &self,
+        writer: &mut Writer,
+        probabilities: &CoefficientProbabilities,
+        partition: usize,
+        partitions: usize,
+    ) {
         for row in (partition..self.rows.len()).step_by(partitions) {
             let start = if row == 0 { 0 } else { self.rows[row - 1] };
             for &symbol in &self.recorded[start..self.rows[row]] {

@@ -95,24 +95,23 @@ impl<'a> Trimmer<'a> {
     }
 
     /// Shortens a block. Returns whether any level is left.
-    fn block(
-        &mut self,
-        residual: &mut Residual,
-        coefficients: &Transformed,
-        block: usize,
-        kind: BlockKind,
-    ) -> bool {
+    fn block(&mut self, residual: &mut Residual, coefficients: &Transformed, block: usize, kind: BlockKind) -> bool {
         let (x, y) = EDGES[block];
         let (above, left) = (&mut self.above[usize::from(x)], &mut self.left[usize::from(y)]);
         let end = usize::from(residual.levels.ends[block]);
         let mut shorter = 0;
         if end > 0 {
             let (levels, restored) = (&mut residual.levels.blocks[block], &mut residual.restored.blocks[block]);
-            let context = usize::from(*above + *left);
-            // A Y2 block's coefficients are twice as large as luma's for the same error.
-            let error_per_bit = if kind == BlockKind::Y2 { 4 * self.error_per_bit } else { self.error_per_bit };
-            let walk = Walk { costs: self.costs, kind, context, error_per_bit };
-            shorter = walk.best_end(levels, restored, &coefficients[block], end);
+            // A block that ends with a larger level is hardly ever better off without it.
+            shorter = if levels[usize::from(ZIGZAG[end - 1])].unsigned_abs() > 1 {
+                end
+            } else {
+                let context = usize::from(*above + *left);
+                // A Y2 block's coefficients are twice as large as luma's for the same error.
+                let error_per_bit = if kind == BlockKind::Y2 { 4 * self.error_per_bit } else { self.error_per_bit };
+                let walk = Walk { costs: self.costs, kind, context, error_per_bit };
+                walk.best_end(levels, restored, &coefficients[block], end)
+            };
             if shorter < end {
                 for &place in &ZIGZAG[shorter..end] {
                     (levels[usize::from(place)], restored[usize::from(place)]) = (0, 0);

@@ -15,51 +15,37 @@ pub fn read(
     factors: &MacroblockFactors,
     coefficients: &mut Coefficients,
 ) -> bool {
-    let mut any = 0;
+    let luma = if has_y2 { BlockKind::LumaWithoutFirst } else { BlockKind::Luma };
+    let mut any = false;
     coefficients.ends[Y2] = 0;
-    let mut read = |block: usize, kind: BlockKind, factors: &Factors| {
+    // A local reader is kept in registers, as long as all blocks are read in one place.
+    let mut local = reader.clone();
+    for &block in &BLOCKS[usize::from(!has_y2)..] {
+        let block = usize::from(block);
+        let (kind, factors) = match block {
+            Y2 => (BlockKind::Y2, &factors.y2),
+            16.. => (BlockKind::Chroma, &factors.chroma),
+            _ => (luma, &factors.luma),
+        };
         let (x, y) = EDGES[block];
         let (above, left) = (&mut above[usize::from(x)], &mut left[usize::from(y)]);
-        let target = &mut coefficients.blocks[block];
-        let first = kind.first();
-        let end =
-            read_block(reader, &probabilities[kind as usize], usize::from(*above + *left), first, factors, target);
-        let is_coded = u8::from(end > first);
-        (*above, *left) = (is_coded, is_coded);
-        any |= is_coded;
-        coefficients.ends[block] = if is_coded == 1 { end as u8 } else { 0 };
-    };
-    let luma = if has_y2 {
-        read(Y2, BlockKind::Y2, &factors.y2);
-        BlockKind::LumaWithoutFirst
-    } else {
-        BlockKind::Luma
-    };
-    (0..16).for_each(|block| read(block, luma, &factors.luma));
-    (16..24).for_each(|block| read(block, BlockKind::Chroma, &factors.chroma));
-    any != 0
+        let (probabilities, first) = (&probabilities[kind as usize], kind.first());
+        let node = &probabilities[usize::from(BANDS[first])][usize::from(*above + *left)];
+        let is_coded = local.bool(node[0]);
+        (*above, *left) = (is_coded.into(), is_coded.into());
+        coefficients.ends[block] = 0;
+        if is_coded {
+            any = true;
+            let target = &mut coefficients.blocks[block];
+            coefficients.ends[block] = read_coded(&mut local, probabilities, node, first, factors, target) as u8;
+        }
+    }
+    *reader = local;
+    any
 }
 
-/// Reads a block; returns the place after the last that is coded, `first` if none is.
-#[inline(always)]
-fn read_block(
-    reader: &mut Reader<'_>,
-    probabilities: &[[[Probability; 11]; 3]; 8],
-    context: usize,
-    first: usize,
-    factors: &Factors,
-    block: &mut Block,
-) -> usize {
-    let node = &probabilities[usize::from(BANDS[first])][context];
-    if !reader.bool(node[0]) {
-        return first;
-    }
-    // A local reader is kept in registers.
-    let mut local = reader.clone();
-    let end = read_coded(&mut local, probabilities, node, first, factors, block);
-    *reader = local;
-    end
-}
+/// The blocks of a macroblock in the order they are coded, the Y2 block first.
+const BLOCKS: [u8; 25] = [24, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23];
 
 /// Reads a block that is known to go on at a place; returns the place after the last that is coded.
 #[inline(always)]

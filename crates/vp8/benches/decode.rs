@@ -6,7 +6,7 @@
 //! of the processor, so other programs on the machine add nothing.
 #![allow(clippy::disallowed_methods)]
 
-#[path = "encode/clock.rs"]
+#[path = "common/clock.rs"]
 mod clock;
 #[path = "../tests/common/libvpx.rs"]
 mod libvpx;

@@ -137,7 +137,8 @@ impl<'a> Analysis<'a> {
     }
 
     /// Codes the image to at most so many bytes, as finely as that allows: usually to nine tenths of them or more, in two codings or
-    /// three. Where even the coarsest quantiser takes more, the residual is left out, and at last motion is. The frame is longer
+    /// three. Where even the coarsest quantiser takes more, only the macroblocks that differ most are coded, then none, and at last motion is
+    /// left out. The frame is longer
     /// than asked for only if it has to be: a few hundred bytes, or a key frame.
     #[must_use]
     pub fn encode_to_size(&self, bytes: usize) -> Coded {

@@ -30,13 +30,44 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
     if let Some(coded) = search(&frugal, target) {
         return coded;
     }
-    let bare = Coding { quantizer: COARSEST, drops_levels: true };
-    let coded = coding::code(&frugal, bare);
-    if coded.frame.len() <= target || matches!(analysis.plan.kind, PlanKind::Key) {
-        return coded;
+    let bare = coding::code(&frugal, Coding { quantizer: COARSEST, tolerated: u32::MAX });
+    if bare.frame.len() <= target {
+        return code_partly(&frugal, target, bare.frame.len()).unwrap_or(bare);
+    }
+    if matches!(analysis.plan.kind, PlanKind::Key) {
+        return bare;
     }
     // Motion that was worth its bits is none at this size: everything stays where it was.
-    coding::code(&analysis.without_motion(), bare)
+    coding::code(&analysis.without_motion(), Coding { quantizer: COARSEST, tolerated: u32::MAX })
+}
+
+/// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by frame the
+/// picture gets right although no frame could say all of it. `bare` is how many bytes the modes take alone.
+fn code_partly(analysis: &Analysis<'_>, target: usize, bare: usize) -> Option<Coded> {
+    /// Attempts before the levels are given up.
+    const ATTEMPTS: u32 = 3;
+    let mut differences = analysis.found.as_ref()?.differences();
+    differences.sort_unstable_by(|a, b| b.cmp(a));
+    let all: u64 = differences.iter().map(|&difference| u64::from(difference)).sum();
+    let whole = coding::code(analysis, Coding::at(COARSEST)).frame.len();
+    let levels = whole.saturating_sub(bare).max(1) as u64;
+    // What levels take goes roughly with how much there is to make good. A tenth is kept for modes that follow from them.
+    let mut room = all as u128 * (target - bare) as u128 * 9 / 10 / u128::from(levels);
+    for _ in 0..ATTEMPTS {
+        let mut sum = 0;
+        let fits = differences.iter().take_while(|&&difference| {
+            sum += u128::from(difference);
+            sum <= room
+        });
+        // Only what differs more than the first that does not fit is coded.
+        let tolerated = *differences.get(fits.count())?;
+        let coded = coding::code(analysis, Coding { quantizer: COARSEST, tolerated });
+        if coded.frame.len() <= target {
+            return Some(coded);
+        }
+        room = room * (target - bare) as u128 / (coded.frame.len() - bare).max(1) as u128 * 9 / 10;
+    }
+    None
 }
 
 /// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one, in one coding if the estimate is near and

@@ -45,3 +45,26 @@ fn what_cannot_be_made_so_small_is_as_small_as_it_gets() {
     assert!(bare.frame.len() < 100, "{} bytes", bare.frame.len());
     assert!(decode(&coarsest.state, &bare.frame).unwrap().state == bare.state);
 }
+
+#[test]
+fn frames_too_small_for_a_whole_picture_make_it_right_one_after_the_other() {
+    let (size, settings) = (size(320, 240), Settings::default());
+    let start = encode(&State::default(), &Scene::Moving.image(size, 0), &Plan::key(127), &settings).unwrap();
+    let image = Scene::Noise.image(size, 3);
+    let whole = encode(&start.state, &image, &Plan::inter(127), &settings).unwrap();
+    let target = whole.frame.len() / 5;
+    let error = |coded: &thalweg_vp8::Image| -> u64 {
+        let (ours, theirs) = (coded.to_i420(), image.to_i420());
+        ours.iter().zip(&theirs).map(|(a, b)| u64::from(a.abs_diff(*b)).pow(2)).sum()
+    };
+    let (mut state, mut errors) = (start.state, vec![error(&start.image)]);
+    for _ in 0..12 {
+        let coded = Analysis::new(&state, &image, &Plan::inter(127), &settings).unwrap().encode_to_size(target);
+        assert!(coded.frame.len() <= target);
+        assert!(decode(&state, &coded.frame).unwrap().state == coded.state);
+        errors.push(error(&coded.image));
+        state = coded.state;
+    }
+    let (first, last, possible) = (errors[0], errors[12], error(&whole.image));
+    assert!(last < first / 2 && last < possible * 3 / 2, "{errors:?}, in one frame {possible}");
+}

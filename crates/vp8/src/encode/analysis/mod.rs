@@ -58,6 +58,17 @@ pub struct Found {
     pub vectors: VectorCounts,
 }
 
+impl Found {
+    /// How much each macroblock that is predicted from another frame differs from its source.
+    pub fn differences(&self) -> Vec<u32> {
+        let difference = |choice: &Choice| match choice {
+            Choice::Inter { difference, .. } => Some(*difference),
+            Choice::Intra => None,
+        };
+        self.choices.iter().filter_map(difference).collect()
+    }
+}
+
 /// Transformed residuals, in memory that is used again.
 #[derive(Debug)]
 pub struct Residuals(Vec<Transformed>);

@@ -26,6 +26,8 @@ pub struct Terms<'a> {
     pub is_key: bool,
     /// Whether subblocks may have intra modes of their own.
     pub tries_subblocks: bool,
+    /// How much a macroblock that is predicted from another frame may differ from its source and yet be left as predicted.
+    pub tolerated: u32,
     /// Whether nothing is coded but modes.
     pub drops_levels: bool,
 }
@@ -94,7 +96,7 @@ impl<'a> MacroblockCoder<'a> {
     /// residual may be transformed already, too.
     pub fn inter(&mut self, prediction: Prediction, difference: u32, transformed: Option<&Transformed>) {
         let has_y2 = prediction.has_y2();
-        let mut any = !self.terms.drops_levels && difference > self.terms.weights.quiet;
+        let mut any = difference > self.terms.tolerated;
         if any {
             let mut coefficients = [[0; 16]; 25];
             let coefficients = transformed.unwrap_or_else(|| {

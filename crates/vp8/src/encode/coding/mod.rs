@@ -49,14 +49,15 @@ pub struct Coded {
 #[derive(Debug, Clone, Copy)]
 pub struct Coding {
     pub quantizer: u8,
-    /// Whether nothing is coded but modes.
-    pub drops_levels: bool,
+    /// Macroblocks that are predicted from other frames and differ no more than this from their source are left as predicted; at
+    /// [`u32::MAX`] nothing is coded but modes, whatever macroblocks are predicted from.
+    pub tolerated: u32,
 }
 
 impl Coding {
     /// At a quantiser.
     pub const fn at(quantizer: u8) -> Self {
-        Self { quantizer, drops_levels: false }
+        Self { quantizer, tolerated: 0 }
     }
 }
 
@@ -80,7 +81,7 @@ pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Ima
         &MacroblockQuantizer::new(&factors),
         &Weights::new(factors.luma[1], analysis.settings.speed),
         before,
-        coding.drops_levels,
+        coding.tolerated,
         &filter,
         prediction,
     );
@@ -108,11 +109,12 @@ fn code_macroblocks(
     quantizer: &MacroblockQuantizer,
     weights: &Weights,
     before: &Probabilities,
-    drops_levels: bool,
+    tolerated: u32,
     filter: &FilterHeader,
     prediction: Option<Image>,
 ) -> CodedMacroblocks {
     let source = analysis.image;
+    let drops_levels = tolerated == u32::MAX;
     let is_key = analysis.found.is_none();
     let to_copy = if prediction.is_some() { None } else { analysis.found.as_ref().map(|found| &found.prediction) };
     let image = prediction.unwrap_or_else(|| Image::blank(source.size()));
@@ -125,6 +127,7 @@ fn code_macroblocks(
         probabilities: before,
         is_key,
         tries_subblocks: !drops_levels && (is_key || analysis.settings.speed != Speed::Fast),
+        tolerated: tolerated.max(weights.quiet),
         drops_levels,
     };
     let mut coder = MacroblockCoder::new(terms, canvas);

@@ -146,7 +146,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Codes the image to about so many bytes, at the quantiser `finest` or a coarser one: within a quarter as a rule, in one coding
-    /// mostly and two at the most. For a rate that is kept on average, where a size is no limit; what even the coarsest
+    /// mostly and three at the most. For a rate that is kept on average, where a size is no limit; what even the coarsest
     /// quantiser cannot make small enough stays as large as that makes it.
     #[must_use]
     pub fn encode_about(&self, bytes: usize, finest: u8) -> Coded {

@@ -70,22 +70,31 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, bare: usize) -> Option<Co
     None
 }
 
-/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one, in one coding if the estimate is near and
-/// two if not.
+/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one: in one coding if the estimate is near, in
+/// three at the most.
 pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
+    const CODINGS: usize = 3;
     let estimate = Estimate::new(analysis);
     let finest = i32::from(finest.min(COARSEST));
-    let quantizer = estimate.quantizer(target as u64, None).max(finest);
-    let first = coding::code(analysis, Coding::at(quantizer as u8));
-    let size = first.frame.len();
-    let is_about = size * 4 >= target * 3 && size * 4 <= target * 5;
-    let is_bound = (quantizer == finest && size <= target) || (quantizer == i32::from(COARSEST) && size >= target);
-    if is_about || is_bound {
-        return first;
+    let mut quantizer = estimate.quantizer(target as u64, None).max(finest);
+    let mut best = coding::code(analysis, Coding::at(quantizer as u8));
+    let mut measured = Measured { fixed: best.modes_size as u64, size: best.frame.len() as u64, quantizer };
+    for _ in 1..CODINGS {
+        let size = measured.size as usize;
+        let is_about = size * 4 >= target * 3 && size * 4 <= target * 5;
+        let next = estimate.next(target as u64, measured).max(finest);
+        if is_about || next == quantizer {
+            break;
+        }
+        quantizer = next;
+        let coded = coding::code(analysis, Coding::at(quantizer as u8));
+        measured = Measured { fixed: coded.modes_size as u64, size: coded.frame.len() as u64, quantizer };
+        // A frame that is too small is made up for by the next; one far too large delays many.
+        if coded.frame.len() * 2 <= target * 3 || coded.frame.len() < best.frame.len() {
+            best = coded;
+        }
     }
-    let measured = Measured { fixed: first.modes_size as u64, size: size as u64, quantizer };
-    let better = estimate.quantizer(target as u64, Some(measured)).max(finest);
-    if better == quantizer { first } else { coding::code(analysis, Coding::at(better as u8)) }
+    best
 }
 
 /// The best of a few codings that have at most `target` bytes; none when not even the coarsest quantiser's has.
@@ -115,8 +124,7 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Option<Coded> {
         let aim = target as u64 * AIM / 128;
         let next = match (too_fine, fits) {
             (Some(too_fine), Some(fits)) => between(too_fine, fits, aim),
-            // The estimate is not to be trusted far from where it was measured.
-            _ => estimate.quantizer(aim, Some(measured)).clamp(quantizer / 2 - 4, quantizer * 2 + 8),
+            _ => estimate.next(aim, measured),
         };
         quantizer = next.clamp(least, most);
     }
@@ -189,6 +197,12 @@ impl Estimate {
             }
         }
         least
+    }
+
+    /// The quantiser to try after one that was measured. The estimate is not to be trusted far from there.
+    fn next(&self, target: u64, measured: Measured) -> i32 {
+        let quantizer = measured.quantizer;
+        self.quantizer(target, Some(measured)).clamp((quantizer / 2 - 4).max(0), (quantizer * 2 + 8).min(127))
     }
 
     /// Roughly how many bytes the levels take.

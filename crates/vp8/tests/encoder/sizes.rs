@@ -68,3 +68,24 @@ fn frames_too_small_for_a_whole_picture_make_it_right_one_after_the_other() {
     let (first, last, possible) = (errors[0], errors[12], error(&whole.image));
     assert!(last < first / 2 && last < possible * 3 / 2, "{errors:?}, in one frame {possible}");
 }
+
+#[test]
+fn of_frames_of_about_a_size_none_is_far_too_large() {
+    let (size, settings) = (size(320, 240), Settings::default());
+    let mut random = Random(3);
+    // Of something that moves: noise is what no estimate expects.
+    let scene = Scene::Moving;
+    let mut state = encode(&State::default(), &scene.image(size, 0), &Plan::key(60), &settings).unwrap().state;
+    let mut quantizer = 60;
+    for time in 1..40 {
+        let target = 300 + random.below(9_000);
+        let image = scene.image(size, time);
+        let analysis = Analysis::new(&state, &image, &Plan::inter(quantizer), &settings).unwrap();
+        let coded = analysis.encode_about(target, 4);
+        let length = coded.frame.len();
+        assert!(coded.quantizer >= 4);
+        let is_bound = coded.quantizer == 127 || length <= analysis.encode(127).frame.len() * 2;
+        assert!(length * 2 <= target * 3 || is_bound, "{time}: {length} of {target}");
+        (state, quantizer) = (coded.state, coded.quantizer);
+    }
+}

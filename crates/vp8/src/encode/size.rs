@@ -22,37 +22,40 @@ const MOST_CODINGS: u32 = 4;
 
 /// Codes an analysed image to at most `target` bytes, if it can be done, and near to it.
 pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
-    if let Some(coded) = search(analysis, target) {
+    let bare = Coding { quantizer: COARSEST, tolerated: u32::MAX };
+    if let Ok(coded) = search(analysis, target) {
         return coded;
+    }
+    // The modes of a key frame are chosen as it is coded: there is nothing to be chosen otherwise.
+    if matches!(analysis.plan.kind, PlanKind::Key) {
+        return coding::code(analysis, bare);
     }
     // Modes chosen for a finer quantiser take more than the coarsest has for them.
     let frugal = analysis.for_quantizer(COARSEST);
-    if let Some(coded) = search(&frugal, target) {
-        return coded;
-    }
-    let bare = coding::code(&frugal, Coding { quantizer: COARSEST, tolerated: u32::MAX });
-    if bare.frame.len() <= target {
-        return code_partly(&frugal, target, bare.frame.len()).unwrap_or(bare);
-    }
-    if matches!(analysis.plan.kind, PlanKind::Key) {
-        return bare;
+    let whole = match search(&frugal, target) {
+        Ok(coded) => return coded,
+        Err(whole) => whole,
+    };
+    let modes = coding::code(&frugal, bare);
+    if modes.frame.len() <= target {
+        return code_partly(&frugal, target, modes.frame.len(), whole).unwrap_or(modes);
     }
     // Motion that was worth its bits is none at this size: everything stays where it was.
-    coding::code(&analysis.without_motion(), Coding { quantizer: COARSEST, tolerated: u32::MAX })
+    coding::code(&analysis.without_motion(), bare)
 }
 
 /// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by frame the
-/// picture gets right although no frame could say all of it. `bare` is how many bytes the modes take alone.
-fn code_partly(analysis: &Analysis<'_>, target: usize, bare: usize) -> Option<Coded> {
+/// picture gets right although no frame could say all of it. `modes` is how many bytes the modes take alone,
+/// `whole` how many all of it does.
+fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usize) -> Option<Coded> {
     /// Attempts before the levels are given up.
     const ATTEMPTS: u32 = 3;
     let mut differences = analysis.found.as_ref()?.differences();
     differences.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = differences.iter().map(|&difference| u64::from(difference)).sum();
-    let whole = coding::code(analysis, Coding::at(COARSEST)).frame.len();
-    let levels = whole.saturating_sub(bare).max(1) as u64;
+    let levels = whole.saturating_sub(modes).max(1) as u64;
     // What levels take goes roughly with how much there is to make good. A tenth is kept for modes that follow from them.
-    let mut room = all as u128 * (target - bare) as u128 * 9 / 10 / u128::from(levels);
+    let mut room = all as u128 * (target - modes) as u128 * 9 / 10 / u128::from(levels);
     for _ in 0..ATTEMPTS {
         let mut sum = 0;
         let fits = differences.iter().take_while(|&&difference| {
@@ -65,7 +68,7 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, bare: usize) -> Option<Co
         if coded.frame.len() <= target {
             return Some(coded);
         }
-        room = room * (target - bare) as u128 / (coded.frame.len() - bare).max(1) as u128 * 9 / 10;
+        room = room * (target - modes) as u128 / (coded.frame.len() - modes).max(1) as u128 * 9 / 10;
     }
     None
 }
@@ -78,7 +81,7 @@ pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
     let finest = i32::from(finest.min(COARSEST));
     let mut quantizer = estimate.quantizer(target as u64, None).max(finest);
     let mut best = coding::code(analysis, Coding::at(quantizer as u8));
-    let mut measured = Measured { fixed: best.modes_size as u64, size: best.frame.len() as u64, quantizer };
+    let mut measured = Measured::of(&best);
     for _ in 1..CODINGS {
         let size = measured.size as usize;
         let is_about = size * 4 >= target * 3 && size * 4 <= target * 5;
@@ -88,7 +91,7 @@ pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
         }
         quantizer = next;
         let coded = coding::code(analysis, Coding::at(quantizer as u8));
-        measured = Measured { fixed: coded.modes_size as u64, size: coded.frame.len() as u64, quantizer };
+        measured = Measured::of(&coded);
         // A frame that is too small is made up for by the next; one far too large delays many.
         if coded.frame.len() * 2 <= target * 3 || coded.frame.len() < best.frame.len() {
             best = coded;
@@ -97,8 +100,9 @@ pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
     best
 }
 
-/// The best of a few codings that have at most `target` bytes; none when not even the coarsest quantiser's has.
-fn search(analysis: &Analysis<'_>, target: usize) -> Option<Coded> {
+/// The best of a few codings that have at most `target` bytes; or how many bytes the coarsest quantiser's has
+/// when that has more.
+fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
     let estimate = Estimate::new(analysis);
     let mut best: Option<Coded> = None;
     // The coarsest quantiser that is known to be too fine, and the finest that is known to fit.
@@ -107,7 +111,7 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Option<Coded> {
     for _ in 0..MOST_CODINGS {
         let coded = coding::code(analysis, Coding::at(quantizer as u8));
         let size = coded.frame.len();
-        let measured = Measured { fixed: coded.modes_size as u64, size: size as u64, quantizer };
+        let measured = Measured::of(&coded);
         if size <= target {
             (fits, best) = (Some(measured), Some(coded));
             if size * 128 >= target * NEAR_ENOUGH {
@@ -128,10 +132,14 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Option<Coded> {
         };
         quantizer = next.clamp(least, most);
     }
-    best.or_else(|| {
-        let coarsest = coding::code(analysis, Coding::at(COARSEST));
-        (coarsest.frame.len() <= target).then_some(coarsest)
-    })
+    match (best, too_fine) {
+        (Some(best), _) => Ok(best),
+        (None, Some(coarsest)) if coarsest.quantizer == i32::from(COARSEST) => Err(coarsest.size as usize),
+        (None, _) => {
+            let coarsest = coding::code(analysis, Coding::at(COARSEST));
+            if coarsest.frame.len() <= target { Ok(coarsest) } else { Err(coarsest.frame.len()) }
+        }
+    }
 }
 
 /// What a coding was.
@@ -142,6 +150,12 @@ struct Measured {
     /// All of it, bytes.
     size: u64,
     quantizer: i32,
+}
+
+impl Measured {
+    fn of(coded: &Coded) -> Self {
+        Self { fixed: coded.modes_size as u64, size: coded.frame.len() as u64, quantizer: i32::from(coded.quantizer) }
+    }
 }
 
 /// Which quantiser between two should give a size, as the size's logarithm falls in a straight line.

@@ -1,10 +1,11 @@
 //! The seam between the engine's plans and a codec.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use thalweg_sender::frames::{EncodePlan, EncodedFrame};
 use thalweg_units::Size;
-use thalweg_video::Picture;
+use thalweg_video::{Picture, scale};
 
 /// What an encoder is shown.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,11 @@ impl<'a> From<&'a Picture> for Image<'a> {
     fn from(picture: &'a Picture) -> Image<'a> {
         Image { size: picture.size(), picture: Some(picture) }
     }
+}
+
+/// A picture at the size it is to be encoded at: itself where it has that already.
+pub(crate) fn at_size(picture: &Picture, size: Size) -> Cow<'_, Picture> {
+    if picture.size() == size { Cow::Borrowed(picture) } else { Cow::Owned(scale(picture, size)) }
 }
 
 /// How good a frame would look by a model's account; never what was measured on pixels.

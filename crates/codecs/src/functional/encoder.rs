@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span};
-use thalweg_video::{Picture, scale};
 use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Coded, Plan};
 
 use super::rate::RateAccount;
 use super::settings::Settings;
 use super::{CODEC, to_image};
-use crate::seam::{Candidate, EncodeError, Encoder, Image};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
 
 /// What the first frame is expected to be coded with, until its size is known.
 const FIRST_QUANTIZER: u8 = 40;
@@ -98,14 +97,8 @@ impl Encoder for FunctionalEncoder {
             self.account.on_picture(Bytes::ZERO, rate, plan.interval, self.settings.rate_window);
             return Ok(Vec::new());
         }
-        let scaled;
-        let input: &Picture = if picture.size() == plan.size {
-            picture
-        } else {
-            scaled = scale(picture, plan.size);
-            &scaled
-        };
-        let input = to_image(input).ok_or_else(|| EncodeError::Size {
+        let input = at_size(picture, plan.size);
+        let input = to_image(&input).ok_or_else(|| EncodeError::Size {
             codec: CODEC,
             size: plan.size,
             range: "1x1 to 16383x16383".into(),

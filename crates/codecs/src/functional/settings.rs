@@ -1,6 +1,7 @@
 //! What decides what the functional encoder makes.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
@@ -56,17 +57,33 @@ impl Preset {
     }
 }
 
-impl fmt::Display for Settings {
+impl fmt::Display for Preset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let preset = match self.preset {
+        f.write_str(match self {
             Preset::Fast => "fast",
             Preset::Standard => "standard",
             Preset::Slow => "slow",
-        };
+        })
+    }
+}
+
+impl FromStr for Preset {
+    type Err = String;
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Preset, String> {
+        [Preset::Fast, Preset::Standard, Preset::Slow]
+            .into_iter()
+            .find(|preset| preset.to_string() == text)
+            .ok_or_else(|| format!("'{text}' is no preset: choose fast, standard or slow"))
+    }
+}
+
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "functional VP8, {preset}, quantiser {} or coarser, rate kept over {}, keyframes up to {} %",
-            self.min_quantizer, self.rate_window, self.keyframe_percent
+            "functional VP8, {}, quantiser {} or coarser, rate kept over {}, keyframes up to {} %",
+            self.preset, self.min_quantizer, self.rate_window, self.keyframe_percent
         )
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size};
-use thalweg_video::{Picture, Plane, scale};
+use thalweg_video::{Picture, Plane};
 use vpx_sys as vpx;
 
 use super::settings::Settings;
 use super::windup::Windup;
 use super::words;
-use crate::seam::{Candidate, EncodeError, Encoder, Image};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
 use crate::single::SingleOffer;
 
 const CODEC: &str = "libvpx VP8";
@@ -274,14 +274,8 @@ impl Encoder for Vp8Encoder {
         let resized = self.configure(size, rate, quantizers, plan.may_drop)?;
         let duration = (plan.interval.as_nanos() * CLOCK / 1_000_000_000).max(1);
         let keyframe = plan.keyframe || resized || self.offer.owes_keyframe();
-        let scaled;
-        let input = if picture.size() == size {
-            picture
-        } else {
-            scaled = scale(picture, size);
-            &scaled
-        };
-        let candidate = self.encode(input, keyframe, duration)?;
+        let input = at_size(picture, size);
+        let candidate = self.encode(&input, keyframe, duration)?;
         if let Some(candidate) = &candidate {
             let frame = &candidate.frame;
             let coarsest = frame.quantizer.is_some_and(|index| index >= QUANTIZER_INDEX[usize::from(quantizers.1)]);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use openh264_sys2 as wels;
 use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span};
-use thalweg_video::{Picture, Plane, scale};
+use thalweg_video::{Picture, Plane};
 
 use super::CODEC;
 use super::library::Handle;
 use super::settings::{Complexity, Settings, Usage};
-use crate::seam::{Candidate, EncodeError, Encoder, Image};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
 use crate::single::SingleOffer;
 
 /// An H.264 encoder: constrained baseline, each frame an access unit with start codes, parameter sets before each IDR.
@@ -184,18 +184,12 @@ impl Encoder for H264Encoder {
         let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
         let rate = check(self.largest, plan)?;
         let (keyframe, time) = (plan.keyframe || self.offer.owes_keyframe(), self.time);
-        let scaled;
-        let input = if picture.size() == plan.size {
-            picture
-        } else {
-            scaled = scale(picture, plan.size);
-            &scaled
-        };
+        let input = at_size(picture, plan.size);
         let stream = self.stream(plan, rate)?;
         if keyframe {
             stream.handle.force_keyframe()?;
         }
-        let candidate = stream.encode(input, time)?;
+        let candidate = stream.encode(&input, time)?;
         self.time += plan.interval;
         self.offer.on_encoded(keyframe, candidate.is_some());
         Ok(candidate.into_iter().collect())

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, group = "target", value_parser = clap::value_parser!(u8).range(0..=127))]
     quantizer: Option<u8>,
     /// How much work: fast, standard or slow
-    #[arg(long, default_value = "standard", value_parser = super::preset)]
+    #[arg(long, default_value = "standard")]
     preset: Preset,
     /// The size to make the video, such as 1280x720 or 720p
     #[arg(long)]

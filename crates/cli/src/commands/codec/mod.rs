@@ -8,7 +8,6 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use thalweg_codecs::functional::Preset;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -51,14 +50,4 @@ fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
     }
     let file = std::fs::File::create(path).with_context(|| path.display().to_string())?;
     Ok(Box::new(std::io::BufWriter::new(file)))
-}
-
-/// A preset by its name.
-pub(super) fn preset(text: &str) -> Result<Preset, String> {
-    match text {
-        "fast" => Ok(Preset::Fast),
-        "standard" => Ok(Preset::Standard),
-        "slow" => Ok(Preset::Slow),
-        _ => Err(format!("'{text}' is no preset: choose fast, standard or slow")),
-    }
 }

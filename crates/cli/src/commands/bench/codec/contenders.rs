@@ -52,28 +52,18 @@ pub(super) fn contenders(presets: &[Preset]) -> Vec<Contender> {
 pub(super) fn functional(preset: Preset) -> Contender {
     // One quantiser is one quantiser, however fine.
     let settings = Settings { preset, min_quantizer: 0, ..Settings::default() };
-    Contender { name: name_of(preset), is_libvpx: false, codec: Codec::Functional(settings) }
+    Contender { name: preset.to_string(), is_libvpx: false, codec: Codec::Functional(settings) }
 }
 
-pub(super) fn name_of(preset: Preset) -> String {
-    format!("{preset:?}").to_lowercase()
-}
-
-/// CPU time of libvpx's decoder over that of ours, stream by stream in turns; `None` without streams of libvpx.
-pub(super) fn decoder_speed(streams: &[Vec<Arc<[u8]>>]) -> anyhow::Result<Option<f64>> {
-    let (mut ours, mut theirs) = (0.0, 0.0);
+/// CPU time of a contender's decoder over that of ours, stream by stream in turns; `None` if it has none.
+pub(super) fn decoder_speed(theirs: &Contender, size: Size, streams: &[Vec<Arc<[u8]>>]) -> anyhow::Result<Option<f64>> {
+    let (mut our_time, mut their_time) = (0.0, 0.0);
     for stream in streams {
-        ours += time(stream, &mut FunctionalDecoder::default())?;
-        #[cfg(feature = "libvpx")]
-        {
-            theirs += time(stream, &mut thalweg_codecs::libvpx::Vp8Decoder::new()?)?;
-        }
-        #[cfg(not(feature = "libvpx"))]
-        {
-            theirs += 0.0;
-        }
+        let Some(mut decoder) = theirs.build(size)?.decoder else { return Ok(None) };
+        our_time += time(stream, &mut FunctionalDecoder::default())?;
+        their_time += time(stream, &mut *decoder)?;
     }
-    Ok((ours > 0.0 && theirs > 0.0).then(|| theirs / ours))
+    Ok((our_time > 0.0).then(|| their_time / our_time))
 }
 
 fn time(stream: &[Arc<[u8]>], decoder: &mut dyn Decoder) -> anyhow::Result<f64> {

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u64).range(2..))]
     pictures: u64,
     /// Presets of the functional encoder
-    #[arg(long, default_value = "fast,standard", value_delimiter = ',', value_parser = crate::commands::codec::preset)]
+    #[arg(long, default_value = "fast,standard", value_delimiter = ',')]
     presets: Vec<Preset>,
     /// Print one JSON object instead of tables
     #[arg(long)]
@@ -141,10 +141,13 @@ fn measure(clip: &Clip, presets: &[Preset]) -> anyhow::Result<Measured> {
         curves.extend(made);
     }
     let comparisons = compare(&contenders, &curves);
-    let decoder_speed = contenders::decoder_speed(&streams)?;
+    let decoder_speed = match contenders.iter().find(|contender| contender.is_libvpx) {
+        Some(libvpx) => contenders::decoder_speed(libvpx, clip.format.size, &streams)?,
+        None => None,
+    };
     let two_candidates = presets
         .iter()
-        .map(|preset| Ok((contenders::name_of(*preset), two_candidates(clip, *preset)?)))
+        .map(|preset| Ok((preset.to_string(), two_candidates(clip, *preset)?)))
         .collect::<anyhow::Result<_>>()?;
     let (video, size) = (clip.name.clone(), clip.format.size.to_string());
     Ok(Measured { video, size, pictures: clip.pictures.len(), curves, comparisons, two_candidates, decoder_speed })

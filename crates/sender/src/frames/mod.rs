@@ -13,6 +13,6 @@ pub mod resolution;
 pub mod safeguards;
 
 pub use every_frame::EveryFrame;
-pub use plan::{EncodePlan, EncodedFrame, Target};
+pub use plan::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 pub use rate_targeted::RateTargeted;

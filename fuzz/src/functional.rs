@@ -6,8 +6,8 @@ use thalweg_wire::rtp::{FragmentGrace, FrameStates};
 
 use crate::rtcp::{feedback, survive};
 
-/// Takes the bytes for each element, and for what follows the identifier of a decoder's state. Whether they are one is told by
-/// a few lengths and comparisons, and the parsers must say the same.
+/// Takes the bytes for each element, and for what follows the identifier of a decoder's state. Whether they are one is
+/// told by a few lengths and comparisons, and the parsers must say the same.
 pub fn functional(data: &[u8]) {
     elements(data);
     decoder_state(data);

@@ -2,8 +2,8 @@
 
 /// Follows a counter of `BITS` bits through its wraps.
 ///
-/// Each value is placed within half a turn of the last one, forwards when exactly opposite. The first value stands for itself
-/// plus one turn, so that reordering around the start never goes below zero.
+/// Each value is placed within half a turn of the last one, forwards when exactly opposite. The first value stands for
+/// itself plus one turn, so that reordering around the start never goes below zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unwrapper<const BITS: u32> {
     last: Option<u64>,
@@ -16,9 +16,9 @@ pub type ReferenceTimeUnwrapper = Unwrapper<24>;
 /// For RTP timestamps; at 90 kHz they wrap after 13.3 hours.
 pub type TimestampUnwrapper = Unwrapper<32>;
 /// For the frame numbers of functional video ([`FrameFragment`](crate::rtp::FrameFragment),
-/// [`DecoderState`](crate::rtcp::DecoderState)); at 60 frames a second they wrap after 2.3 years. A sender that hears a number
-/// unwrapped by its last one ([`Unwrapper::after`] and [`Unwrapper::peek`]) can get one it has not sent yet: who answers may
-/// say anything.
+/// [`DecoderState`](crate::rtcp::DecoderState)); at 60 frames a second they wrap after 2.3 years. A sender that hears a
+/// number unwrapped by its last one ([`Unwrapper::after`] and [`Unwrapper::peek`]) can get one it has not sent yet: who
+/// answers may say anything.
 pub type FrameUnwrapper = Unwrapper<32>;
 
 impl<const BITS: u32> Unwrapper<BITS> {

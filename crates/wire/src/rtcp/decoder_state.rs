@@ -15,9 +15,9 @@ pub(super) const IDENTIFIER: [u8; 4] = *b"SLFY";
 /// The acknowledgement of one packet of functional video, and what the sender wants to know of its decoder.
 ///
 /// It is what Salsify's receiver answers to every packet (NSDI 2018, section 3; `AckPacket` in `src/net/packet.cc` of
-/// excamera/alfalfa: connection u16, frame u32, fragment u16, average delay u32 in microseconds, current state u32, number of
-/// complete states u32 and as many u32, little-endian), as feedback of an application (RFC 4585 section 6.4). After the SSRCs
-/// and the identifier "SLFY", most significant byte first and all in whole words:
+/// excamera/alfalfa: connection u16, frame u32, fragment u16, average delay u32 in microseconds, current state u32,
+/// number of complete states u32 and as many u32, little-endian), as feedback of an application (RFC 4585 section 6.4).
+/// After the SSRCs and the identifier "SLFY", most significant byte first and all in whole words:
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -35,12 +35,13 @@ pub(super) const IDENTIFIER: [u8; 4] = *b"SLFY";
 /// |               complete states, n times 64 bits                |
 /// ```
 ///
-/// The reserved byte is written as 0 and not read, nor is what follows the last state: room for later versions. The states have
-/// 64 bits for [a reason](crate::rtp#functional-video). With n states it takes 36 + 8 n bytes, so 145 states fit 1200 bytes; a
-/// receiver keeps far fewer, for it forgets those older than the one a frame was last coded from.
+/// The reserved byte is written as 0 and not read, nor is what follows the last state: room for later versions. The
+/// states have 64 bits for [a reason](crate::rtp#functional-video). With n states it takes 36 + 8 n bytes, so 145
+/// states fit 1200 bytes; a receiver keeps far fewer, for it forgets those older than the one a frame was last coded
+/// from.
 ///
-/// Nothing here is to be believed: whatever a receiver makes up must parse, and the sender looks every state up among those it
-/// has sent.
+/// Nothing here is to be believed: whatever a receiver makes up must parse, and the sender looks every state up among
+/// those it has sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecoderState {
     /// Who has the decoder.
@@ -51,9 +52,9 @@ pub struct DecoderState {
     pub frame: u32,
     /// Which fragment of the frame it was.
     pub fragment: u16,
-    /// The mean time between the arrivals of two packets, less their grace periods: an exponentially weighted moving average,
-    /// zero until there were two. Not below zero; written in whole microseconds, the rest is cut off, and what is longer than
-    /// 4294.967295 s as that.
+    /// The mean time between the arrivals of two packets, less their grace periods: an exponentially weighted moving
+    /// average, zero until there were two. Not below zero; written in whole microseconds, the rest is cut off, and what
+    /// is longer than 4294.967295 s as that.
     pub interarrival: Span,
     /// The state the decoder is in, which the sender does not know if it came of a frame with parts missing.
     pub current: u64,

@@ -6,21 +6,21 @@ use super::wrong_length;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError, micros};
 
-/// In every packet of a sender that wants interarrival times measured: how long after the packet before it this one was sent,
-/// and which fragment of which frame it carries, if it carries one.
+/// In every packet of a sender that wants interarrival times measured: how long after the packet before it this one was
+/// sent, and which fragment of which frame it carries, if it carries one.
 ///
-/// The receiver takes the grace period off the time between their arrivals, so that a sender's pause does not look like a slow
-/// path. In the paper every packet says the gap before it; the authors' code says it of the first of a frame only and
-/// zero of the others, though its pacer spreads them.
+/// The receiver takes the grace period off the time between their arrivals, so that a sender's pause does not look like
+/// a slow path. In the paper every packet says the gap before it; the authors' code says it of the first of a frame
+/// only and zero of the others, though its pacer spreads them.
 ///
-/// Most significant byte first: grace period u24, which is all that filler and repeats need; frame number u32, fragment number u16,
-/// number of fragments u16 ([the authors' form](crate::rtp#functional-video)).
+/// Most significant byte first: grace period u24, which is all that filler and repeats need; frame number u32, fragment
+/// number u16, number of fragments u16 ([the authors' form](crate::rtp#functional-video)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FragmentGrace {
-    /// From the sending of the packet before, of any kind, to the sending of this one; zero for the first. Not below zero;
-    /// written in whole microseconds, the rest is cut off. From 16.777215 s on the largest of the 24 bits is written, which
-    /// reads as [`Span::MAX`]: less the grace period, the time between two arrivals is then below zero and counts as none,
-    /// however long the pause was.
+    /// From the sending of the packet before, of any kind, to the sending of this one; zero for the first. Not below
+    /// zero; written in whole microseconds, the rest is cut off. From 16.777215 s on the largest of the 24 bits is
+    /// written, which reads as [`Span::MAX`]: less the grace period, the time between two arrivals is then below zero
+    /// and counts as none, however long the pause was.
     pub grace: Span,
     /// The part of a frame in the payload; `None` for filler, and for a repeat of what says so itself.
     pub fragment: Option<FrameFragment>,
@@ -29,8 +29,8 @@ pub struct FragmentGrace {
 /// A part of a frame, one packet's payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameFragment {
-    /// The low 32 bits of the frame's number ([`FrameUnwrapper`](crate::unwrap::FrameUnwrapper) has the others). Frames that are
-    /// not sent have none, so that a receiver who misses a number misses a frame.
+    /// The low 32 bits of the frame's number ([`FrameUnwrapper`](crate::unwrap::FrameUnwrapper) has the others). Frames
+    /// that are not sent have none, so that a receiver who misses a number misses a frame.
     pub frame: u32,
     /// Which part, from 0 to below `fragments`.
     pub fragment: u16,

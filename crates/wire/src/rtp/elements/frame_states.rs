@@ -3,12 +3,13 @@
 use super::wrong_length;
 use crate::ParseError;
 
-/// In the first packet of each frame of functional video: which state of the decoder the frame is coded from, and which one the
-/// decoder is in once it has decoded it. A decoder that is in another state, and does not have this one kept either, cannot
-/// show the frame; one whose state after it is not the target has found that sender and receiver disagree.
+/// In the first packet of each frame of functional video: which state of the decoder the frame is coded from, and which
+/// one the decoder is in once it has decoded it. A decoder that is in another state, and does not have this one kept
+/// either, cannot show the frame; one whose state after it is not the target has found that sender and receiver
+/// disagree.
 ///
-/// States are named by hashes of 64 bits ([why](crate::rtp#functional-video)). A key frame is coded from the state of a decoder
-/// that has decoded nothing, which has a hash too.
+/// States are named by hashes of 64 bits ([why](crate::rtp#functional-video)). A key frame is coded from the state of a
+/// decoder that has decoded nothing, which has a hash too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameStates {
     /// The state the frame is coded from.

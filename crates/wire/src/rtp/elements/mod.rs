@@ -16,7 +16,8 @@ use crate::ParseError;
 
 /// The names extensions are negotiated by in SDP.
 pub mod uri {
-    /// Transport-wide sequence number, feedback at the receiver's pace ([`super::TransportSequence`] without a request).
+    /// Transport-wide sequence number, feedback at the receiver's pace ([`super::TransportSequence`] without a
+    /// request).
     pub const TRANSPORT_CC_01: &str = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
     /// Transport-wide sequence number with feedback on request.
     pub const TRANSPORT_CC_02: &str = "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
@@ -28,8 +29,8 @@ pub mod uri {
     pub const MID: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
     /// The encoding a packet belongs to, as text (RFC 8852).
     pub const RID: &str = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id";
-    /// [`super::FragmentGrace`]. This name and the next are of this project's making and registered nowhere: an end that does not
-    /// know them leaves them out of its answer, and they are then not sent.
+    /// [`super::FragmentGrace`]. This name and the next are of this project's making and registered nowhere: an end
+    /// that does not know them leaves them out of its answer, and they are then not sent.
     pub const FRAGMENT_GRACE: &str = "urn:x-thalweg:rtp-hdrext:fragment-grace";
     /// [`super::FrameStates`].
     pub const FRAME_STATES: &str = "urn:x-thalweg:rtp-hdrext:frame-states";

@@ -3,7 +3,8 @@
 use super::wrong_length;
 use crate::{ParseError, WriteError};
 
-/// What a packet asks of the receiver (transport-wide-cc-02; `docs/native-code/rtp-hdrext/transport-wide-cc-02` of libwebrtc).
+/// What a packet asks of the receiver (transport-wide-cc-02; `docs/native-code/rtp-hdrext/transport-wide-cc-02` of
+/// libwebrtc).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeedbackRequest {
     /// Whether arrival times are wanted.

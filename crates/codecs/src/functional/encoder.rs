@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Size, Span};
+use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Coded, Plan, PlanKind, ReferenceSet};
 use thalweg_vp8::syntax::header::ReferenceUpdate;
-use thalweg_vp8::State;
 
 use super::guess::Guesser;
 use super::rate::RateAccount;

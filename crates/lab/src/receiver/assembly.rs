@@ -103,6 +103,7 @@ mod tests {
             length: 100,
             keyframe: depends_on.is_none(),
             depends_on,
+            transition: None,
         }
     }
 

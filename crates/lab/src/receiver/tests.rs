@@ -14,6 +14,7 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
         length: 1000,
         keyframe: true,
         depends_on: None,
+        transition: None,
     };
     let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1200));
     Packet { sent, content: Content::Media { sequence, fragment } }

@@ -91,6 +91,11 @@ impl LongTerm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateHash(pub u64);
 
+impl StateHash {
+    /// What a receiver says whose decoder is in a state that the sender cannot know: something was missed.
+    pub const UNKNOWN: StateHash = StateHash(u64::MAX);
+}
+
 impl core::fmt::Display for StateHash {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{:016x}", self.0)

@@ -173,7 +173,7 @@ impl FramePolicy for RateTargeted {
         (!candidates.is_empty()).then_some(0)
     }
 
-    fn on_queued(&mut self, _now: Time, frame: u64, _encoded: &EncodedFrame) {
+    fn on_queued(&mut self, _now: Time, frame: u64, _encoded: &EncodedFrame, _packets: u16) {
         if self.headroom.is_some() {
             self.alphas.push_back((frame, self.alpha()));
         }

@@ -124,7 +124,7 @@ pub trait States {
     /// Remembers the state the decoder is in.
     fn keep(&mut self);
 
-    /// Goes back to a state that was kept; says whether it was.
+    /// Goes back to a state that was kept, or to the beginning, which every decoder has; says whether it could.
     fn load(&mut self, state: StateHash) -> bool;
 
     /// Forgets a state that was kept, if it was.

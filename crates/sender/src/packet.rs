@@ -1,7 +1,7 @@
 //! What goes on the wire, before it is bytes.
 
 use thalweg_control::SentPacket;
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 use crate::frames::Transition;
 
@@ -56,6 +56,9 @@ pub enum Content {
 pub struct Packet {
     /// The packet as congestion control sees it.
     pub sent: SentPacket,
+    /// How long before it the last packet left: the grace period, for receivers that measure the time between arrivals (Salsify
+    /// section 3.2); zero for the first.
+    pub grace: Span,
     /// What it carries.
     pub content: Content,
 }

@@ -49,7 +49,8 @@ impl States for FunctionalDecoder {
     }
 
     fn load(&mut self, state: StateHash) -> bool {
-        let kept = self.kept.get(&state);
+        let beginning = State::new();
+        let kept = self.kept.get(&state).or((StateHash(beginning.hash().0) == state).then_some(&beginning));
         if let Some(kept) = kept {
             self.state = kept.clone();
         }

@@ -176,7 +176,9 @@ impl Engine {
                 self.consider(Occasion::QueueEmpty);
             }
         }
-        Packet { sent, content }
+        let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
+        self.last_sent = Some(self.now);
+        Packet { sent, grace, content }
     }
 
     /// Whether the application, not the window, keeps the next packet from following: nothing waits, no filler may be made,

@@ -144,6 +144,13 @@ pub struct Scheme {
     pub packets: PacketSizes,
 }
 
+impl Scheme {
+    /// Whether it takes a functional codec, which makes several frames of a picture and can go back.
+    pub fn needs_candidates(&self) -> bool {
+        matches!(self.frames, FramesConfig::LateChoice(_))
+    }
+}
+
 /// A scheme by its name, as the command line knows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {

@@ -53,22 +53,25 @@ impl Theirs {
     pub fn read(&self, results: &Path) -> Result<Point, String> {
         let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
         let (name, point) = match self.place {
-            Place::Points(file) => (file.to_string(), self.point(&read(&results.join("graphs").join(file))?)),
+            Place::Points(file) => (file.to_string(), self.point(file, &read(&results.join("graphs").join(file))?)),
             Place::Runs(run) => (format!("{SUMMARY}, {run}"), self.runs(run, &read(&results.join(SUMMARY))?)),
         };
         point.ok_or(format!("{}: no figures of {name} in it, or fewer than six", results.display()))
     }
 
     /// From the lines of a file of points.
-    fn point(&self, text: &str) -> Option<Point> {
+    fn point(&self, file: &str, text: &str) -> Option<Point> {
         let line = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty())?;
         let values: Vec<f64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
         let [delay_mean_ms, _, delay_p95_ms, ssim_db, ssim_p5, ssim_p95] = values[..] else { return None };
-        let source = match self.place {
-            Place::Points(file) => file.to_string(),
-            Place::Runs(run) => run.to_string(),
-        };
-        Some(Point { of: *self, delay_mean_ms, delay_p95_ms, ssim_db, ssim_range_db: (ssim_p5, ssim_p95), source })
+        Some(Point {
+            of: *self,
+            delay_mean_ms,
+            delay_p95_ms,
+            ssim_db,
+            ssim_range_db: (ssim_p5, ssim_p95),
+            source: file.into(),
+        })
     }
 
     /// From the summary of all runs: the signal's delay where it is given, and that of shown frames where it is not.
@@ -120,10 +123,11 @@ mod tests {
 
     #[test]
     fn a_file_of_points_is_read_past_its_head() {
-        let point = OF.point("# signal_delay_mean ...\n934.69 192.52 4729.94 13.3534 10.3511 15.9352\n").unwrap();
+        let point =
+            OF.point("f.dat", "# signal_delay_mean ...\n934.69 192.52 4729.94 13.3534 10.3511 15.9352\n").unwrap();
         assert_eq!((point.delay_mean_ms, point.delay_p95_ms, point.ssim_db), (934.69, 4729.94, 13.3534));
         assert_eq!(point.ssim_range_db, (10.3511, 15.9352));
-        assert_eq!(OF.point("# nothing\n1 2 3\n"), None);
+        assert_eq!(OF.point("f.dat", "# nothing\n1 2 3\n"), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub use authors::{Place, Point, Theirs};
 pub use encoder_step::{EncoderStep, StepResponse};
 pub use links::{Link, Links, Origin};
 pub use reading::Reading;
+pub use salsify::wants_functional_codec;
 pub use scatter::scatters;
 
 use crate::outcome::Outcome;

@@ -26,6 +26,11 @@ fn known(names: &[&str]) -> Vec<Scheme> {
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
+/// Whether a scheme's frames are made from kept states, which only a functional codec can.
+pub fn wants_functional_codec(scheme: &Scheme) -> bool {
+    scheme.name.starts_with("salsify") || scheme.name.ends_with("+functional")
+}
+
 fn queue(packets: u64) -> QueueConfig {
     QueueConfig::DropTail(Limits::packets(packets))
 }
@@ -200,7 +205,6 @@ fn components() -> Figure {
         "salsify:conventional-codec",
         "salsify:conventional-transport-and-codec",
         "gcc",
-        "salsify-1c",
     ];
     let links = vec![verizon("Verizon-LTE", 256)];
     figure("salsify-components", about, &schemes, links, points("Verizon-LTE", &theirs))

@@ -133,6 +133,40 @@ mod tests {
             let name = format!("vidaptive-fig{number}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
+        for of in ["cellular", "intermittent", "wifi", "ramp", "dropout", "queue", "components", "pareto"] {
+            let name = format!("salsify-{of}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_the_authors_published_belongs_to_a_link_and_a_scheme_of_its_figure_and_is_there() {
+        let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/salsify-results");
+        let here = results.is_dir();
+        if !here {
+            println!("skipped: ../shared/data is not here");
+        }
+        for figure in figures() {
+            for theirs in &figure.theirs {
+                let Experiment::Runs { schemes, links: Links::Listed(links), .. } = &figure.experiment else {
+                    panic!("{} has authors' points but no links of its own", figure.name);
+                };
+                assert!(links.iter().any(|link| link.name == theirs.link), "{}: {}", figure.name, theirs.link);
+                if let Some(Ok(ours)) = theirs.ours.map(|ours| ours.parse::<Scheme>())
+                    && ours.name != "salsify-1c"
+                {
+                    assert!(schemes.iter().any(|scheme| scheme.name == ours.name), "{}: {}", figure.name, ours.name);
+                }
+                if here {
+                    let point = theirs.read(&results).unwrap();
+                    assert!((5.0..20.0).contains(&point.ssim_db) && point.delay_p95_ms > 100.0, "{point:?}");
+                    assert!(
+                        point.ssim_range_db.0 < point.ssim_db && point.ssim_db < point.ssim_range_db.1,
+                        "{point:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

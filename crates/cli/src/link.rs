@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use thalweg_link::Trace;
-use thalweg_link::synthesize::Preset;
+use thalweg_link::synthesize::Synthetic;
 use thalweg_units::{Rate, Seed, Span};
 
 /// A trace by name: a file (Mahimahi's format, or one throughput value a second), a rate such as `2Mbps`, rates in turn such as
-/// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving`.
+/// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
     if Path::new(name).is_file() {
         let text = std::fs::read_to_string(name).with_context(|| name.to_string())?;
@@ -24,8 +24,8 @@ pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc
     if let Ok(rate) = name.parse::<Rate>() {
         return Ok(Arc::new(Trace::constant(rate)?));
     }
-    match name.parse::<Preset>() {
-        Ok(preset) => Ok(Arc::new(preset.model.synthesize(duration, seed.child("link"))?)),
+    match name.parse::<Synthetic>() {
+        Ok(link) => Ok(Arc::new(link.synthesize(duration, seed.child("link"))?)),
         Err(unknown) => bail!(
             "{unknown}; or give a trace file, a rate such as 2Mbps, or rates in turn such as 2Mbps/500kbps@40s (there is no \
              file '{name}')"

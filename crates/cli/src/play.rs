@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::Context;
-use thalweg_lab::report::{self, About};
+use thalweg_lab::report::{self, About, Scatter};
 use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
 use thalweg_sender::Scheme;
 
@@ -95,13 +95,18 @@ pub(crate) fn show(outcomes: &[Outcome], json: bool, out: &Path) -> anyhow::Resu
         Some(first) => format!("{} schemes over {}", outcomes.len(), first.summary.trace),
         None => "No runs".into(),
     };
-    write_report(outcomes, title, &out.join("report.html"))
+    write_report(outcomes, title, Vec::new(), &out.join("report.html"))
 }
 
-/// Writes the report of these runs.
-pub(crate) fn write_report(outcomes: &[Outcome], title: String, path: &Path) -> anyhow::Result<()> {
+/// Writes the report of these runs, with these charts of delay against quality.
+pub(crate) fn write_report(
+    outcomes: &[Outcome],
+    title: String,
+    scatters: Vec<Scatter>,
+    path: &Path,
+) -> anyhow::Result<()> {
     let command = std::env::args().collect::<Vec<_>>().join(" ");
-    let html = report::html(&About { title, command }, outcomes);
+    let html = report::html(&About { title, command, scatters }, outcomes);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }

@@ -6,7 +6,7 @@ use thalweg_link::PathConfig;
 use thalweg_units::{Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct Pictures {
     /// The video: `scene`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
     #[arg(long, default_value = "scene")]
@@ -14,12 +14,12 @@ pub(super) struct Pictures {
     /// The size to make the video, such as 1280x720 or 720p
     #[arg(long)]
     size: Option<Size>,
-    /// Pictures a second of the built-in scene
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=240))]
-    frame_rate: u32,
-    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps)
-    #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER", default_value_t)]
-    codec: Codec,
+    /// Pictures a second of the built-in scene; 30, or as many as a paper's figure has, when absent
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
+    frame_rate: Option<u32>,
+    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent vp8, and functional for what needs it
+    #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
+    codec: Option<Codec>,
     /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
     #[arg(long, default_value = "window", value_parser = ssim)]
     ssim: Ssim,
@@ -47,11 +47,24 @@ impl Pictures {
     }
 
     pub(super) fn video(&self) -> Video {
-        Video { source: self.video.clone(), size: self.size, frame_rate: self.frame_rate }
+        Video { source: self.video.clone(), size: self.size, frame_rate: self.frame_rate.unwrap_or(30) }
+    }
+
+    /// The same, with this many pictures a second unless another number was asked for.
+    pub(super) fn at(&self, frame_rate: u32) -> Pictures {
+        Pictures { frame_rate: self.frame_rate.or(Some(frame_rate)), ..self.clone() }
     }
 
     pub(super) fn codec(&self) -> Codec {
-        self.codec.clone()
+        self.codec.clone().unwrap_or_default()
+    }
+
+    /// The codec that was asked for, or what a scheme that needs a functional one is given.
+    pub(super) fn codec_for(&self, functional: bool) -> Codec {
+        match &self.codec {
+            None if functional => Codec::Functional(Default::default()),
+            _ => self.codec(),
+        }
     }
 }
 

@@ -20,5 +20,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         arguments.runs.iter().map(|folder| run_folder::read_outcome(folder)).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = outcomes.first() else { bail!("no runs given") };
     let title = format!("{} runs over {}", outcomes.len(), first.summary.trace);
-    crate::play::write_report(&outcomes, title, &arguments.out)
+    crate::play::write_report(&outcomes, title, Vec::new(), &arguments.out)
 }

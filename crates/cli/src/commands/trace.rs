@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use thalweg_link::Trace;
-use thalweg_link::synthesize::{Preset, presets};
+use thalweg_link::synthesize::{KINDS, Synthetic, presets};
 use thalweg_units::{Seed, Span};
 
 use crate::link;
@@ -32,9 +32,9 @@ enum Command {
         /// Where to write it
         to: PathBuf,
     },
-    /// Make a cellular link that never was, in Mahimahi's format
+    /// Make a link that never was, in Mahimahi's format
     Synthesize {
-        /// Which, or `list`
+        /// Which, such as lte-driving or poisson:rate=2Mbps, or `list`
         preset: String,
         /// Where to write it; standard output when absent
         #[arg(long, short)]
@@ -63,11 +63,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             for preset in presets() {
                 outln!("{:16} {}", preset.name, preset.about);
             }
+            for kind in &KINDS {
+                outln!("{:16} {} ({}:{})", kind.name, kind.about, kind.name, kind.parameters);
+            }
             Ok(())
         }
         Command::Synthesize { preset, out, duration, seed } => {
-            let preset: Preset = preset.parse()?;
-            write(&preset.model.synthesize(*duration, *seed)?, out.as_deref())
+            let link: Synthetic = preset.parse()?;
+            write(&link.synthesize(*duration, *seed)?, out.as_deref())
         }
     }
 }

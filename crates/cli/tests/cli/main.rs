@@ -67,6 +67,7 @@ fn compare_prints_one_json_object_with_the_promised_keys_and_leaves_run_folders_
         "stall_ratio",
         "packet_loss_ratio",
         "qoe_call",
+        "qoe_driving",
         "events_fingerprint",
         "speed_x",
     ] {

@@ -13,7 +13,7 @@ pub struct Column {
 }
 
 /// The columns after the scheme's name, in order.
-pub const COLUMNS: [Column; 13] = [
+pub const COLUMNS: [Column; 14] = [
     column("video", "Mbps", |run| mbps(run.video_bitrate_bps)),
     column("wire", "Mbps", |run| mbps(run.wire_bitrate_bps)),
     column("filler", "Mbps", |run| mbps(run.filler_bitrate_bps)),
@@ -26,7 +26,8 @@ pub const COLUMNS: [Column; 13] = [
     column("fps", "", |run| digits(Some(run.frame_rate_fps), 1)),
     column("stalls", "", |run| percent(run.stall_ratio)),
     column("loss", "", |run| percent(run.packet_loss_ratio)),
-    column("QoE", "1-5", |run| digits(run.qoe_call, 2)),
+    column("call", "QoE", |run| digits(run.qoe_call, 2)),
+    column("driving", "QoE", |run| digits(run.qoe_driving, 2)),
 ];
 
 const fn column(name: &'static str, unit: &'static str, cell: fn(&Summary) -> Option<String>) -> Column {

@@ -66,6 +66,9 @@ pub struct Summary {
     pub packet_loss_ratio: f64,
     /// Salsify's model of the quality of a video call, 1..5.
     pub qoe_call: Option<f64>,
+    /// The same model's for driving a car by video, 1..5.
+    #[serde(default)]
+    pub qoe_driving: Option<f64>,
     /// Pictures after the last one shown.
     pub tail_missing: u64,
     /// Hash of all events, in hexadecimal.

@@ -47,6 +47,13 @@ pub fn after_drop(frames: &[FrameRecord], from: f64, window: f64) -> Drop {
     Drop { worst_ms: worst.1, recovery_s }
 }
 
+/// Milliseconds from the return of the link at `back` seconds until a picture that was read since is shown; `None` if none is. What
+/// was read before the return and comes late is no fresh picture.
+pub fn first_fresh_ms(frames: &[FrameRecord], back: f64) -> Option<f64> {
+    let since = frames.iter().filter(|frame| frame.captured_s >= back);
+    since.filter_map(|frame| frame.displayed_s).min_by(f64::total_cmp).map(|shown| (shown - back) * 1e3)
+}
+
 /// Share of what the link could carry that was used, for each 500 ms in which it could carry anything (metrics.md section 4).
 pub fn instantaneous_utilization(series: &Series) -> Vec<f64> {
     let bins = (0.5 / series.bin_s).round() as usize;
@@ -80,6 +87,23 @@ mod tests {
         let frames: Vec<_> = (0..600).map(|i| f64::from(i) / 30.0).map(|at| frame(at, latency(at))).collect();
         let drop = after_drop(&frames, 10.0, 8.0);
         assert!((drop.worst_ms - 900.0).abs() < 1.0 && (drop.recovery_s - 2.0).abs() < 0.11, "{drop:?}");
+    }
+
+    #[test]
+    fn the_first_fresh_frame_is_one_read_after_the_link_is_back() {
+        let frame = |captured: f64, displayed_s: Option<f64>| FrameRecord {
+            displayed_s,
+            ..FrameRecord::read(Time::from_secs_f64(captured), Size::HD)
+        };
+        let frames = [
+            frame(29.9, Some(31.05)),
+            frame(30.9, Some(31.1)),
+            frame(31.0, None),
+            frame(31.1, Some(31.25)),
+            frame(31.2, Some(31.35)),
+        ];
+        assert!((first_fresh_ms(&frames, 31.0).unwrap() - 250.0).abs() < 1e-6);
+        assert_eq!(first_fresh_ms(&frames, 31.3), None);
     }
 
     #[test]

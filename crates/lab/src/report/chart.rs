@@ -129,7 +129,7 @@ fn draw(svg: &mut String, line: &Line, x: &Scale, y: &Scale, bottom: f64) {
     let _ = write!(svg, "<path {style} d=\"{path}\"/>");
 }
 
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if value.abs() >= 10.0 || value == value.round() {
         format!("{value:.0}")
     } else {

@@ -4,13 +4,11 @@ use std::fmt::Write;
 
 use thalweg_video::quality::ssim_db;
 
-use super::About;
 use super::chart::{Chart, Line, Stroke};
+use super::{About, colour};
 use crate::metrics::{COLUMNS, Summary, latency};
 use crate::outcome::{Mark, Outcome};
 
-/// Colours that differ in print and for most of the colour-blind (Okabe and Ito 2008, without the palest).
-const COLOURS: [&str; 7] = ["#d55e00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#e69f00", "#000000"];
 const CAPACITY: &str = "#e4e7ec";
 
 const STYLE: &str = "
@@ -48,17 +46,34 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
         );
     }
     html.push_str(&table(runs));
-    html.push_str("<h2>Over time (seconds)</h2><p class=\"legend\">");
-    for (index, run) in runs.iter().enumerate() {
-        let _ = write!(html, "<span>{}{}</span>", key(colour(index)), escape(&run.summary.scheme));
+    if !about.scatters.is_empty() {
+        html.push_str("<h2>Delay against quality</h2>");
+        about.scatters.iter().for_each(|scatter| html.push_str(&scatter.svg()));
+        if about.scatters.iter().any(|scatter| scatter.points.iter().any(|point| !point.ours)) {
+            html.push_str(
+                "<p class=\"quiet\">Filled: played here. Hollow: what the authors published, with another video, encoder and \
+                 machine: order and shape compare, absolute values do not. Dashed: what is beaten on both by nothing else played \
+                 here. Upright: from the 5th to the 95th percentile of frames.</p>",
+            );
+        }
     }
-    let _ = write!(html, "<span>{}what the link could carry</span></p>", key(CAPACITY));
-    for chart in time_charts(runs) {
-        html.push_str(&chart.svg());
-    }
-    html.push_str("<h2>Distributions</h2>");
-    for chart in distributions(runs) {
-        html.push_str(&chart.svg());
+    let links = distinct(runs, |run| &run.summary.trace);
+    for link in &links {
+        let over: Vec<Drawn> = drawn(runs).filter(|drawn| drawn.run.summary.trace == *link).collect();
+        let of = if links.len() > 1 { format!("{}: over", escape(link)) } else { "Over".into() };
+        let _ = write!(html, "<h2>{of} time (seconds)</h2><p class=\"legend\">");
+        for Drawn { run, colour } in &over {
+            let _ = write!(html, "<span>{}{}</span>", key(colour), escape(&run.summary.scheme));
+        }
+        let _ = write!(html, "<span>{}what the link could carry</span></p>", key(CAPACITY));
+        for chart in time_charts(&over) {
+            html.push_str(&chart.svg());
+        }
+        let of = if links.len() > 1 { format!("{}: distributions", escape(link)) } else { "Distributions".into() };
+        let _ = write!(html, "<h2>{of}</h2>");
+        for chart in distributions(&over) {
+            html.push_str(&chart.svg());
+        }
     }
     let _ = write!(
         html,
@@ -71,16 +86,52 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
     html
 }
 
+/// A run in the colour of its scheme.
+struct Drawn<'a> {
+    run: &'a Outcome,
+    colour: &'static str,
+}
+
+/// Each run: in the colour of its scheme's place among those of the page, or in one of its own where a scheme was played twice over
+/// a link.
+fn drawn(runs: &[Outcome]) -> impl Iterator<Item = Drawn<'_>> {
+    let schemes = distinct(runs, |run| &run.summary.scheme);
+    let once = |run: &Outcome| {
+        let same = |other: &&Outcome| {
+            (&other.summary.scheme, &other.summary.trace) == (&run.summary.scheme, &run.summary.trace)
+        };
+        runs.iter().filter(same).count() == 1
+    };
+    let by_scheme = runs.iter().all(once);
+    runs.iter().enumerate().map(move |(index, run)| {
+        let place = schemes.iter().position(|scheme| by_scheme && *scheme == run.summary.scheme);
+        Drawn { run, colour: colour(place.unwrap_or(index)) }
+    })
+}
+
+/// What `of` is of the runs, each once, in their order.
+fn distinct<'a>(runs: &'a [Outcome], of: impl Fn(&'a Outcome) -> &'a str) -> Vec<&'a str> {
+    runs.iter().map(of).fold(Vec::new(), |mut known, next| {
+        if !known.contains(&next) {
+            known.push(next);
+        }
+        known
+    })
+}
+
 fn table(runs: &[Outcome]) -> String {
+    let several = distinct(runs, |run| &run.summary.trace).len() > 1;
     let mut html = String::from("<table><thead><tr><th>scheme</th>");
+    html.push_str(if several { "<th>link</th>" } else { "" });
     for column in &COLUMNS {
         let _ = write!(html, "<th>{}<br><span class=\"unit\">{}</span></th>", column.name, column.unit);
     }
     html.push_str("</tr></thead><tbody>");
-    for (index, run) in runs.iter().enumerate() {
-        row(&mut html, &format!("{}{}", key(colour(index)), escape(&run.summary.scheme)), &run.summary);
+    for Drawn { run, colour } in drawn(runs) {
+        let link = if several { format!("</td><td>{}", escape(&run.summary.trace)) } else { String::new() };
+        row(&mut html, &format!("{}{}{link}", key(colour), escape(&run.summary.scheme)), &run.summary);
         for competitor in &run.summary.competitors {
-            row(&mut html, &format!("and {}", escape(&competitor.scheme)), competitor);
+            row(&mut html, &format!("and {}{link}", escape(&competitor.scheme)), competitor);
         }
     }
     html.push_str("</tbody></table>");
@@ -96,8 +147,8 @@ fn row(html: &mut String, name: &str, run: &Summary) {
     html.push_str("</tr>");
 }
 
-fn time_charts(runs: &[Outcome]) -> Vec<Chart> {
-    let end = runs.iter().map(|run| run.summary.duration_s).fold(1.0, f64::max);
+fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
+    let end = runs.iter().map(|drawn| drawn.run.summary.duration_s).fold(1.0, f64::max);
     let over_time = |title, height, y_range, logarithmic_y, lines| Chart {
         title,
         x: "",
@@ -110,8 +161,7 @@ fn time_charts(runs: &[Outcome]) -> Vec<Chart> {
         lines,
     };
     let each = |stroke, points: &dyn Fn(&Outcome) -> Vec<(f64, f64)>| -> Vec<Line> {
-        let lines = runs.iter().enumerate();
-        lines.map(|(index, run)| Line { colour: colour(index), stroke, points: points(run) }).collect()
+        runs.iter().map(|Drawn { run, colour }| Line { colour, stroke, points: points(run) }).collect()
     };
     let halves = |values: &[f64], bin: f64| -> Vec<(f64, f64)> {
         let chunk = ((0.5 / bin).round() as usize).max(1);
@@ -120,7 +170,7 @@ fn time_charts(runs: &[Outcome]) -> Vec<Chart> {
     };
     let mut rates: Vec<Line> = runs
         .first()
-        .map(|run| Line {
+        .map(|Drawn { run, .. }| Line {
             colour: CAPACITY,
             stroke: Stroke::Area,
             points: halves(&run.series.capacity_mbps, run.series.bin_s),
@@ -165,7 +215,7 @@ fn time_charts(runs: &[Outcome]) -> Vec<Chart> {
     ]
 }
 
-fn distributions(runs: &[Outcome]) -> Vec<Chart> {
+fn distributions(runs: &[Drawn]) -> Vec<Chart> {
     let cumulative = |mut values: Vec<f64>| -> Vec<(f64, f64)> {
         values.sort_by(f64::total_cmp);
         let count = values.len().max(1) as f64;
@@ -174,11 +224,9 @@ fn distributions(runs: &[Outcome]) -> Vec<Chart> {
         chosen.map(|(index, value)| (*value, (index + 1) as f64 / count)).collect()
     };
     let chart = |title, x, logarithmic_x, values: &dyn Fn(&Outcome) -> Vec<f64>| {
-        let lines: Vec<Line> = runs
-            .iter()
-            .enumerate()
-            .map(|(index, run)| Line { colour: colour(index), stroke: Stroke::Line, points: cumulative(values(run)) })
-            .collect();
+        let line =
+            |Drawn { run, colour }: &Drawn| Line { colour, stroke: Stroke::Line, points: cumulative(values(run)) };
+        let lines: Vec<Line> = runs.iter().map(line).collect();
         let all = || lines.iter().flat_map(|line| &line.points).map(|point| point.0);
         let (from, to) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
         let x_range =
@@ -234,14 +282,10 @@ fn range(lines: &[Line]) -> (f64, f64) {
     if from.is_finite() { ((from - 1.0).floor(), (to + 1.0).ceil()) } else { (0.0, 1.0) }
 }
 
-fn colour(index: usize) -> &'static str {
-    COLOURS[index % COLOURS.len()]
-}
-
 fn key(colour: &str) -> String {
     format!("<span class=\"key\" style=\"background:{colour}\"></span>")
 }
 
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -3,15 +3,23 @@
 //! A [`Figure`] says what a published figure is about, which runs answer the same question here, what is read off them, and
 //! which of the paper's numbers are known, each with where it was read: a number that was not at hand is absent, not guessed.
 
+mod authors;
 mod encoder_step;
+mod links;
 mod reading;
+mod salsify;
+mod scatter;
 mod vidaptive;
 
 use thalweg_sender::Scheme;
-use thalweg_units::{Rate, Span};
+use thalweg_units::Span;
 
+pub use authors::{Place, Point, Theirs};
 pub use encoder_step::{EncoderStep, StepResponse};
+pub use links::{Link, Links, Origin};
 pub use reading::Reading;
+pub use salsify::wants_functional_codec;
+pub use scatter::scatters;
 
 use crate::outcome::Outcome;
 
@@ -24,8 +32,32 @@ pub struct Figure {
     pub about: &'static str,
     /// What to play.
     pub experiment: Experiment,
+    /// How it is played unless told otherwise.
+    pub setup: Setup,
     /// The paper's numbers that are known.
     pub published: Vec<Published>,
+    /// Where the authors' own points of it are, for who has their results.
+    pub theirs: Vec<Theirs>,
+    /// Whether delay against quality is what it shows.
+    pub scattered: bool,
+}
+
+/// How a figure is played unless told otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// Pictures a second of the built-in scene.
+    pub frame_rate: u32,
+    /// How long each link is played.
+    pub duration: Span,
+    /// One-way delay of the path, in each direction.
+    pub delay: Span,
+}
+
+impl Default for Setup {
+    /// As this laboratory plays anything: 30 pictures a second, two minutes, 25 ms.
+    fn default() -> Self {
+        Setup { frame_rate: 30, duration: Span::from_secs(120), delay: Span::from_millis(25) }
+    }
 }
 
 /// What to play.
@@ -44,26 +76,6 @@ pub enum Experiment {
     EncoderStep(EncoderStep),
 }
 
-/// Over which links.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Links {
-    /// Two rates in turn, each for `half`, behind a drop-tail queue of 1.5 MB, for `duration`.
-    SquareWave {
-        /// The first.
-        high: Rate,
-        /// The second.
-        low: Rate,
-        /// How long each.
-        half: Span,
-        /// How long to play.
-        duration: Span,
-    },
-    /// Every recorded cellular link, two minutes each, with the recorded way back and an endless queue.
-    Recorded,
-    /// The recorded cellular link whose name begins so.
-    OneRecorded(&'static str),
-}
-
 /// A number the paper prints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published {
@@ -79,7 +91,9 @@ pub struct Published {
 
 /// Every figure there is.
 pub fn figures() -> Vec<Figure> {
-    vidaptive::figures()
+    let mut figures = vidaptive::figures();
+    figures.extend(salsify::figures());
+    figures
 }
 
 /// Mean over links of what `reading` reads; `None` where it applies to no run.
@@ -101,6 +115,7 @@ pub fn compare(ours: &[&Outcome], base: &[&Outcome]) -> Vec<(&'static str, Optio
         ("ssim_gain_db", gain(Reading::Ssim)),
         ("latency_p50_gain_ms", gain(Reading::LatencyMedian)),
         ("latency_p95_gain_ms", gain(Reading::LatencyP95)),
+        ("latency_p95_ratio", ratio(Reading::LatencyP95)),
         ("latency_mean_gain_ms", gain(Reading::LatencyMean)),
         ("frame_rate_ratio", ratio(Reading::FrameRate)),
     ]
@@ -117,6 +132,40 @@ mod tests {
         for number in [1, 2, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17] {
             let name = format!("vidaptive-fig{number}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
+        for of in ["cellular", "intermittent", "wifi", "ramp", "dropout", "queue", "components", "pareto"] {
+            let name = format!("salsify-{of}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_the_authors_published_belongs_to_a_link_and_a_scheme_of_its_figure_and_is_there() {
+        let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/salsify-results");
+        let here = results.is_dir();
+        if !here {
+            println!("skipped: ../shared/data is not here");
+        }
+        for figure in figures() {
+            for theirs in &figure.theirs {
+                let Experiment::Runs { schemes, links: Links::Listed(links), .. } = &figure.experiment else {
+                    panic!("{} has authors' points but no links of its own", figure.name);
+                };
+                assert!(links.iter().any(|link| link.name == theirs.link), "{}: {}", figure.name, theirs.link);
+                if let Some(Ok(ours)) = theirs.ours.map(|ours| ours.parse::<Scheme>())
+                    && ours.name != "salsify-1c"
+                {
+                    assert!(schemes.iter().any(|scheme| scheme.name == ours.name), "{}: {}", figure.name, ours.name);
+                }
+                if here {
+                    let point = theirs.read(&results).unwrap();
+                    assert!((5.0..20.0).contains(&point.ssim_db) && point.delay_p95_ms > 100.0, "{point:?}");
+                    assert!(
+                        point.ssim_range_db.0 < point.ssim_db && point.ssim_db < point.ssim_range_db.1,
+                        "{point:?}"
+                    );
+                }
+            }
         }
     }
 

@@ -20,6 +20,8 @@ pub enum Reading {
     Psnr,
     /// Of the mean SSIM, in dB.
     Ssim,
+    /// 25th percentile of the SSIM of frames, in dB.
+    SsimLow,
     /// Median frame latency, in ms.
     LatencyMedian,
     /// 95th percentile of frame latency, in ms.
@@ -49,6 +51,14 @@ pub enum Reading {
     Resets,
     /// How often encoding paused.
     Pauses,
+    /// What people would think of it as a video call, 1..5.
+    QoeCall,
+    /// What they would think of driving by it, 1..5.
+    QoeDriving,
+    /// Keyframes after the first.
+    Keyframes,
+    /// Milliseconds from the return of the link at this second of the run until a picture that was read since is shown.
+    FreshFrame(f64),
 }
 
 impl Reading {
@@ -78,6 +88,11 @@ impl Reading {
             Reading::MeanLines => "mean_lines",
             Reading::Resets => "resets",
             Reading::Pauses => "pauses",
+            Reading::SsimLow => "ssim_p25_db",
+            Reading::QoeCall => "qoe_call",
+            Reading::QoeDriving => "qoe_driving",
+            Reading::Keyframes => "keyframes_after_first",
+            Reading::FreshFrame(_) => "fresh_frame_ms",
         }
     }
 
@@ -114,6 +129,11 @@ impl Reading {
             }
             Reading::Resets => marks(Mark::Reset),
             Reading::Pauses => marks(Mark::Pause),
+            Reading::SsimLow => summary.ssim_p25_db,
+            Reading::QoeCall => summary.qoe_call,
+            Reading::QoeDriving => summary.qoe_driving,
+            Reading::Keyframes => marks(Mark::Keyframe).map(|count| (count - 1.0).max(0.0)),
+            Reading::FreshFrame(back) => response::first_fresh_ms(&outcome.frames, back),
         }
     }
 }

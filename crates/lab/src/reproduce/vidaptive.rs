@@ -8,7 +8,7 @@ use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Rate, Span};
 
-use super::{EncoderStep, Experiment, Figure, Links, Published, Reading};
+use super::{EncoderStep, Experiment, Figure, Links, Published, Reading, Setup};
 
 const FIRST: &str = "abstract of arXiv 2309.16869v1";
 const LATER: &str = "later version, as quoted on docs.rs/vidaptive";
@@ -73,12 +73,18 @@ const ABLATIONS: [&str; 5] = ["gcc", "copa", "copa+dummy", "copa+dummy+latency",
 pub(super) fn figures() -> Vec<Figure> {
     vec![
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig1",
             about: "GCC on a link that goes from 2 Mbps to 500 kbps and back each 40 s: how slowly it climbs, how late frames get",
             experiment: Experiment::Runs { schemes: known(&["gcc"]), links: square_wave(), readings: step_readings() },
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig2",
             about: "the encoder alone, its target stepping from 500 kbps to 2 Mbps and back: how long its output lags",
             experiment: Experiment::EncoderStep(EncoderStep {
@@ -93,6 +99,9 @@ pub(super) fn figures() -> Vec<Figure> {
             ],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig6",
             about: "Vidaptive beside GCC on the link of Fig. 1",
             experiment: Experiment::Runs {
@@ -103,6 +112,9 @@ pub(super) fn figures() -> Vec<Figure> {
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig7",
             about: "bitrate, quality and latency of GCC and Vidaptive over the recorded cellular links",
             experiment: recorded(known(&["gcc", "vidaptive"]), quality_readings()),
@@ -122,6 +134,9 @@ pub(super) fn figures() -> Vec<Figure> {
             ],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig9",
             about: "how much of the link is used in each half second, over the recorded links",
             experiment: recorded(
@@ -137,6 +152,9 @@ pub(super) fn figures() -> Vec<Figure> {
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig10",
             about: "one recorded link in time: what is sent, frame latency, pauses and resets (the report has the charts)",
             experiment: Experiment::Runs {
@@ -153,12 +171,18 @@ pub(super) fn figures() -> Vec<Figure> {
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig11",
             about: "Vidaptive's parts added one after another, over the recorded links",
             experiment: recorded(known(&ABLATIONS), quality_readings()),
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig12",
             about: "resolution over time on a recorded link with outages (the report has the charts)",
             experiment: Experiment::Runs {
@@ -169,6 +193,9 @@ pub(super) fn figures() -> Vec<Figure> {
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig13",
             about: "frame rate and stalls as Vidaptive's parts are added, over the recorded links",
             experiment: recorded(
@@ -178,12 +205,18 @@ pub(super) fn figures() -> Vec<Figure> {
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig15",
             about: "Vidaptive over Copa and over RoCC, over the recorded links",
             experiment: recorded(known(&["gcc", "vidaptive", "vidaptive:rocc"]), quality_readings()),
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig16",
             about: "lambda: frame rate against bitrate, over the recorded links",
             experiment: recorded(
@@ -201,6 +234,9 @@ pub(super) fn figures() -> Vec<Figure> {
             published: vec![],
         },
         Figure {
+            setup: Setup::default(),
+            theirs: vec![],
+            scattered: false,
             name: "vidaptive-fig17",
             about: "how often the receiver reports: each packet, each burst on request, every 31 ms, every 62 ms, over the recorded links",
             experiment: recorded(

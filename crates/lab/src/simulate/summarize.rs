@@ -8,7 +8,7 @@ use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Time};
 
 use super::flow::Flow;
-use crate::metrics::{Summary, latency, mean_psnr, percentile, qoe_call, ssim_decibels, stall};
+use crate::metrics::{Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall};
 use crate::outcome::{Mark, Outcome, Series};
 use crate::record::{Recorder, What};
 use crate::scenario::Scenario;
@@ -119,6 +119,7 @@ pub(super) fn summarize(
         stall_ratio: stall(&shown, Some(stopped)).ratio,
         packet_loss_ratio: drops as f64 / packets.max(1) as f64,
         qoe_call: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_call(latency.mean_ms, ssim.0)),
+        qoe_driving: latency.as_ref().zip(ssim).map(|(latency, ssim)| qoe_driving(latency.mean_ms, ssim.0)),
         tail_missing: latency.as_ref().map_or(frames.len() as u64, |latency| latency.tail_missing),
         events_fingerprint: format!("{:016x}", recorder.fingerprint()),
         speed_x: None,

@@ -1,6 +1,4 @@
-//! Links by name.
-
-use core::str::FromStr;
+//! Cellular links by name.
 
 use thalweg_units::{Rate, Span};
 
@@ -97,23 +95,3 @@ const PRESETS: &[Preset] = &[
         },
     },
 ];
-
-impl FromStr for Preset {
-    type Err = UnknownPreset;
-    fn from_str(name: &str) -> Result<Preset, UnknownPreset> {
-        presets().iter().find(|preset| preset.name == name).copied().ok_or_else(|| UnknownPreset(name.into()))
-    }
-}
-
-/// No preset has this name; the message lists those that are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownPreset(alloc::string::String);
-
-impl core::fmt::Display for UnknownPreset {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let names: alloc::vec::Vec<&str> = presets().iter().map(|preset| preset.name).collect();
-        write!(f, "'{}' is no synthetic link: choose from {}", self.0, names.join(", "))
-    }
-}
-
-impl core::error::Error for UnknownPreset {}

@@ -1,0 +1,89 @@
+//! `thalweg reproduce`: a paper's figure, its numbers beside ours.
+
+mod scenarios;
+mod show;
+mod theirs;
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use thalweg_lab::reproduce::{Experiment, Figure, figures, scatters, wants_functional_codec};
+use thalweg_units::{Seed, Span};
+
+use super::pictures::Pictures;
+use crate::play::{self, Job};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The figure, such as vidaptive-fig7 or salsify-cellular, or `list`
+    figure: String,
+    /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
+    #[arg(long, default_value = "../shared/data/traces/mahimahi")]
+    traces: PathBuf,
+    /// The folder of the links that Salsify's authors made; links of our own making stand in for those that are not there
+    #[arg(long, default_value = "../shared/data/traces/salsify")]
+    salsify_traces: PathBuf,
+    /// The folder of what Salsify's authors measured, drawn beside ours where it is there
+    #[arg(long, default_value = "../shared/data/salsify-results")]
+    salsify_results: PathBuf,
+    #[command(flatten)]
+    pictures: Pictures,
+    /// How long to play each link; the figure's own time when absent (two minutes, 60 s with the dropout)
+    #[arg(long)]
+    duration: Option<Span>,
+    /// Leave the way back unlimited instead of giving it the link recorded with it
+    #[arg(long)]
+    unloaded: bool,
+    /// The root of every random choice
+    #[arg(long, default_value_t = Seed::new(1))]
+    seed: Seed,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+    /// The folder for the report and for each run
+    #[arg(long, short, default_value = "out")]
+    out: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let figures = figures();
+    if arguments.figure == "list" {
+        figures.iter().for_each(|figure| outln!("{:22} {}", figure.name, figure.about));
+        return Ok(());
+    }
+    let Some(figure) = figures.iter().find(|figure| figure.name == arguments.figure) else {
+        let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
+        bail!("'{}' is no figure: choose from {}", arguments.figure, names.join(", "));
+    };
+    match &figure.experiment {
+        Experiment::EncoderStep(step) => {
+            let pictures = &arguments.pictures;
+            let response = step.play(&pictures.codec(), &pictures.video(), arguments.seed)?;
+            show::step(figure, &response, arguments.json)
+        }
+        Experiment::Runs { schemes, links, readings } => {
+            let played = scenarios::played(links, figure.setup, arguments)?;
+            let theirs = theirs::read(&figure.theirs, &arguments.salsify_results);
+            let out = arguments.out.join(figure.name);
+            let outcomes = play::all(&jobs(figure, &played, arguments, &out))?;
+            show::runs(figure, schemes, readings, &played, &outcomes, &theirs, arguments.json)?;
+            let scatters = if figure.scattered { scatters(&outcomes, &theirs.points) } else { Vec::new() };
+            let title = format!("{}: {}", figure.name, figure.about);
+            play::write_report(&outcomes, title, scatters, &out.join("report.html"))
+        }
+    }
+}
+
+/// Every scheme over every link, with the codec it needs unless another was asked for.
+fn jobs(figure: &Figure, played: &[scenarios::Played], arguments: &Arguments, out: &std::path::Path) -> Vec<Job> {
+    let Experiment::Runs { schemes, .. } = &figure.experiment else { return Vec::new() };
+    let each = |played: &scenarios::Played| {
+        let scenario = &played.scenario;
+        let mut jobs = play::each(scenario, schemes, &out.join(play::folder_name(&scenario.name)));
+        for job in &mut jobs {
+            job.scenario.codec = arguments.pictures.codec_for(wants_functional_codec(&job.scheme));
+        }
+        jobs
+    };
+    played.iter().flat_map(each).collect()
+}

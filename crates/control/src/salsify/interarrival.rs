@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use thalweg_units::{Span, Time};
 
 use crate::feedback::Feedback;
+use super::Average;
 use crate::packet::{PacketId, SentPacket};
 
 /// Which of the sender's pauses are taken off the time between two arrivals: the grace period that packets carry.
@@ -41,23 +42,22 @@ const REMEMBERED: usize = 1 << 16;
 /// The average, from reports of arrivals.
 #[derive(Debug, Clone)]
 pub(super) struct Interarrival {
-    gain: f64,
+    average: Average,
     grace: Grace,
     last_sent: Option<Time>,
     /// Of packets not yet reported, in order.
     graces: VecDeque<(PacketId, Span)>,
     newest: Option<(PacketId, Time)>,
-    smoothed: Option<f64>,
 }
 
 impl Interarrival {
-    pub(super) fn new(gain: f64, grace: Grace) -> Interarrival {
-        Interarrival { gain, grace, last_sent: None, graces: VecDeque::new(), newest: None, smoothed: None }
+    pub(super) fn new(average: Average, grace: Grace) -> Interarrival {
+        Interarrival { average, grace, last_sent: None, graces: VecDeque::new(), newest: None }
     }
 
-    /// tau, in whole microseconds as the authors' receiver rounds it; `None` before anything arrived.
+    /// tau; `None` before anything was measured.
     pub(super) fn smoothed(&self) -> Option<Span> {
-        self.smoothed.map(|microseconds| Span::from_micros(microseconds as i64))
+        self.average.value()
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
@@ -85,18 +85,14 @@ impl Interarrival {
             return;
         }
         let mut grace = Span::ZERO;
-        while let Some((next, span)) = self.graces.front().copied().filter(|(next, _)| *next <= id) {
-            let _ = next;
+        while let Some((_, span)) = self.graces.front().copied().filter(|(next, _)| *next <= id) {
             grace += span;
             self.graces.pop_front();
         }
-        self.smoothed = Some(match (self.newest, self.smoothed) {
-            (Some((_, last)), Some(smoothed)) => {
-                let sample = (at - last - grace).max(Span::ZERO).as_nanos() as f64 / 1000.0;
-                self.gain * sample + (1.0 - self.gain) * smoothed
-            }
-            _ => 0.0,
-        });
+        match self.newest {
+            Some((_, last)) => self.average.add(at - last - grace),
+            None => self.average.begin(),
+        }
         self.newest = Some((id, at));
     }
 }

@@ -5,6 +5,7 @@
 
 mod interarrival;
 mod outstanding;
+mod smoothing;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
@@ -14,6 +15,7 @@ use crate::packet::SentPacket;
 pub use interarrival::Grace;
 use interarrival::Interarrival;
 use outstanding::Outstanding;
+pub use smoothing::{Average, Smoothing};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,8 +23,8 @@ use outstanding::Outstanding;
 pub struct Config {
     /// d: what is under way may take the path this long (section 3.2: 100 ms).
     pub delay: Span,
-    /// alpha: how much a new time between arrivals counts (section 3.2: 0.1).
-    pub gain: f64,
+    /// How times between arrivals are averaged.
+    pub smoothing: Smoothing,
     /// MTU: the payload of a packet that the path is taken to carry in tau (the authors' 1400 bytes; a sender of smaller packets
     /// says how small).
     pub packet: Bytes,
@@ -33,8 +35,10 @@ pub struct Config {
     pub forget_after: Span,
     /// Count one packet more under way than there is, as the authors' code does (spec A3).
     pub counts_one_more: bool,
-    /// The rate that stands in for the path's before anything arrived, for whoever asks for one. The size of a frame has no limit
-    /// until then (spec A6).
+    /// What may be sent before the first times between arrivals are known; `None` for any amount, as the paper has it (spec A6).
+    /// Ten packets, as TCP begins with (RFC 6928).
+    pub first_packets: Option<u64>,
+    /// The rate that stands in for the path's until then, for whoever asks for one.
     pub start: Rate,
 }
 
@@ -42,11 +46,12 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             delay: Span::from_millis(100),
-            gain: 0.1,
+            smoothing: Smoothing::default(),
             packet: Bytes::new(1400),
             grace: Grace::default(),
             forget_after: Span::from_secs(1),
             counts_one_more: false,
+            first_packets: Some(10),
             start: Rate::from_kbps(1000),
         }
     }
@@ -71,9 +76,6 @@ impl Config {
                 return Err(ConfigError::out_of_range(name, value, "longer than 0, such as 100ms"));
             }
         }
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(ConfigError::out_of_range("salsify.gain", self.gain, "above 0 and at most 1, such as 0.1"));
-        }
         if self.packet == Bytes::ZERO {
             return Err(ConfigError::out_of_range("salsify.packet", self.packet, "above 0, such as 1400B"));
         }
@@ -82,7 +84,7 @@ impl Config {
         }
         Ok(Salsify {
             config: self,
-            interarrival: Interarrival::new(self.gain, self.grace),
+            interarrival: Interarrival::new(self.smoothing.build()?, self.grace),
             told: None,
             outstanding: Outstanding::new(self.forget_after),
         })
@@ -106,13 +108,17 @@ impl Salsify {
         self.told.or(self.interarrival.smoothed())
     }
 
-    /// max_frame_size: MTU x (d / tau - N), the payload that may be added to what was sent; `None` before anything arrived, when
-    /// there is no limit.
+    /// max_frame_size: MTU x (d / tau - N), the payload that may be added to what was sent; `None` if there is no limit.
     pub fn max_frame_size(&self) -> Option<Bytes> {
-        let tau = self.interarrival()?.as_nanos() / 1000;
-        let fit = (self.config.delay.as_nanos() / 1000) / tau.max(1);
+        let fit = match self.interarrival() {
+            Some(tau) => {
+                let micros = |span: Span| span.as_nanos() as u64 / 1000;
+                micros(self.config.delay) / micros(tau).max(1)
+            }
+            None => self.config.first_packets?,
+        };
         let under_way = self.outstanding.count() + u64::from(self.config.counts_one_more);
-        Some(self.config.packet * (fit as u64).saturating_sub(under_way))
+        Some(self.config.packet * fit.saturating_sub(under_way))
     }
 }
 

@@ -39,9 +39,13 @@ impl Sender {
     }
 }
 
+fn paper() -> Config {
+    Config { smoothing: Smoothing::PAPER, first_packets: None, ..Config::default() }
+}
+
 /// The arrivals of spec A7.1 as a sender sees them, and tau after each.
 fn worked_example(grace: Grace) -> Vec<i64> {
-    let mut sender = Sender::new(Config { grace, ..Config::default() });
+    let mut sender = Sender::new(Config { grace, ..paper() });
     let packets = [(0, 0, true), (1, 1200, false), (2, 2600, false), (3, 36_000, true), (4, 37_000, false)];
     // The second frame was sent 33 ms after the first: its first packet says so.
     let sent = [0, 0, 0, 33_000, 33_000];
@@ -68,7 +72,7 @@ fn the_time_between_arrivals_is_smoothed_without_the_senders_pauses() {
 #[test]
 fn a_batch_of_arrivals_counts_as_each_alone_whatever_its_order() {
     let run = |batch: bool| {
-        let mut sender = Sender::new(Config::default());
+        let mut sender = Sender::new(paper());
         (0..4).for_each(|id| sender.send(id, id * 500, id == 0));
         let arrivals = [(0, 20_000), (2, 21_100), (1, 21_500), (3, 23_000)];
         if batch {
@@ -102,9 +106,13 @@ fn a_frame_may_have_what_the_path_does_in_100_ms_less_what_is_under_way() {
 }
 
 #[test]
-fn nothing_limits_the_first_frame() {
-    let salsify = Config::default().build().unwrap();
+fn before_anything_is_known_of_the_path_ten_packets_may_be_sent_and_by_the_paper_any_number() {
+    let salsify = paper().build().unwrap();
     assert_eq!((salsify.max_frame_size(), salsify.allowance().frame), (None, Some(Bytes::MAX)));
+    let mut sender = Sender::new(Config::default());
+    assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(14_000)));
+    (0..9).for_each(|id| sender.send(id, id, id == 0));
+    assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(1400)));
 }
 
 #[test]
@@ -134,7 +142,7 @@ fn in_an_outage_what_is_under_way_counts_as_lost_after_a_second() {
 #[test]
 fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
     let message = |config: Config| alloc::string::ToString::to_string(&config.build().unwrap_err());
-    assert!(message(Config { gain: 1.5, ..Config::default() }).contains("1.5"));
+    assert!(message(Config { smoothing: Smoothing { gain: 1.5, ..Smoothing::default() }, ..Config::default() }).contains("1.5"));
     assert!(message(Config { delay: Span::ZERO, ..Config::default() }).contains("such as 100ms"));
     assert!(message(Config { packet: Bytes::ZERO, ..Config::default() }).contains("1400B"));
 }

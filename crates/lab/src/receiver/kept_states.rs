@@ -6,19 +6,16 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::salsify::Grace;
+use thalweg_control::salsify::{Average, Grace};
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_sender::{Content, Fragment, Packet};
-use thalweg_units::{Span, Time};
+use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
 
 use super::assembly::FrameInfo;
 use super::datagram::{MEDIA, RECEIVER};
-
-/// alpha: how much a new time between arrivals counts (section 3.2).
-const GAIN: f64 = 0.1;
 
 /// What a decoder is to do for a frame, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +57,8 @@ pub(super) struct KeptStates {
     current: StateHash,
     /// The states that can be gone back to, the newest last.
     kept: VecDeque<StateHash>,
-    /// tau in microseconds.
-    interarrival: f64,
+    /// tau.
+    interarrival: Average,
     last_arrival: Option<Time>,
     /// The newest packet of a frame.
     newest: Option<(u64, u16)>,
@@ -69,18 +66,18 @@ pub(super) struct KeptStates {
 }
 
 impl KeptStates {
-    pub(super) fn new(config: KeptAtReceiver) -> KeptStates {
-        KeptStates {
+    pub(super) fn new(config: KeptAtReceiver) -> Result<KeptStates, ConfigError> {
+        Ok(KeptStates {
             config,
             next_frame: 0,
             partial: None,
             current: StateHash::UNKNOWN,
             kept: VecDeque::new(),
-            interarrival: 0.0,
+            interarrival: config.smoothing.build()?,
             last_arrival: None,
             newest: None,
             abandoned: VecDeque::new(),
-        }
+        })
     }
 
     /// A packet arrived: the frames to decode now, in order, and how.
@@ -106,9 +103,9 @@ impl KeptStates {
             Grace::None => false,
         };
         let grace = if counts { read_grace(packet.grace, fragment) } else { Span::ZERO };
-        if let Some(last) = self.last_arrival {
-            let sample = (now - last - grace).max(Span::ZERO).as_nanos() as f64 / 1000.0;
-            self.interarrival += GAIN * (sample - self.interarrival);
+        match self.last_arrival {
+            Some(last) => self.interarrival.add(now - last - grace),
+            None => self.interarrival.begin(),
         }
         self.last_arrival = Some(now);
     }
@@ -191,15 +188,16 @@ impl KeptStates {
         self.kept.retain(|kept| *kept != claimed);
     }
 
-    /// What goes along with a report; nothing before the first packet of a frame.
+    /// What goes along with a report; nothing before there is a time between arrivals to tell.
     pub(super) fn report(&self) -> Option<DecoderState> {
         let (frame, fragment) = self.newest?;
+        let interarrival = self.interarrival.value()?;
         Some(DecoderState {
             sender_ssrc: RECEIVER,
             media_ssrc: MEDIA,
             frame: frame as u32,
             fragment,
-            interarrival: Span::from_micros(self.interarrival as i64),
+            interarrival,
             current: self.current.0,
             complete: self.kept.iter().map(|kept| kept.0).collect(),
         })

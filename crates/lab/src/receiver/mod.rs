@@ -12,7 +12,7 @@ use thalweg_sender::feedback::News;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{FeedbackStyle, Packet};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::rtcp;
 
 pub use assembly::{Assembly, FrameInfo};
@@ -50,12 +50,15 @@ pub struct Ready {
 
 impl Receiver {
     /// A receiver that reports in this style, with a clock this far ahead of the sender's.
-    pub fn new(kind: ReceiverKind, style: FeedbackStyle, clock_offset: Span) -> Receiver {
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(kind: ReceiverKind, style: FeedbackStyle, clock_offset: Span) -> Result<Receiver, ConfigError> {
         let frames = match kind {
             ReceiverKind::Ordinary => Frames::Ordinary(Ordinary::new()),
-            ReceiverKind::KeepsStates(config) => Frames::KeptStates(KeptStates::new(config)),
+            ReceiverKind::KeepsStates(config) => Frames::KeptStates(KeptStates::new(config)?),
         };
-        Receiver { reports: Reports::new(style, clock_offset), frames, ear: Ear::default() }
+        Ok(Receiver { reports: Reports::new(style, clock_offset), frames, ear: Ear::default() })
     }
 
     /// A packet arrived; the frames that can be decoded now, in order.
@@ -94,7 +97,7 @@ impl Receiver {
             && let Some(state) = frames.report()
         {
             let bytes = datagram::datagram(rtcp::Packet::DecoderState(state));
-            report.size += thalweg_units::Bytes::new(bytes.len() as u64);
+            report.size += Bytes::new(bytes.len() as u64);
             report.decoder = self.ear.hear(&bytes).into_iter().find_map(|news| match news {
                 News::Decoder(decoder) => Some(decoder),
                 News::Arrivals { .. } | News::Missing(_) | News::KeyframeNeeded => None,

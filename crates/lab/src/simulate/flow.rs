@@ -88,7 +88,7 @@ impl Flow {
             end,
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset),
+            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?,
             codec: codec.build_seeded(format.size, scenario.seed.child(&format!("flow {number}")))?,
             codec_time: scenario.codec_time,
             footage,

@@ -163,7 +163,8 @@ impl Engine {
         });
         self.next_id += 1;
         self.controller.on_sent(&sent);
-        if probe.is_some() {
+        // A controller that counts in frames allows less with every packet; the others wait for news.
+        if probe.is_some() || self.allowance.frame.is_some() {
             self.refresh();
         }
         self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });

@@ -101,9 +101,11 @@ pub enum ReceiverKind {
 }
 
 /// How a receiver that keeps states deals with what is missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct KeptAtReceiver {
+    /// How times between arrivals are averaged.
+    pub smoothing: thalweg_control::salsify::Smoothing,
     /// Which pauses of the sender are taken off the time between arrivals: what the sender writes into its packets.
     pub grace: thalweg_control::salsify::Grace,
     /// Decode what came of a frame when the next begins, and whole frames although the state they are meant for is missing, as the
@@ -115,7 +117,7 @@ pub struct KeptAtReceiver {
 
 impl Default for KeptAtReceiver {
     fn default() -> KeptAtReceiver {
-        KeptAtReceiver { grace: Default::default(), shows_damage: true, most_states: 64 }
+        KeptAtReceiver { smoothing: Default::default(), grace: Default::default(), shows_damage: true, most_states: 64 }
     }
 }
 

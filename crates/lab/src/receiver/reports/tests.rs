@@ -16,7 +16,7 @@ fn sent(id: u64) -> SentPacket {
 
 /// What the sender hears of arrivals at these times, in order, and when each report left. Sizes are checked against the bytes.
 fn heard(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
-    let mut receiver = Receiver::new(Default::default(), style, clock_offset);
+    let mut receiver = Receiver::new(Default::default(), style, clock_offset).unwrap();
     let mut twin = Reports::new(style, clock_offset);
     let mut heard = Vec::new();
     let mut ask = |receiver: &mut Receiver, twin: &mut Reports, until: Time| {

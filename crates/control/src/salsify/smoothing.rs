@@ -1,0 +1,99 @@
+//! How times between arrivals are averaged: by whoever measures them.
+
+use thalweg_units::{ConfigError, Span};
+
+/// The average's parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Smoothing {
+    /// alpha: how much a new time counts (section 3.2: 0.1).
+    pub gain: f64,
+    /// Take the beginning out: the paper's average begins with nothing between the first packet and itself, so that for some twenty
+    /// packets the path seems many times faster than it is. The authors' encoder made a frame in 50 ms and could not do much
+    /// harm in that time; one that makes sixty a second fills the path for seconds. Without the beginning, the average is
+    /// divided by the weight of what was measured.
+    pub corrects_beginning: bool,
+}
+
+impl Default for Smoothing {
+    fn default() -> Smoothing {
+        Smoothing { gain: 0.1, corrects_beginning: true }
+    }
+}
+
+impl Smoothing {
+    /// As the paper has it.
+    pub const PAPER: Smoothing = Smoothing { gain: 0.1, corrects_beginning: false };
+
+    /// The average before anything arrived.
+    ///
+    /// # Errors
+    /// When the gain is no share.
+    pub fn build(self) -> Result<Average, ConfigError> {
+        if !(self.gain > 0.0 && self.gain <= 1.0) {
+            return Err(ConfigError::out_of_range("salsify.gain", self.gain, "above 0 and at most 1, such as 0.1"));
+        }
+        Ok(Average { smoothing: self, microseconds: 0.0, weight: 0.0, begun: false })
+    }
+}
+
+/// An average of times between arrivals.
+#[derive(Debug, Clone, Copy)]
+pub struct Average {
+    smoothing: Smoothing,
+    microseconds: f64,
+    /// Of everything measured, in `microseconds`.
+    weight: f64,
+    begun: bool,
+}
+
+impl Average {
+    /// The first packet arrived.
+    pub fn begin(&mut self) {
+        self.begun = true;
+    }
+
+    /// A packet arrived this long after the one before, the sender's pauses taken off; below zero counts as zero.
+    pub fn add(&mut self, interarrival: Span) {
+        let sample = interarrival.max(Span::ZERO).as_nanos() as f64 / 1000.0;
+        let gain = self.smoothing.gain;
+        self.microseconds += gain * (sample - self.microseconds);
+        self.weight += gain * (1.0 - self.weight);
+    }
+
+    /// tau, in whole microseconds as the authors' receiver rounds it; `None` before anything was measured.
+    pub fn value(&self) -> Option<Span> {
+        let microseconds = if self.smoothing.corrects_beginning {
+            (self.weight > 0.0).then(|| self.microseconds / self.weight)
+        } else {
+            self.begun.then_some(self.microseconds)
+        };
+        microseconds.map(|microseconds| Span::from_micros(microseconds as i64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(smoothing: Smoothing) -> alloc::vec::Vec<Option<Span>> {
+        let mut average = smoothing.build().unwrap();
+        average.begin();
+        let mut values = alloc::vec![average.value()];
+        for millis in [20, 20, 10] {
+            average.add(Span::from_millis(millis));
+            values.push(average.value());
+        }
+        values
+    }
+
+    #[test]
+    fn the_beginning_pulls_the_papers_average_down_and_not_the_corrected_one() {
+        let micros = |values: [i64; 3]| values.map(|value| Some(Span::from_micros(value)));
+        assert_eq!(values(Smoothing::PAPER)[1..], micros([2000, 3800, 4420]));
+        assert_eq!(values(Smoothing::PAPER)[0], Some(Span::ZERO));
+        // 4420 over a weight of 1 - 0.9^3.
+        assert_eq!(values(Smoothing::default())[1..], micros([20_000, 20_000, 16_309]));
+        assert_eq!(values(Smoothing::default())[0], None);
+    }
+}

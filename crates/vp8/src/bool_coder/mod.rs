@@ -5,7 +5,7 @@ mod reader;
 mod writer;
 
 pub use reader::Reader;
-pub use writer::Writer;
+pub use writer::{Burst, Writer};
 
 /// The probability that a bool is false, in 256ths: 1 to 255, and 0 is taken as the coder takes it, the least there is.
 pub type Probability = u8;

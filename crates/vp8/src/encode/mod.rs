@@ -122,7 +122,8 @@ impl<'a> Analysis<'a> {
         analysis::analyse(kernels, self.state, references, self.image, from, &weights, speed)
     }
 
-    /// Codes the image with a quantiser of 0 (finest) to 127; more counts as 127.
+    /// Codes the image with a quantiser of 0 (finest) to 127; more counts as 127. Of a picture of more than ten million
+    /// pixels whose modes take over 512 KiB, the most a frame can have, simpler ones are chosen than for others.
     #[must_use]
     pub fn encode(&self, quantizer: u8) -> Coded {
         coding::code(self, coding::Coding::at(quantizer))

@@ -22,13 +22,12 @@ const MOST_CODINGS: u32 = 4;
 
 /// Codes an analysed image to at most `target` bytes, if it can be done, and near to it.
 pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
-    let bare = Coding { quantizer: COARSEST, tolerated: u32::MAX };
     if let Ok(coded) = search(analysis, target) {
         return coded;
     }
     // The modes of a key frame are chosen as it is coded: there is nothing to be chosen otherwise.
     if matches!(analysis.plan.kind, PlanKind::Key) {
-        return coding::code(analysis, bare);
+        return coding::code(analysis, Coding::BARE);
     }
     // Modes chosen for a finer quantiser take more than the coarsest has for them.
     let frugal = analysis.for_quantizer(COARSEST);
@@ -36,12 +35,12 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
         Ok(coded) => return coded,
         Err(whole) => whole,
     };
-    let modes = coding::code(&frugal, bare);
+    let modes = coding::code(&frugal, Coding::BARE);
     if modes.frame.len() <= target {
         return code_partly(&frugal, target, modes.frame.len(), whole).unwrap_or(modes);
     }
     // Motion that was worth its bits is none at this size: everything stays where it was.
-    coding::code(&analysis.without_motion(), bare)
+    coding::code(&analysis.without_motion(), Coding::BARE)
 }
 
 /// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by frame the
@@ -64,7 +63,7 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
         });
         // Only what differs more than the first that does not fit is coded.
         let tolerated = *differences.get(fits.count())?;
-        let coded = coding::code(analysis, Coding { quantizer: COARSEST, tolerated });
+        let coded = coding::code(analysis, Coding { tolerated, ..Coding::at(COARSEST) });
         if coded.frame.len() <= target {
             return Some(coded);
         }

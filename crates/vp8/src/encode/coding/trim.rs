@@ -104,6 +104,7 @@ impl<'a> Trimmer<'a> {
     }
 
     /// Shortens a block. Returns whether any level is left.
+    #[inline(always)]
     fn block(&mut self, residual: &mut Residual, coefficients: &Transformed, block: usize, kind: BlockKind) -> bool {
         let (x, y) = EDGES[block];
         let (above, left) = (&mut self.above[usize::from(x)], &mut self.left[usize::from(y)]);
@@ -142,7 +143,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// After which place of the scan the block ends best: at most after the last that is coded, 0 when it is best left out.
-    #[inline]
+    #[inline(never)]
     fn best_end(&self, levels: &Block, restored: &Block, coefficients: &Block, coded: u16) -> usize {
         let Self { costs: TokenCosts { costs, going_on, zeros }, kind, context, error_per_bit } = *self;
         let base = kind as usize * 24;

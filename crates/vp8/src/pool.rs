@@ -1,7 +1,7 @@
 //! Memory that is used again.
 //!
-//! A frame takes a few buffers of megabytes and gives them back soon after. An allocator returns such to the system, and
-//! has to be handed each page anew when they are written: at 720p that was a quarter of an encoder's time. So the
+//! A frame takes a few buffers of megabytes and gives them back soon after. An allocator returns such to the system,
+//! and has to be handed each page anew when they are written: at 720p that was a quarter of an encoder's time. So the
 //! buffers given back last are kept, a few of them, whatever thread they come from.
 
 use std::sync::{Mutex, PoisonError};

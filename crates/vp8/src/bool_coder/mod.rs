@@ -1,5 +1,5 @@
-//! The arithmetic coder under everything (RFC 6386 section 7): a sequence of bools, each with the probability that it is
-//! false, in 256ths.
+//! The arithmetic coder under everything (RFC 6386 section 7): a sequence of bools, each with the probability that it
+//! is false, in 256ths.
 
 mod reader;
 mod writer;

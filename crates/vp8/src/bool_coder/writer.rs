@@ -5,8 +5,8 @@ use super::{EVEN, Probability};
 /// How many bits are written behind the last bool, so that a reader that looks ahead finds them: what libvpx writes.
 const FLUSHED_BITS: u32 = 32;
 
-/// As soon as there are these bits 32 of them leave. The 16 that stay may be the last, which [`Writer::finish`] drops; the 55
-/// that there can be, the byte that the next bool adds to and the carry have room in 64.
+/// As soon as there are these bits 32 of them leave. The 16 that stay may be the last, which [`Writer::finish`] drops;
+/// the 55 that there can be, the byte that the next bool adds to and the carry have room in 64.
 const MOST_HELD: u32 = 48;
 
 /// Writes bools to bytes, the same ones as libvpx.
@@ -18,8 +18,8 @@ pub struct Writer {
     start: usize,
 }
 
-/// By how many bits each width of an interval is shifted to be 128 or more: quicker than counting zeros on processors without an
-/// instruction for it.
+/// By how many bits each width of an interval is shifted to be 128 or more: quicker than counting zeros on processors
+/// without an instruction for it.
 const SHIFTS: [u8; 256] = {
     let mut shifts = [7; 256];
     let mut range = 1;

@@ -1,8 +1,8 @@
 //! Frames of a given size.
 //!
-//! How large a frame gets at a quantiser follows well enough from how large the coefficients of its residual are: a coefficient
-//! below its dead zone costs nothing, a larger one some bits for being there and more with its logarithm. The first
-//! coding shows how far that is from the truth, and the next is nearly always near enough.
+//! How large a frame gets at a quantiser follows well enough from how large the coefficients of its residual are: a
+//! coefficient below its dead zone costs nothing, a larger one some bits for being there and more with its logarithm.
+//! The first coding shows how far that is from the truth, and the next is nearly always near enough.
 
 use super::Analysis;
 use super::analysis::Found;
@@ -43,8 +43,8 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
     coding::code(&analysis.without_motion(), Coding::BARE)
 }
 
-/// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by frame the
-/// picture gets right although no frame could say all of it. `modes` is how many bytes the modes take alone,
+/// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by
+/// frame the picture gets right although no frame could say all of it. `modes` is how many bytes the modes take alone,
 /// `whole` how many all of it does.
 fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usize) -> Option<Coded> {
     /// Attempts before the levels are given up.
@@ -53,7 +53,8 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
     differences.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = differences.iter().map(|&difference| u64::from(difference)).sum();
     let levels = whole.saturating_sub(modes).max(1) as u64;
-    // What levels take goes roughly with how much there is to make good. A tenth is kept for modes that follow from them.
+    // What levels take goes roughly with how much there is to make good. A tenth is kept for modes that follow from
+    // them.
     let mut room = all as u128 * (target - modes) as u128 * 9 / 10 / u128::from(levels);
     for _ in 0..ATTEMPTS {
         let mut sum = 0;
@@ -72,8 +73,8 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
     None
 }
 
-/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one: in one coding if the estimate is near, in
-/// three at the most.
+/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one: in one coding if the
+/// estimate is near, in three at the most.
 pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
     const CODINGS: usize = 3;
     let estimate = Estimate::new(analysis);
@@ -252,8 +253,8 @@ fn bin(magnitude: u16) -> usize {
     ((octave * 4 + quarter) as usize).min(BINS - 1)
 }
 
-/// What a coefficient costs, in 256ths of a bit, by its magnitude over the step, in quarters of octaves from a half on: one near the
-/// step is often left out. Fitted to what frames of the project's clips took.
+/// What a coefficient costs, in 256ths of a bit, by its magnitude over the step, in quarters of octaves from a half on:
+/// one near the step is often left out. Fitted to what frames of the project's clips took.
 const BITS: [u32; 12] = [0, 30, 100, 350, 800, 1200, 1450, 1550, 1650, 1750, 1850, 1950];
 
 /// What a coefficient of some magnitude costs at a step, in 256ths of a bit.

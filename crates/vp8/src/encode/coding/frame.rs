@@ -6,8 +6,8 @@ use crate::syntax::header::FrameTag;
 use crate::syntax::header::LARGEST_FIRST_PARTITION;
 use crate::syntax::{FrameHeader, FrameWriter, MacroblockModes, ModeCoding, Neighbours, Partitions, WriteError};
 
-/// Writes a frame: its header and modes, then its tokens in their partitions. Returns how long the first part is as well;
-/// nothing when that is longer than a frame can say.
+/// Writes a frame: its header and modes, then its tokens in their partitions. Returns how long the first part is as
+/// well; nothing when that is longer than a frame can say.
 pub fn write(
     header: &FrameHeader,
     coding: &Coding,

@@ -148,8 +148,8 @@ impl IntraAttempt<'_> {
         any
     }
 
-    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than `limit`, and
-    /// chroma. Returns the modes and whether there are any levels.
+    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than
+    /// `limit`, and chroma. Returns the modes and whether there are any levels.
     fn code_subblocks(
         &self,
         planes: &mut PlanesMut<'_>,

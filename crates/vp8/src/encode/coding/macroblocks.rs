@@ -30,7 +30,8 @@ pub struct Terms<'a> {
     pub is_key: bool,
     /// Which intra modes there are to choose from.
     pub intra: IntraVariety,
-    /// How much a macroblock that is predicted from another frame may differ from its source and yet be left as predicted.
+    /// How much a macroblock that is predicted from another frame may differ from its source and yet be left as
+    /// predicted.
     pub tolerated: u32,
     /// Whether nothing is coded but modes.
     pub drops_levels: bool,

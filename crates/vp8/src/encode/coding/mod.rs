@@ -49,8 +49,8 @@ pub struct Coded {
 #[derive(Debug, Clone, Copy)]
 pub struct Coding {
     pub quantizer: u8,
-    /// Macroblocks that are predicted from other frames and differ no more than this from their source are left as predicted; at
-    /// [`u32::MAX`] nothing is coded but modes, whatever macroblocks are predicted from.
+    /// Macroblocks that are predicted from other frames and differ no more than this from their source are left as
+    /// predicted; at [`u32::MAX`] nothing is coded but modes, whatever macroblocks are predicted from.
     pub tolerated: u32,
     pub modes: IntraVariety,
 }
@@ -83,8 +83,8 @@ pub fn code(analysis: &Analysis<'_>, coding: Coding) -> Coded {
 
 /// Codes an analysed image, over the predictions from other frames if these are given and need not be copied.
 ///
-/// A frame has 512 KiB for its modes, which only pictures of more than ten million pixels can need: modes that take less are
-/// chosen then, and if they still take too much nothing is coded but the one mode that takes least.
+/// A frame has 512 KiB for its modes, which only pictures of more than ten million pixels can need: modes that take
+/// less are chosen then, and if they still take too much nothing is coded but the one mode that takes least.
 pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -> Coded {
     attempt(analysis, coding, prediction)
         .or_else(|| {

@@ -1,7 +1,7 @@
 //! Coefficients as tokens: recorded while they are counted, written once the frame's probabilities are known.
 //!
-//! A frame's best probabilities follow from its tokens, so that a frame is coded in two passes; a token waits for the second in
-//! four bytes.
+//! A frame's best probabilities follow from its tokens, so that a frame is coded in two passes; a token waits for the
+//! second in four bytes.
 
 use crate::bool_coder::{Burst, Writer};
 use crate::encode::cost;
@@ -43,8 +43,8 @@ pub fn token_of(magnitude: u16) -> u8 {
     if magnitude < 67 { TOKEN_OF_LEVEL[magnitude as usize] } else { 10 }
 }
 
-/// What the bits after each token cost, the sign's included, in 256ths of a bit. Of a category it is the mean: its bits are
-/// nearly even.
+/// What the bits after each token cost, the sign's included, in 256ths of a bit. Of a category it is the mean: its bits
+/// are nearly even.
 #[inline(always)]
 pub const fn extra_cost(token: u8) -> u32 {
     const COSTS: [u32; TOKENS] = {
@@ -75,8 +75,8 @@ static RECORDED: Pool<u32> = Pool::new(3);
 /// A frame's tokens.
 #[derive(Debug)]
 pub struct Tokens {
-    /// From the lowest bit: 4 bits of token, whether it follows a zero (where no end can come), 7 bits of context, and of a
-    /// level its sign and by how much it exceeds the least of its token.
+    /// From the lowest bit: 4 bits of token, whether it follows a zero (where no end can come), 7 bits of context, and
+    /// of a level its sign and by how much it exceeds the least of its token.
     recorded: Scratch<u32>,
     /// How many of those are tokens; what is behind them is to be written over.
     length: usize,
@@ -110,8 +110,8 @@ impl Tokens {
         }
     }
 
-    /// Records a block of levels, of which the places of the scan that `coded` has bits for are not 0; `context` is how many
-    /// of the blocks above and to the left have levels.
+    /// Records a block of levels, of which the places of the scan that `coded` has bits for are not 0; `context` is how
+    /// many of the blocks above and to the left have levels.
     #[inline]
     pub fn record(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
         if self.recorded.len() < self.length + 16 {

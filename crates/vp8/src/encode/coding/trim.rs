@@ -1,12 +1,12 @@
 //! Leaving out the last coefficients of blocks where the bits they take are worth more than the error they spare.
 //!
-//! Levels are first rounded each by itself. But a small one far out in the scan takes the tokens of all the zeros before it as
-//! well, and often the end of the block would better be before it. What ending after each level costs is found in one
-//! pass over the block's tokens.
+//! Levels are first rounded each by itself. But a small one far out in the scan takes the tokens of all the zeros
+//! before it as well, and often the end of the block would better be before it. What ending after each level costs is
+//! found in one pass over the block's tokens.
 //!
-//! Only residuals of predictions from other frames are shortened: where a macroblock begins anew, the frames after
-//! it are predicted from it, and an error spared there is spared again and again (measured: 0.1 dB at equal rate lost on 30
-//! frames when a key frame is shortened at a quarter of the weight, 0.3 dB at the full one).
+//! Only residuals of predictions from other frames are shortened: where a macroblock begins anew, the frames after it
+//! are predicted from it, and an error spared there is spared again and again (measured: 0.1 dB at equal rate lost on
+//! 30 frames when a key frame is shortened at a quarter of the weight, 0.3 dB at the full one).
 
 use super::tokens::{CONTEXTS, END, TOKENS, extra_cost, token_of};
 use crate::encode::cost::{Cost, of_bool};
@@ -142,7 +142,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// After which place of the scan the block ends best: at most after the last that is coded, 0 when it is best left out.
+    /// After which place of the scan the block ends best: at most after the last that is coded, 0 when it is best left
+    /// out.
     #[inline(never)]
     fn best_end(&self, levels: &Block, restored: &Block, coefficients: &Block, coded: u16) -> usize {
         let Self { costs: TokenCosts { costs, going_on, zeros }, kind, context, error_per_bit } = *self;
@@ -160,8 +161,8 @@ impl Walk<'_> {
             rest &= rest - 1;
             let at = usize::from(ZIGZAG[place]);
             let magnitude = levels[at].unsigned_abs();
-            // Zeros may come before it: the first of them as a block's end might, the level after them not. (There is no
-            // branch, as none knows beforehand.)
+            // Zeros may come before it: the first of them as a block's end might, the level after them not. (There is
+            // no branch, as none knows beforehand.)
             let here = base + usize::from(BANDS[place]) * 3;
             let zeros = zeros[place] - zeros[next + 1];
             let behind = i32::from(costs[context][0]) + zeros - i32::from(going_on[here]);

@@ -36,10 +36,24 @@
 //! | blocks end where their last levels pay for their bits, and levels are rounded up more before that | 0.35 dB |
 //! | a quiet macroblock (up to 10 steps of difference) is not even transformed | 0.00 dB, quicker |
 //! | buffers that are used again | 0.00 dB, 27 % of the time |
+//! | blocks say where their levels are, so that zeros are not walked over | 0.00 dB, 6 to 9 % of a candidate's time |
 //!
 //! No gain on these clips: predicting from older references besides the last (they cost time, so the fast speed does
 //! not), and shortening blocks in key frames (a loss of up to 0.3 dB: what a key frame spares, all frames after it
 //! lack).
+//!
+//! No gain either: segments with quantisers of their own, which therefore are not in the code. (The standard speed, 400
+//! to 4000 kbit/s, 60 pictures of each clip, 120 for key frames but on flower; PSNR of luma and SSIM of its 8x8 blocks
+//! in dB, -10 log (1 - SSIM), at equal rate.)
+//!
+//! | finer and coarser, by steps of the quantiser's index | PSNR | SSIM |
+//! |---|---|---|
+//! | what stays in place by 1: hardly more than what a map in each frame takes | -0.25 to -0.59 dB | -0.15 to -0.43 dB |
+//! | what stays in place finer by 8 | -0.35 to -0.76 dB | -0.20 to -0.61 dB |
+//! | what stays in place coarser by 8 | -0.23 to -0.51 dB | -0.15 to -0.36 dB |
+//! | smooth macroblocks finer by 14 and 7, those full of detail coarser by 7 | -1.06 to -1.97 dB | -1.29 to +0.06 dB |
+//! | the same in key frames alone | -0.08 to +0.07 dB | 0.00 to +0.30 dB |
+//! | all of a key frame finer by 7 (not measured on flower): the caller's choice, no map | +0.05 to +0.13 dB | +0.07 to +0.21 dB |
 
 mod analysis;
 mod coding;

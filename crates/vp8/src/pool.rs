@@ -1,7 +1,7 @@
 //! Memory that is used again.
 //!
-//! A frame takes a few buffers of megabytes and gives them back soon after. An allocator returns such to the system, and
-//! has to be handed each page anew when they are written: at 720p that was a quarter of an encoder's time. So the
+//! A frame takes a few buffers of megabytes and gives them back soon after. An allocator returns such to the system,
+//! and has to be handed each page anew when they are written: at 720p that was a quarter of an encoder's time. So the
 //! buffers given back last are kept, a few of them, whatever thread they come from.
 
 use std::sync::{Mutex, PoisonError};
@@ -28,8 +28,13 @@ impl<T> Pool<T> {
 
     /// A buffer with room for `length` elements or a few more. It may have elements: any of those it had before.
     pub fn take(&self, length: usize) -> Vec<T> {
+        self.take_of(length, length + SLACK)
+    }
+
+    /// A buffer with room for at least `length` elements and at most so many, if there is one, and for `length` if not.
+    fn take_of(&self, length: usize, most: usize) -> Vec<T> {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |buffer: &Vec<T>| (length..=length + SLACK).contains(&buffer.capacity());
+        let fits = |buffer: &Vec<T>| (length..=most).contains(&buffer.capacity());
         match buffers.iter().rposition(fits) {
             Some(index) => buffers.remove(index),
             None => Vec::with_capacity(length),
@@ -47,6 +52,47 @@ impl<T> Pool<T> {
             buffers.remove(0);
         }
         buffers.push(buffer);
+    }
+}
+
+/// A list that is filled and soon done with, in a buffer that goes back to its pool.
+#[derive(Debug)]
+pub struct Scratch<T: 'static> {
+    list: Vec<T>,
+    pool: &'static Pool<T>,
+}
+
+impl<T> Scratch<T> {
+    /// An empty list with room for `length` elements or more: how many it will have need not be known.
+    pub fn with_capacity(pool: &'static Pool<T>, length: usize) -> Self {
+        let mut scratch = Self::used(pool, length);
+        scratch.list.clear();
+        scratch
+    }
+
+    /// The same with the elements it had when it was given back, to be written over.
+    pub fn used(pool: &'static Pool<T>, length: usize) -> Self {
+        Self { list: pool.take_of(length, usize::MAX), pool }
+    }
+}
+
+impl<T> std::ops::Deref for Scratch<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.list
+    }
+}
+
+impl<T> std::ops::DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.list
+    }
+}
+
+impl<T> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        self.pool.give(std::mem::take(&mut self.list));
     }
 }
 
@@ -108,7 +154,7 @@ impl Drop for Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::Pool;
+    use super::{Pool, Scratch};
 
     #[test]
     fn a_buffer_given_back_is_taken_again_where_it_fits() {
@@ -118,6 +164,17 @@ mod tests {
         assert_eq!(pool.take(10_001).capacity(), 10_001);
         assert_eq!(pool.take(6_000).capacity(), 10_000);
         assert_eq!(pool.take(6_000).capacity(), 6_000);
+    }
+
+    #[test]
+    fn a_list_that_grew_is_taken_again_empty() {
+        static POOL: Pool<u8> = Pool::new(1);
+        let mut list = Scratch::with_capacity(&POOL, 10);
+        list.resize(20_000, 7);
+        let capacity = list.capacity();
+        drop(list);
+        let list = Scratch::with_capacity(&POOL, 10);
+        assert_eq!((list.len(), list.capacity()), (0, capacity));
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub struct Reader<'a> {
     value: u64,
     /// The width of the current interval, 128 to 255.
     range: u32,
-    /// How many bits the window holds besides the first eight, which the next bool needs; negative when it is to be filled.
+    /// How many bits the window holds besides the first eight, which the next bool needs; negative when it is to be
+    /// filled.
     spare: i32,
 }
 
@@ -31,8 +32,8 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Whether a bool depended on bits behind the last byte: the data is truncated or corrupt. (Exactly: whether less than
-    /// eight bits are left. An encoder's last bytes are there only to prevent it.)
+    /// Whether a bool depended on bits behind the last byte: the data is truncated or corrupt. (Exactly: whether less
+    /// than eight bits are left. An encoder's last bytes are there only to prevent it.)
     #[must_use]
     pub const fn is_past_end(&self) -> bool {
         let has_ended = self.spare > WINDOW;
@@ -96,7 +97,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A reader with its window filled. (Not a method that changes one: a reader whose address nobody takes is kept in registers.)
+/// A reader with its window filled. (Not a method that changes one: a reader whose address nobody takes is kept in
+/// registers.)
 #[cold]
 #[inline(never)]
 fn filled(mut rest: &[u8], mut value: u64, range: u32, mut spare: i32) -> Reader<'_> {

@@ -21,8 +21,8 @@ const COSTS: [u16; 257] = {
     costs
 };
 
-/// The logarithm of a number of 1 to 2^32 - 1 to the base of 2, in 256ths, rounded to the nearest: by squaring, since a square's
-/// whole part says one more bit of it.
+/// The logarithm of a number of 1 to 2^32 - 1 to the base of 2, in 256ths, rounded to the nearest: by squaring, since a
+/// square's whole part says one more bit of it.
 pub const fn binary_logarithm(number: u64) -> u16 {
     let whole = number.ilog2();
     let mut mantissa = number << (31 - whole);

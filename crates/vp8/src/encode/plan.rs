@@ -10,11 +10,11 @@ pub struct Plan {
     pub kind: PlanKind,
     /// Whether a receiver is to show it.
     pub is_shown: bool,
-    /// Whether what it changes in the probabilities is for the frames after it as well. A frame that may be lost and that
-    /// no later one refers to had better keep them to itself.
+    /// Whether what it changes in the probabilities is for the frames after it as well. A frame that may be lost and
+    /// that no later one refers to had better keep them to itself.
     pub keeps_probabilities: bool,
-    /// The quantiser, 0 (finest) to 127, that the frame's motion and modes are chosen for. Candidates may be coded with any, and
-    /// are the better the nearer theirs is.
+    /// The quantiser, 0 (finest) to 127, that the frame's motion and modes are chosen for. Candidates may be coded with
+    /// any, and are the better the nearer theirs is.
     pub quantizer: u8,
 }
 

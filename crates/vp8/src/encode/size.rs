@@ -1,8 +1,8 @@
 //! Frames of a given size.
 //!
-//! How large a frame gets at a quantiser follows well enough from how large the coefficients of its residual are: a coefficient
-//! below its dead zone costs nothing, a larger one some bits for being there and more with its logarithm. The first
-//! coding shows how far that is from the truth, and the next is nearly always near enough.
+//! How large a frame gets at a quantiser follows well enough from how large the coefficients of its residual are: a
+//! coefficient below its dead zone costs nothing, a larger one some bits for being there and more with its logarithm.
+//! The first coding shows how far that is from the truth, and the next is nearly always near enough.
 
 use super::Analysis;
 use super::analysis::Found;
@@ -22,13 +22,12 @@ const MOST_CODINGS: u32 = 4;
 
 /// Codes an analysed image to at most `target` bytes, if it can be done, and near to it.
 pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
-    let bare = Coding { quantizer: COARSEST, tolerated: u32::MAX };
     if let Ok(coded) = search(analysis, target) {
         return coded;
     }
     // The modes of a key frame are chosen as it is coded: there is nothing to be chosen otherwise.
     if matches!(analysis.plan.kind, PlanKind::Key) {
-        return coding::code(analysis, bare);
+        return coding::code(analysis, Coding::BARE);
     }
     // Modes chosen for a finer quantiser take more than the coarsest has for them.
     let frugal = analysis.for_quantizer(COARSEST);
@@ -36,16 +35,16 @@ pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
         Ok(coded) => return coded,
         Err(whole) => whole,
     };
-    let modes = coding::code(&frugal, bare);
+    let modes = coding::code(&frugal, Coding::BARE);
     if modes.frame.len() <= target {
         return code_partly(&frugal, target, modes.frame.len(), whole).unwrap_or(modes);
     }
     // Motion that was worth its bits is none at this size: everything stays where it was.
-    coding::code(&analysis.without_motion(), bare)
+    coding::code(&analysis.without_motion(), Coding::BARE)
 }
 
-/// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by frame the
-/// picture gets right although no frame could say all of it. `modes` is how many bytes the modes take alone,
+/// Codes what there is room for at the coarsest quantiser, where the prediction is furthest from the image: frame by
+/// frame the picture gets right although no frame could say all of it. `modes` is how many bytes the modes take alone,
 /// `whole` how many all of it does.
 fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usize) -> Option<Coded> {
     /// Attempts before the levels are given up.
@@ -54,7 +53,8 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
     differences.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = differences.iter().map(|&difference| u64::from(difference)).sum();
     let levels = whole.saturating_sub(modes).max(1) as u64;
-    // What levels take goes roughly with how much there is to make good. A tenth is kept for modes that follow from them.
+    // What levels take goes roughly with how much there is to make good. A tenth is kept for modes that follow from
+    // them.
     let mut room = all as u128 * (target - modes) as u128 * 9 / 10 / u128::from(levels);
     for _ in 0..ATTEMPTS {
         let mut sum = 0;
@@ -64,7 +64,7 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
         });
         // Only what differs more than the first that does not fit is coded.
         let tolerated = *differences.get(fits.count())?;
-        let coded = coding::code(analysis, Coding { quantizer: COARSEST, tolerated });
+        let coded = coding::code(analysis, Coding { tolerated, ..Coding::at(COARSEST) });
         if coded.frame.len() <= target {
             return Some(coded);
         }
@@ -73,8 +73,8 @@ fn code_partly(analysis: &Analysis<'_>, target: usize, modes: usize, whole: usiz
     None
 }
 
-/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one: in one coding if the estimate is near, in
-/// three at the most.
+/// Codes an analysed image to about `target` bytes, at the quantiser `finest` or a coarser one: in one coding if the
+/// estimate is near, in three at the most.
 pub fn code_about(analysis: &Analysis<'_>, target: usize, finest: u8) -> Coded {
     const CODINGS: usize = 3;
     let estimate = Estimate::new(analysis);
@@ -253,8 +253,8 @@ fn bin(magnitude: u16) -> usize {
     ((octave * 4 + quarter) as usize).min(BINS - 1)
 }
 
-/// What a coefficient costs, in 256ths of a bit, by its magnitude over the step, in quarters of octaves from a half on: one near the
-/// step is often left out. Fitted to what frames of the project's clips took.
+/// What a coefficient costs, in 256ths of a bit, by its magnitude over the step, in quarters of octaves from a half on:
+/// one near the step is often left out. Fitted to what frames of the project's clips took.
 const BITS: [u32; 12] = [0, 30, 100, 350, 800, 1200, 1450, 1550, 1650, 1750, 1850, 1950];
 
 /// What a coefficient of some magnitude costs at a step, in 256ths of a bit.

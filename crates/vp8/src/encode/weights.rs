@@ -1,9 +1,9 @@
 //! What a bit is worth, and from which difference on what is worth trying: all follow from the quantiser.
 //!
-//! With a step of `q` between levels an ideal coder of a residual without memory saves `ln 4 * q^2 / 12` of squared error with
-//! each bit it spends (at high rates the error is `q^2 / 12` and falls by four with each bit). VP8's coefficients are
-//! twice an orthonormal transform's, so that of pixels it is a quarter of that, `0.0289 q^2`, and in sums of absolute
-//! differences its root, `0.17 q`.
+//! With a step of `q` between levels an ideal coder of a residual without memory saves `ln 4 * q^2 / 12` of squared
+//! error with each bit it spends (at high rates the error is `q^2 / 12` and falls by four with each bit). VP8's
+//! coefficients are twice an orthonormal transform's, so that of pixels it is a quarter of that, `0.0289 q^2`, and in
+//! sums of absolute differences its root, `0.17 q`.
 
 use crate::encode::cost::{BIT, Cost};
 use crate::encode::settings::Speed;
@@ -39,8 +39,8 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// For a step between levels of luma coefficients. What is worth trying was tuned for PSNR of luma at equal rate on the clips of the
-    /// bench; quicker speeds try less.
+    /// For a step between levels of luma coefficients. What is worth trying was tuned for PSNR of luma at equal rate on
+    /// the clips of the bench; quicker speeds try less.
     pub const fn new(step: i16, speed: Speed) -> Self {
         let step = step as u32;
         let (still, followed, quiet, split) = match speed {

@@ -67,9 +67,9 @@ kernels! {
     /// The Walsh-Hadamard transform of the sixteen luma blocks' first coefficients (each at most 2047 either way):
     /// what [`inverse_walsh`](Self::inverse_walsh) inverts.
     fn forward_walsh(coefficients: &Block) -> Block;
-    /// Quantises a block: returns its levels, the coefficients a decoder will make of them, and how many places of the
-    /// zigzag scan are coded, 0 (nothing is left) to 16.
-    fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> usize;
+    /// Quantises a block: gives its levels, the coefficients a decoder will make of them, and a bit for each place of
+    /// the zigzag scan, from the lowest: whether its level is not 0.
+    fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> u16;
 
     // Prediction from a reference frame.
 

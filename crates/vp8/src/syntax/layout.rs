@@ -1,5 +1,5 @@
-//! Where in a frame what is (RFC 6386 sections 9.1 and 9.5): the tag, the first partition (the header and all modes), the
-//! lengths of all partitions of coefficients but the last, and these partitions.
+//! Where in a frame what is (RFC 6386 sections 9.1 and 9.5): the tag, the first partition (the header and all modes),
+//! the lengths of all partitions of coefficients but the last, and these partitions.
 
 use super::corrupt::{Corrupt, WriteError};
 use super::header::{FrameHeader, FrameTag, LARGEST_FIRST_PARTITION, Partitions};
@@ -99,19 +99,10 @@ impl FrameWriter {
 
     /// Puts the parts together.
     ///
-    /// # Panics
-    /// Where [`try_finish`](Self::try_finish) has an error.
-    #[must_use]
-    pub fn finish(self) -> Vec<u8> {
-        self.try_finish().unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// Puts the parts together.
-    ///
     /// # Errors
-    /// When the first partition or another but the last is longer than the bits for its length can say. A macroblock's modes take a
-    /// byte or so, so that it takes pictures of about a hundred million pixels, or a very strange encoder.
-    pub fn try_finish(self) -> Result<Vec<u8>, WriteError> {
+    /// When the first partition or another but the last is longer than the bits for its length can say. A macroblock's
+    /// modes take a byte or so, so that it takes pictures of about a hundred million pixels, or a very strange encoder.
+    pub fn finish(self) -> Result<Vec<u8>, WriteError> {
         let modes = self.modes.finish();
         let partitions: Vec<Vec<u8>> = self.partitions.into_iter().map(Writer::finish).collect();
         let check =

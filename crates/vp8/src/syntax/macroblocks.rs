@@ -168,8 +168,8 @@ impl MacroblockWriter {
     /// The frame, after its last macroblock.
     ///
     /// # Errors
-    /// See [`FrameWriter::try_finish`].
+    /// See [`FrameWriter::finish`].
     pub fn finish(self) -> Result<Vec<u8>, WriteError> {
-        self.frame.try_finish()
+        self.frame.finish()
     }
 }

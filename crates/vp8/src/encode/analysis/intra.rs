@@ -11,8 +11,8 @@ struct Edges {
     has_left: bool,
 }
 
-/// What is left of a macroblock of luma, as a sum of Hadamard transforms' values, when it is predicted in the best of the four
-/// ways from the source's own pixels around it.
+/// What is left of a macroblock of luma, as a sum of Hadamard transforms' values, when it is predicted in the best of
+/// the four ways from the source's own pixels around it.
 pub fn estimate(kernels: &Kernels, plane: &[u8], stride: usize, (column, row): (usize, usize)) -> u32 {
     let at = 16 * (row * stride + column);
     let edges = Edges::of(plane, stride, at, column > 0, row > 0);

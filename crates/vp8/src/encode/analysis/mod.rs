@@ -1,8 +1,8 @@
 //! What is found out about an image once, whatever it is then coded at: motion, modes, and the transformed residual.
 //!
-//! Prediction from another frame does not depend on how this one is quantised, so neither does what it leaves: a candidate
-//! starts from coefficients that are ready to be quantised, over pixels that are already predicted. Only macroblocks
-//! that are predicted from this frame itself are left to the candidates.
+//! Prediction from another frame does not depend on how this one is quantised, so neither does what it leaves: a
+//! candidate starts from coefficients that are ready to be quantised, over pixels that are already predicted. Only
+//! macroblocks that are predicted from this frame itself are left to the candidates.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use super::settings::Speed;
 use super::weights::Weights;
 use crate::image::{Image, Plane, Size};
 use crate::kernels::Kernels;
-use crate::pool::Pool;
+use crate::pool::{Pool, Scratch};
 use crate::state::{References, State};
 use crate::syntax::{Motion, Neighbours, Prediction, Reference, SignBias};
 
@@ -54,7 +54,7 @@ pub struct Found {
     pub choices: Vec<Choice>,
     /// The predictions of the macroblocks that are predicted from other frames.
     pub prediction: Image,
-    pub residuals: Residuals,
+    pub residuals: Scratch<Transformed>,
     pub vectors: VectorCounts,
 }
 
@@ -69,33 +69,7 @@ impl Found {
     }
 }
 
-/// Transformed residuals, in memory that is used again.
-#[derive(Debug)]
-pub struct Residuals(Vec<Transformed>);
-
 static RESIDUALS: Pool<Transformed> = Pool::new(3);
-
-impl Residuals {
-    fn with_capacity(macroblocks: usize) -> Self {
-        let mut buffer = RESIDUALS.take(macroblocks);
-        buffer.clear();
-        Self(buffer)
-    }
-}
-
-impl std::ops::Deref for Residuals {
-    type Target = Vec<Transformed>;
-
-    fn deref(&self) -> &Vec<Transformed> {
-        &self.0
-    }
-}
-
-impl Drop for Residuals {
-    fn drop(&mut self) {
-        RESIDUALS.give(std::mem::take(&mut self.0));
-    }
-}
 
 /// Finds out about a frame that is predicted from references.
 pub fn analyse(
@@ -115,7 +89,7 @@ pub fn analyse(
     let mut found = Found {
         choices: Vec::with_capacity(size.macroblocks()),
         prediction: Image::blank(size),
-        residuals: Residuals::with_capacity(size.macroblocks()),
+        residuals: Scratch::with_capacity(&RESIDUALS, size.macroblocks()),
         vectors: VectorCounts::default(),
     };
     let mut planes = found.prediction.planes_mut();
@@ -160,9 +134,9 @@ pub fn analyse(
         let prediction = Prediction::Inter { reference: reference.reference, motion: best.motion };
         let residual = (difference > weights.quiet).then(|| {
             let index = found.residuals.len();
-            found.residuals.0.push([[0; 16]; 25]);
+            found.residuals.push([[0; 16]; 25]);
             let transform = Transform::of(kernels, source, position);
-            transform.all(&planes.as_planes(), prediction.has_y2(), &mut found.residuals.0[index]);
+            transform.all(&planes.as_planes(), prediction.has_y2(), &mut found.residuals[index]);
             index
         });
         count_vectors(&best, survey_of_best.best, &mut found.vectors);
@@ -179,7 +153,7 @@ pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
     Found {
         choices: vec![Choice::Inter { prediction, difference: 0, residual: None }; size.macroblocks()],
         prediction: Image::clone(references.get(reference)),
-        residuals: Residuals::with_capacity(0),
+        residuals: Scratch::with_capacity(&RESIDUALS, 0),
         vectors: VectorCounts::default(),
     }
 }

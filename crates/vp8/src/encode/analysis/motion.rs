@@ -6,8 +6,8 @@ use crate::encode::cost::Cost;
 use crate::kernels::{Fraction, Kernels};
 use crate::syntax::MotionVector;
 
-/// How far outside the reference a block may start, in whole pixels: one more and the interpolation would read beyond the
-/// border. Nothing is there but repeated edges anyway.
+/// How far outside the reference a block may start, in whole pixels: one more and the interpolation would read beyond
+/// the border. Nothing is there but repeated edges anyway.
 const OUTSIDE: i32 = BORDER as i32 - 4;
 
 /// What a search may spend.
@@ -219,9 +219,9 @@ impl Search<'_> {
     }
 }
 
-/// Where between -2 and 2 quarters of a pixel two lines of opposite slopes meet, one through the middle of three values a pixel apart
-/// and the larger of its neighbours, the other through the smaller: sums of absolute differences rise about as lines do. (A
-/// parabola's vertex took a tenth of a decibel more bits.)
+/// Where between -2 and 2 quarters of a pixel two lines of opposite slopes meet, one through the middle of three values
+/// a pixel apart and the larger of its neighbours, the other through the smaller: sums of absolute differences rise
+/// about as lines do. (A parabola's vertex took a tenth of a decibel more bits.)
 #[inline(always)]
 fn vertex(before: u32, at: u32, after: u32) -> i16 {
     let (before, at, after) = (i64::from(before), i64::from(at), i64::from(after));

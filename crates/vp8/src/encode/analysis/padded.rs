@@ -3,8 +3,8 @@
 use crate::image::{Image, Plane};
 use crate::pool::Bytes;
 
-/// How many pixels of border a padded luma plane has on each side, and the chroma planes as well: what a macroblock that
-/// is just outside takes, and the taps of the interpolation.
+/// How many pixels of border a padded luma plane has on each side, and the chroma planes as well: what a macroblock
+/// that is just outside takes, and the taps of the interpolation.
 pub const BORDER: usize = 32;
 
 /// A plane with its edges repeated [`BORDER`] times.

@@ -7,8 +7,8 @@ use crate::state::FilterDeltas;
 use crate::syntax::MacroblockModes;
 use crate::syntax::header::FilterHeader;
 
-/// A picture that is drawn row by row: the predictions from other frames are copied to a row of macroblocks before it is
-/// coded, and the row above is filtered afterwards, so that what is worked on stays in the cache.
+/// A picture that is drawn row by row: the predictions from other frames are copied to a row of macroblocks before it
+/// is coded, and the row above is filtered afterwards, so that what is worked on stays in the cache.
 pub struct Canvas<'a> {
     image: Image,
     /// Where the predictions are; none when they are in the image already.

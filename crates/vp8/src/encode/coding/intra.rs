@@ -1,5 +1,6 @@
 //! Macroblocks predicted from their own frame: modes are tried in place, on the reconstruction as it is so far.
 
+use super::IntraVariety;
 use super::macroblocks::{MacroblockCoder, Terms};
 use super::mode_costs;
 use super::quantizers::MacroblockQuantizer;
@@ -13,6 +14,7 @@ use crate::residual;
 use crate::syntax::intra_modes::{
     CHROMA_TREE, KEY_CHROMA_MODES, KEY_LUMA_MODES, KEY_LUMA_TREE, LUMA_TREE, modes_beside,
 };
+use crate::syntax::tokens::Y2;
 use crate::syntax::{BlockMode, IntraModes, LumaMode, Neighbours, Probabilities, SubblockMode};
 
 impl MacroblockCoder<'_> {
@@ -33,9 +35,11 @@ impl MacroblockCoder<'_> {
         };
         let mut planes = self.canvas.planes();
         let residual = &mut self.residual;
-        let (whole, cost) = attempt.choose_luma(&mut planes);
-        let chroma = attempt.choose_chroma(&mut planes);
-        if self.terms.tries_subblocks
+        let ((whole, cost), chroma) = match self.terms.intra {
+            IntraVariety::One => ((BlockMode::Dc, 0), BlockMode::Dc),
+            _ => (attempt.choose_luma(&mut planes), attempt.choose_chroma(&mut planes)),
+        };
+        if self.terms.intra == IntraVariety::All
             && let Some((modes, any)) = attempt.code_subblocks(&mut planes, residual, chroma, cost)
         {
             return (IntraModes { luma: LumaMode::Subblocks(modes), chroma }, any);
@@ -139,12 +143,13 @@ impl IntraAttempt<'_> {
         let mut coefficients = [[0; 16]; 25];
         self.transform().chroma(&planes.as_planes(), &mut coefficients);
         let any = residual.quantize_blocks(self.kernels, &coefficients, &self.quantizer.chroma, 16..24);
+        residual.set_ends();
         residual::add_chroma(self.kernels, &residual.restored, planes, column, row);
         any
     }
 
-    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than `limit`, and
-    /// chroma. Returns the modes and whether there are any levels.
+    /// Codes luma subblock by subblock, each in the mode that is best for it, unless that comes to cost more than
+    /// `limit`, and chroma. Returns the modes and whether there are any levels.
     fn code_subblocks(
         &self,
         planes: &mut PlanesMut<'_>,
@@ -184,17 +189,10 @@ impl IntraAttempt<'_> {
             predict_subblock(planes.y, at, stride, &edges, subblock, mode);
             coefficients[subblock] = self.kernels.forward_dct(source, stride, &planes.y[start..], stride);
             any |= residual.quantize_blocks(self.kernels, &coefficients, &self.quantizer.luma, subblock..subblock + 1);
-            let restored = &residual.restored;
-            residual::add_subblock(
-                self.kernels,
-                &restored.blocks[subblock],
-                restored.ends[subblock],
-                planes.y,
-                start,
-                stride,
-            );
+            let (restored, end) = (&residual.restored.blocks[subblock], 16 - residual.coded[subblock].leading_zeros());
+            residual::add_subblock(self.kernels, restored, end as u8, planes.y, start, stride);
         }
-        residual.has_no_y2();
+        residual.coded[Y2] = 0;
         let any = self.code_chroma(planes, residual, chroma) | any;
         Some((modes, any))
     }

@@ -1,5 +1,6 @@
 //! A candidate's macroblocks, in raster order: quantised, recorded as tokens, reconstructed.
 
+use super::IntraVariety;
 use super::canvas::Canvas;
 use super::probabilities::IntraCounts;
 use super::quantizers::MacroblockQuantizer;
@@ -9,10 +10,13 @@ use super::trim::{TokenCosts, Trimmer};
 use crate::encode::weights::Weights;
 use crate::image::Image;
 use crate::kernels::Kernels;
+use crate::pool::{Pool, Scratch};
 use crate::syntax::tokens::{EDGES, Y2, skip};
 use crate::syntax::{
     BlockKind, EdgeContext, IntraModes, MacroblockModes, Neighbours, Prediction, Probabilities, Reference,
 };
+
+static MODES: Pool<MacroblockModes> = Pool::new(3);
 
 /// What all macroblocks of a candidate are coded with.
 #[derive(Clone, Copy)]
@@ -24,9 +28,10 @@ pub struct Terms<'a> {
     /// As they are before the frame.
     pub probabilities: &'a Probabilities,
     pub is_key: bool,
-    /// Whether subblocks may have intra modes of their own.
-    pub tries_subblocks: bool,
-    /// How much a macroblock that is predicted from another frame may differ from its source and yet be left as predicted.
+    /// Which intra modes there are to choose from.
+    pub intra: IntraVariety,
+    /// How much a macroblock that is predicted from another frame may differ from its source and yet be left as
+    /// predicted.
     pub tolerated: u32,
     /// Whether nothing is coded but modes.
     pub drops_levels: bool,
@@ -41,7 +46,7 @@ pub struct MacroblockCoder<'a> {
     left: EdgeContext,
     pub residual: Residual,
     pub canvas: Canvas<'a>,
-    modes: Vec<MacroblockModes>,
+    modes: Scratch<MacroblockModes>,
     tokens: Tokens,
     counts: Counts,
 }
@@ -50,7 +55,7 @@ pub struct MacroblockCoder<'a> {
 pub struct CodedMacroblocks {
     /// Reconstructed and filtered.
     pub image: Image,
-    pub modes: Vec<MacroblockModes>,
+    pub modes: Scratch<MacroblockModes>,
     pub tokens: Tokens,
     pub counts: Counts,
 }
@@ -81,7 +86,7 @@ impl<'a> MacroblockCoder<'a> {
             left: [0; 9],
             residual: Residual::default(),
             canvas,
-            modes: Vec::with_capacity(size.macroblocks()),
+            modes: Scratch::with_capacity(&MODES, size.macroblocks()),
             tokens: Tokens::with_capacity(size.macroblocks() * 16, size.rows()),
             counts: Counts::default(),
         }
@@ -163,14 +168,13 @@ impl<'a> MacroblockCoder<'a> {
     /// Records the tokens of a macroblock.
     fn record(&mut self, column: usize, has_y2: bool) {
         let (above, left) = (&mut self.above[column], &mut self.left);
-        let levels = &self.residual.levels;
+        let Residual { levels, coded, .. } = &self.residual;
         let tokens = &mut self.tokens;
         let mut record = |block: usize, kind: BlockKind| {
             let (x, y) = EDGES[block];
             let (above, left) = (&mut above[usize::from(x)], &mut left[usize::from(y)]);
-            let end = usize::from(levels.ends[block]);
-            tokens.record(kind, usize::from(*above + *left), &levels.blocks[block], end);
-            let is_coded = u8::from(end > 0);
+            tokens.record(kind, usize::from(*above + *left), &levels[block], coded[block]);
+            let is_coded = u8::from(coded[block] != 0);
             (*above, *left) = (is_coded, is_coded);
         };
         let luma = if has_y2 {

@@ -49,16 +49,31 @@ pub struct Coded {
 #[derive(Debug, Clone, Copy)]
 pub struct Coding {
     pub quantizer: u8,
-    /// Macroblocks that are predicted from other frames and differ no more than this from their source are left as predicted; at
-    /// [`u32::MAX`] nothing is coded but modes, whatever macroblocks are predicted from.
+    /// Macroblocks that are predicted from other frames and differ no more than this from their source are left as
+    /// predicted; at [`u32::MAX`] nothing is coded but modes, whatever macroblocks are predicted from.
     pub tolerated: u32,
+    pub modes: IntraVariety,
+}
+
+/// From which modes those of macroblocks that are predicted from their own frame are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IntraVariety {
+    /// All that the speed allows.
+    All,
+    /// Those of whole macroblocks.
+    Whole,
+    /// One for all macroblocks.
+    One,
 }
 
 impl Coding {
     /// At a quantiser.
     pub const fn at(quantizer: u8) -> Self {
-        Self { quantizer, tolerated: 0 }
+        Self { quantizer, tolerated: 0, modes: IntraVariety::All }
     }
+
+    /// At the coarsest quantiser, modes alone.
+    pub const BARE: Self = Self { quantizer: 127, tolerated: u32::MAX, modes: IntraVariety::All };
 }
 
 /// Codes an analysed image.
@@ -67,7 +82,24 @@ pub fn code(analysis: &Analysis<'_>, coding: Coding) -> Coded {
 }
 
 /// Codes an analysed image, over the predictions from other frames if these are given and need not be copied.
+///
+/// A frame has 512 KiB for its modes, which only pictures of more than ten million pixels can need: modes that take
+/// less are chosen then, and if they still take too much nothing is coded but the one mode that takes least.
 pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -> Coded {
+    attempt(analysis, coding, prediction)
+        .or_else(|| {
+            let coding = Coding { modes: IntraVariety::Whole, ..coding };
+            attempt(&analysis.for_quantizer(Coding::BARE.quantizer), coding, None)
+        })
+        .or_else(|| {
+            let coding = Coding { modes: IntraVariety::One, ..Coding::BARE };
+            attempt(&analysis.without_motion(), coding, None)
+        })
+        .expect("four bits for each macroblock of the largest picture are less than a frame has")
+}
+
+/// Codes an analysed image, unless its modes take more than a frame can say.
+fn attempt(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -> Option<Coded> {
     let quantizer = coding.quantizer.min(127);
     let quantizers = QuantizerHeader { luma: quantizer, ..QuantizerHeader::default() };
     let factors = quantizers.factors(quantizer);
@@ -81,7 +113,7 @@ pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Ima
         &MacroblockQuantizer::new(&factors),
         &Weights::new(factors.luma[1], analysis.settings.speed),
         before,
-        coding.tolerated,
+        coding,
         &filter,
         prediction,
     );
@@ -99,9 +131,10 @@ pub fn code_over(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Ima
         skip: skip_probability(&counts),
     };
     let coding = analysis.state.before(&header).expect("references where there are some");
-    let (frame, modes_size) = frame::write(&header, &coding, &modes, &tokens);
+    let (frame, modes_size) = frame::write(&header, &coding, &modes, &tokens)?;
     let image = Arc::new(image);
-    Coded { frame, state: analysis.state.after(&header, coding, Arc::clone(&image)), image, quantizer, modes_size }
+    let state = analysis.state.after(&header, coding, Arc::clone(&image));
+    Some(Coded { frame, state, image, quantizer, modes_size })
 }
 
 fn code_macroblocks(
@@ -109,7 +142,7 @@ fn code_macroblocks(
     quantizer: &MacroblockQuantizer,
     weights: &Weights,
     before: &Probabilities,
-    tolerated: u32,
+    Coding { tolerated, modes, .. }: Coding,
     filter: &FilterHeader,
     prediction: Option<Image>,
 ) -> CodedMacroblocks {
@@ -126,7 +159,11 @@ fn code_macroblocks(
         weights,
         probabilities: before,
         is_key,
-        tries_subblocks: !drops_levels && (is_key || analysis.settings.speed != Speed::Fast),
+        intra: match modes {
+            IntraVariety::All if drops_levels => IntraVariety::Whole,
+            IntraVariety::All if !is_key && analysis.settings.speed == Speed::Fast => IntraVariety::Whole,
+            _ => modes,
+        },
         tolerated: tolerated.max(weights.quiet),
         drops_levels,
     };
@@ -172,4 +209,52 @@ fn kind(analysis: &Analysis<'_>, before: &Probabilities, counts: &Counts) -> Fra
 /// The probability that a macroblock has coefficients, where some have none.
 fn skip_probability(counts: &Counts) -> Option<Probability> {
     (counts.skipped[1] > 0).then(|| best_probability(counts.skipped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{Plan, Settings, encode};
+    use crate::syntax::header::LARGEST_FIRST_PARTITION;
+    use crate::{Size, decode};
+
+    fn noise(size: Size, seed: u32) -> Image {
+        let mut value = seed;
+        let bytes: Vec<u8> = (0..Image::i420_length(size))
+            .map(|_| {
+                value = value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (value >> 24) as u8
+            })
+            .collect();
+        Image::from_i420(size, &bytes).unwrap()
+    }
+
+    #[test]
+    fn a_picture_whose_modes_take_more_than_a_frame_can_say_has_simpler_ones() {
+        // At a fine quantiser noise takes 10 bytes a macroblock for its modes.
+        let settings = Settings::default();
+        let small =
+            encode(&State::default(), &noise(Size::new(512, 512).unwrap(), 1), &Plan::key(0), &settings).unwrap();
+        let size = Size::new(16_383, 1000).unwrap();
+        assert!(small.modes_size * size.macroblocks() / 1024 > LARGEST_FIRST_PARTITION * 9 / 8, "{}", small.modes_size);
+        let image = noise(size, 2);
+        let coded = encode(&State::default(), &image, &Plan::key(0), &settings).unwrap();
+        assert!(coded.modes_size <= LARGEST_FIRST_PARTITION && coded.frame.len() > image.coded().len() / 2);
+        assert_eq!(decode(&State::default(), &coded.frame).unwrap().state, coded.state);
+    }
+
+    #[test]
+    fn the_modes_of_the_largest_picture_fit_where_there_is_one() {
+        let size = Size::new(1024, 1024).unwrap();
+        let [first, image] = [1, 2].map(|seed| noise(size, seed));
+        let settings = Settings::default();
+        let key = encode(&State::default(), &first, &Plan::key(60), &settings).unwrap();
+        for plan in [Plan::key(0), Plan::inter(0)] {
+            let analysis = Analysis::new(&key.state, &image, &plan, &settings).unwrap().without_motion();
+            let coded = attempt(&analysis, Coding { modes: IntraVariety::One, ..Coding::BARE }, None).unwrap();
+            let largest = Size::new(16_383, 16_383).unwrap().macroblocks();
+            assert!(coded.modes_size * largest / size.macroblocks() < LARGEST_FIRST_PARTITION, "{}", coded.modes_size);
+            assert_eq!(decode(&key.state, &coded.frame).unwrap().state, coded.state);
+        }
+    }
 }

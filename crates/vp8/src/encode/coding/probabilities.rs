@@ -33,7 +33,8 @@ pub fn choose_coefficients(tokens: &Tokens, before: &CoefficientProbabilities) -
     CoefficientUpdates(updates)
 }
 
-/// The best probability for some bools if it saves more than what saying it costs: `bits`, and a flag that is mostly false.
+/// The best probability for some bools if it saves more than what saying it costs: `bits`, and a flag that is mostly
+/// false.
 fn better(before: Probability, branch: Branch, unchanged: Probability, bits: u32) -> Option<Probability> {
     let best = match bits {
         8 => best_probability(branch),

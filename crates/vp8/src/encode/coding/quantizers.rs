@@ -22,9 +22,9 @@ struct Rounding {
     high: u8,
 }
 
-// Tuned together with the weights that blocks are shortened by, for PSNR of luma at equal rate on the four clips of the bench. Luma is
-// rounded nearly to the nearest, as what does not pay is left out afterwards. Y2 blocks are not: their levels are
-// large, and their bits add up.
+// Tuned together with the weights that blocks are shortened by, for PSNR of luma at equal rate on the four clips of the
+// bench. Luma is rounded nearly to the nearest, as what does not pay is left out afterwards. Y2 blocks are not: their
+// levels are large, and their bits add up.
 const LUMA: Rounding = Rounding { first: 60, low: 60, high: 52 };
 const Y2: Rounding = Rounding { first: 40, low: 36, high: 36 };
 const CHROMA: Rounding = Rounding { first: 40, low: 40, high: 40 };

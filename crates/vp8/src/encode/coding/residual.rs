@@ -75,7 +75,9 @@ pub fn gather_second_order(kernels: &Kernels, coefficients: &mut Transformed) {
 /// A macroblock's levels and what a decoder makes of them.
 #[derive(Debug, Default)]
 pub struct Residual {
-    pub levels: Coefficients,
+    pub levels: Transformed,
+    /// By block a bit for each place of the scan: whether its level is not 0.
+    pub coded: [u16; 25],
     pub restored: Coefficients,
 }
 
@@ -94,7 +96,7 @@ impl Residual {
         if has_y2 {
             any |= self.quantize_blocks(kernels, coefficients, &quantizer.y2, Y2..Y2 + 1);
         } else {
-            self.has_no_y2();
+            self.coded[Y2] = 0;
         }
         any
     }
@@ -110,28 +112,23 @@ impl Residual {
     ) -> bool {
         let mut any = 0;
         for block in blocks {
-            let (levels, restored) = (&mut self.levels.blocks[block], &mut self.restored.blocks[block]);
-            let end = kernels.quantize(&coefficients[block], quantizer, levels, restored);
-            self.set_end(block, end as u8);
-            any |= end;
+            let (levels, restored) = (&mut self.levels[block], &mut self.restored.blocks[block]);
+            self.coded[block] = kernels.quantize(&coefficients[block], quantizer, levels, restored);
+            any |= self.coded[block];
         }
         any != 0
     }
 
-    /// Says that the macroblock has no Y2 block.
-    pub fn has_no_y2(&mut self) {
-        self.set_end(Y2, 0);
-    }
-
-    /// Says how many places of a block are coded.
-    pub fn set_end(&mut self, block: usize, end: u8) {
-        self.levels.ends[block] = end;
-        self.restored.ends[block] = end;
+    /// Says how many places of each block are coded to what is restored of it.
+    #[inline]
+    pub fn set_ends(&mut self) {
+        self.restored.ends = self.coded.map(|coded| (16 - coded.leading_zeros()) as u8);
     }
 
     /// Adds all planes to their predictions.
     #[inline]
     pub fn add(&mut self, kernels: &Kernels, planes: &mut PlanesMut<'_>, (column, row): (usize, usize), has_y2: bool) {
+        self.set_ends();
         if has_y2 {
             residual::distribute_y2(kernels, &mut self.restored);
         }

@@ -1,11 +1,12 @@
 //! Coefficients as tokens: recorded while they are counted, written once the frame's probabilities are known.
 //!
-//! A frame's best probabilities follow from its tokens, so that a frame is coded in two passes; a token waits for the second in
-//! four bytes.
+//! A frame's best probabilities follow from its tokens, so that a frame is coded in two passes; a token waits for the
+//! second in four bytes.
 
-use crate::bool_coder::Writer;
+use crate::bool_coder::{Burst, Writer};
 use crate::encode::cost;
 use crate::kernels::Block;
+use crate::pool::{Pool, Scratch};
 use crate::syntax::tokens::{BANDS, RANGES, ZIGZAG};
 use crate::syntax::{BlockKind, CoefficientProbabilities};
 
@@ -42,8 +43,8 @@ pub fn token_of(magnitude: u16) -> u8 {
     if magnitude < 67 { TOKEN_OF_LEVEL[magnitude as usize] } else { 10 }
 }
 
-/// What the bits after each token cost, the sign's included, in 256ths of a bit. Of a category it is the mean: its bits are
-/// nearly even.
+/// What the bits after each token cost, the sign's included, in 256ths of a bit. Of a category it is the mean: its bits
+/// are nearly even.
 #[inline(always)]
 pub const fn extra_cost(token: u8) -> u32 {
     const COSTS: [u32; TOKENS] = {
@@ -69,81 +70,99 @@ pub const fn extra_cost(token: u8) -> u32 {
     COSTS[token as usize]
 }
 
-/// One context's tokens: how often each came, and (last) how many came right after a zero, where no end can.
-pub type Counts = [u32; TOKENS + 1];
+static RECORDED: Pool<u32> = Pool::new(3);
 
 /// A frame's tokens.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Tokens {
-    /// From the lowest bit: whether it follows a zero, 7 bits of context, 4 of token, and of a level its sign and by how much
-    /// it exceeds the least of its token.
-    recorded: Vec<u32>,
+    /// From the lowest bit: 4 bits of token, whether it follows a zero (where no end can come), 7 bits of context, and
+    /// of a level its sign and by how much it exceeds the least of its token.
+    recorded: Scratch<u32>,
+    /// How many of those are tokens; what is behind them is to be written over.
+    length: usize,
     /// Where each row of macroblocks ends.
     rows: Vec<usize>,
-    counts: Box<[Counts; CONTEXTS]>,
+    /// How often each token came in each context, after a zero and not.
+    counts: Box<[u32; KINDS_OF_TOKENS]>,
 }
 
-const CONTEXT_SHIFT: u32 = 1;
-const TOKEN_SHIFT: u32 = 8;
+const AFTER_ZERO: u32 = 1 << 4;
+const CONTEXT_SHIFT: u32 = 5;
 const SIGN_SHIFT: u32 = 12;
 const EXCESS_SHIFT: u32 = 13;
+/// What the bits below the sign may be.
+const KINDS_OF_TOKENS: usize = 1 << SIGN_SHIFT;
+
+/// The symbol of a token in a context.
+#[inline(always)]
+const fn symbol(context: usize, token: u8) -> u32 {
+    (context as u32) << CONTEXT_SHIFT | token as u32
+}
 
 impl Tokens {
     /// No tokens, with room for some.
     pub fn with_capacity(tokens: usize, rows: usize) -> Self {
         Self {
-            recorded: Vec::with_capacity(tokens),
+            recorded: Scratch::used(&RECORDED, tokens),
+            length: 0,
             rows: Vec::with_capacity(rows),
-            counts: Box::new([[0; TOKENS + 1]; CONTEXTS]),
+            counts: Box::new([0; KINDS_OF_TOKENS]),
         }
     }
 
-    /// Records a block of levels of which the first `coded` places of the scan are coded (the last of them is not 0);
-    /// `context` is how many of the blocks above and to the left have levels.
+    /// Records a block of levels, of which the places of the scan that `coded` has bits for are not 0; `context` is how
+    /// many of the blocks above and to the left have levels.
     #[inline]
-    pub fn record(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: usize) {
-        let (base, first) = (kind as usize * 24, kind.first());
-        let mut context = base + usize::from(BANDS[first]) * 3 + context;
-        let mut after_zero = 0;
-        for place in first..coded {
+    pub fn record(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
+        if self.recorded.len() < self.length + 16 {
+            let room = (self.recorded.len() * 2).max(self.recorded.capacity());
+            self.recorded.resize(room.max(16), 0);
+        }
+        let (symbols, _) = self.recorded[self.length..].split_first_chunk_mut::<16>().expect("there is room");
+        let base = kind as usize * 24;
+        let mut context = base + usize::from(BANDS[kind.first()]) * 3 + context;
+        let (mut after_zero, mut count) = (0, 0);
+        let end = 16 - coded.leading_zeros() as usize;
+        for place in kind.first()..end {
             let level = levels[usize::from(ZIGZAG[place & 15])];
             let magnitude = level.unsigned_abs();
             let token = token_of(magnitude);
-            let counts = &mut self.counts[context];
-            counts[usize::from(token)] += 1;
-            counts[TOKENS] += after_zero;
-            let mut symbol = after_zero | (context as u32) << CONTEXT_SHIFT | u32::from(token) << TOKEN_SHIFT;
-            if magnitude > 4 {
+            let mut symbol = symbol(context, token) | after_zero | u32::from(level < 0) << SIGN_SHIFT;
+            if token > 4 {
                 symbol |= u32::from(magnitude - RANGES[usize::from(token) - 5].1) << EXCESS_SHIFT;
             }
-            symbol |= u32::from(level < 0) << SIGN_SHIFT;
-            self.recorded.push(symbol);
-            after_zero = u32::from(magnitude == 0);
+            self.counts[symbol as usize % KINDS_OF_TOKENS] += 1;
+            symbols[count & 15] = symbol;
+            count += 1;
+            after_zero = if magnitude == 0 { AFTER_ZERO } else { 0 };
             context = base + usize::from(BANDS[(place & 15) + 1]) * 3 + usize::from(magnitude.min(2));
         }
-        if coded < 16 {
-            self.counts[context][usize::from(END)] += 1;
-            self.recorded.push((context as u32) << CONTEXT_SHIFT | u32::from(END) << TOKEN_SHIFT);
+        if end < 16 {
+            let symbol = symbol(context, END);
+            self.counts[symbol as usize % KINDS_OF_TOKENS] += 1;
+            symbols[count & 15] = symbol;
+            count += 1;
         }
+        self.length += count;
     }
 
     /// Ends a row of macroblocks.
     pub fn end_row(&mut self) {
-        self.rows.push(self.recorded.len());
+        self.rows.push(self.length);
     }
 
     /// Whether a context has any tokens.
     pub fn has(&self, context: usize) -> bool {
-        self.counts[context][..TOKENS].iter().any(|&count| count > 0)
+        self.counts[context << CONTEXT_SHIFT..][..32].iter().any(|&count| count > 0)
     }
 
     /// How often each branch of each context's tree was taken: false, true.
     pub fn branches(&self, context: usize) -> [[u32; 2]; 11] {
-        let counts = &self.counts[context];
+        let (may_end, after_zero) = self.counts[context << CONTEXT_SHIFT..][..32].split_at(16);
+        let counts: [u32; TOKENS] = std::array::from_fn(|token| may_end[token] + after_zero[token]);
         let sum = |from: usize, to: usize| counts[from..=to].iter().sum::<u32>();
-        let levels = sum(0, 10);
         [
-            [counts[usize::from(END)], levels - counts[TOKENS]],
+            [counts[usize::from(END)], may_end[..usize::from(END)].iter().sum()],
             [counts[0], sum(1, 10)],
             [counts[1], sum(2, 10)],
             [sum(2, 4), sum(5, 10)],
@@ -167,19 +186,21 @@ impl Tokens {
     ) {
         for row in (partition..self.rows.len()).step_by(partitions) {
             let start = if row == 0 { 0 } else { self.rows[row - 1] };
-            for &symbol in &self.recorded[start..self.rows[row]] {
-                write_token(writer, probabilities, symbol);
-            }
+            writer.burst(|burst| {
+                for &symbol in &self.recorded[start..self.rows[row]] {
+                    write_token(burst, probabilities, symbol);
+                }
+            });
         }
     }
 }
 
 #[inline(always)]
-fn write_token(writer: &mut Writer, probabilities: &CoefficientProbabilities, symbol: u32) {
+fn write_token(writer: &mut Burst<'_>, probabilities: &CoefficientProbabilities, symbol: u32) {
     let context = (symbol >> CONTEXT_SHIFT & 0x7f) as usize;
-    let token = (symbol >> TOKEN_SHIFT & 0xf) as u8;
+    let token = (symbol & 0xf) as u8;
     let probabilities: &[u8; 11] = &probabilities.as_flattened().as_flattened()[context];
-    if symbol & 1 == 0 {
+    if symbol & AFTER_ZERO == 0 {
         writer.bool(probabilities[0], token != END);
         if token == END {
             return;
@@ -204,7 +225,8 @@ fn write_token(writer: &mut Writer, probabilities: &CoefficientProbabilities, sy
     writer.flag(symbol >> SIGN_SHIFT & 1 == 1);
 }
 
-fn write_category(writer: &mut Writer, probabilities: &[u8; 11], token: u8, excess: u32) {
+#[inline(always)]
+fn write_category(writer: &mut Burst<'_>, probabilities: &[u8; 11], token: u8, excess: u32) {
     writer.bool(probabilities[6], token > 6);
     if token <= 6 {
         writer.bool(probabilities[7], token > 5);

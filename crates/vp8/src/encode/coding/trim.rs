@@ -1,12 +1,12 @@
 //! Leaving out the last coefficients of blocks where the bits they take are worth more than the error they spare.
 //!
-//! Levels are first rounded each by itself. But a small one far out in the scan takes the tokens of all the zeros before it as
-//! well, and often the end of the block would better be before it. What ending after each level costs is found in one
-//! pass over the block's tokens.
+//! Levels are first rounded each by itself. But a small one far out in the scan takes the tokens of all the zeros
+//! before it as well, and often the end of the block would better be before it. What ending after each level costs is
+//! found in one pass over the block's tokens.
 //!
-//! Only residuals of predictions from other frames are shortened: where a macroblock begins anew, the frames after
-//! it are predicted from it, and an error spared there is spared again and again (measured: 0.1 dB at equal rate lost on 30
-//! frames when a key frame is shortened at a quarter of the weight, 0.3 dB at the full one).
+//! Only residuals of predictions from other frames are shortened: where a macroblock begins anew, the frames after it
+//! are predicted from it, and an error spared there is spared again and again (measured: 0.1 dB at equal rate lost on
+//! 30 frames when a key frame is shortened at a quarter of the weight, 0.3 dB at the full one).
 
 use super::tokens::{CONTEXTS, END, TOKENS, extra_cost, token_of};
 use crate::encode::cost::{Cost, of_bool};
@@ -25,6 +25,8 @@ pub struct TokenCosts {
     costs: Box<Costs>,
     /// By context: what not ending costs, which is not said after a zero.
     going_on: [u16; CONTEXTS],
+    /// By kind of block and place of the scan: what zeros after a zero cost at all places before it.
+    zeros: [[i32; 17]; 4],
 }
 
 impl TokenCosts {
@@ -56,7 +58,14 @@ impl TokenCosts {
             costs[context] = std::array::from_fn(|token| (all[token] + extra_cost(token as u8)) as u16);
             going_on[context] = any as u16;
         }
-        Self { costs, going_on }
+        let mut zeros = [[0; 17]; 4];
+        for (kind, zeros) in zeros.iter_mut().enumerate() {
+            for place in 0..16 {
+                let context = kind * 24 + usize::from(BANDS[place]) * 3;
+                zeros[place + 1] = zeros[place] + i32::from(costs[context][0]) - i32::from(going_on[context]);
+            }
+        }
+        Self { costs, going_on, zeros }
     }
 }
 
@@ -95,33 +104,32 @@ impl<'a> Trimmer<'a> {
     }
 
     /// Shortens a block. Returns whether any level is left.
+    #[inline(always)]
     fn block(&mut self, residual: &mut Residual, coefficients: &Transformed, block: usize, kind: BlockKind) -> bool {
         let (x, y) = EDGES[block];
         let (above, left) = (&mut self.above[usize::from(x)], &mut self.left[usize::from(y)]);
-        let end = usize::from(residual.levels.ends[block]);
-        let mut shorter = 0;
-        if end > 0 {
-            let (levels, restored) = (&mut residual.levels.blocks[block], &mut residual.restored.blocks[block]);
+        let coded = residual.coded[block];
+        if coded != 0 {
+            let (levels, restored) = (&mut residual.levels[block], &mut residual.restored.blocks[block]);
+            let last = 15 - coded.leading_zeros() as usize;
             // A block that ends with a larger level is hardly ever better off without it.
-            shorter = if levels[usize::from(ZIGZAG[end - 1])].unsigned_abs() > 1 {
-                end
-            } else {
+            if levels[usize::from(ZIGZAG[last])].unsigned_abs() <= 1 {
                 let context = usize::from(*above + *left);
                 // A Y2 block's coefficients are twice as large as luma's for the same error.
                 let error_per_bit = if kind == BlockKind::Y2 { 4 * self.error_per_bit } else { self.error_per_bit };
                 let walk = Walk { costs: self.costs, kind, context, error_per_bit };
-                walk.best_end(levels, restored, &coefficients[block], end)
-            };
-            if shorter < end {
-                for &place in &ZIGZAG[shorter..end] {
-                    (levels[usize::from(place)], restored[usize::from(place)]) = (0, 0);
+                let end = walk.best_end(levels, restored, &coefficients[block], coded);
+                if end <= last {
+                    for &place in &ZIGZAG[end..=last] {
+                        (levels[usize::from(place)], restored[usize::from(place)]) = (0, 0);
+                    }
+                    residual.coded[block] = coded & ((1 << end) - 1);
                 }
-                residual.set_end(block, shorter as u8);
             }
         }
-        let is_coded = u8::from(shorter > 0);
+        let is_coded = u8::from(residual.coded[block] != 0);
         (*above, *left) = (is_coded, is_coded);
-        shorter > 0
+        is_coded != 0
     }
 }
 
@@ -134,34 +142,42 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// After which place of the scan the block ends best: at most `end`, 0 when it is best left out.
-    #[inline]
-    fn best_end(&self, levels: &Block, restored: &Block, coefficients: &Block, end: usize) -> usize {
-        let costs = self.costs;
-        let base = self.kind as usize * 24;
-        let weigh = |bits: u32| ((u64::from(bits) * self.error_per_bit) >> 16) as i64;
-        let mut context = base + usize::from(BANDS[self.kind.first()]) * 3 + self.context;
+    /// After which place of the scan the block ends best: at most after the last that is coded, 0 when it is best left
+    /// out.
+    #[inline(never)]
+    fn best_end(&self, levels: &Block, restored: &Block, coefficients: &Block, coded: u16) -> usize {
+        let Self { costs: TokenCosts { costs, going_on, zeros }, kind, context, error_per_bit } = *self;
+        let base = kind as usize * 24;
+        let weigh = |bits: i32| ((bits as u64 * error_per_bit) >> 16) as i64;
+        let zeros = &zeros[kind as usize];
+        let mut next = kind.first();
+        let mut context = base + usize::from(BANDS[next]) * 3 + context;
         // Errors are counted from that of a block without levels.
         let (mut error, mut bits) = (0, 0);
-        let (mut best, mut best_cost) = (0, weigh(u32::from(costs.costs[context][usize::from(END)])));
-        let mut after_zero = false;
-        for place in self.kind.first()..end {
+        let (mut best, mut best_cost) = (0, weigh(i32::from(costs[context][usize::from(END)])));
+        let mut rest = u32::from(coded);
+        while rest != 0 {
+            let place = rest.trailing_zeros() as usize & 15;
+            rest &= rest - 1;
             let at = usize::from(ZIGZAG[place]);
             let magnitude = levels[at].unsigned_abs();
-            bits += u32::from(costs.costs[context][usize::from(token_of(magnitude))]);
-            if after_zero {
-                bits -= u32::from(costs.going_on[context]);
-            }
-            after_zero = magnitude == 0;
-            context = base + usize::from(BANDS[place + 1]) * 3 + usize::from(magnitude.min(2));
-            if magnitude > 0 {
-                let (coefficient, restored) = (i64::from(coefficients[at]), i64::from(restored[at]));
-                error += restored * (restored - 2 * coefficient);
-                let ending = if place == 15 { 0 } else { u32::from(costs.costs[context][usize::from(END)]) };
-                let cost = error + weigh(bits + ending);
-                if cost < best_cost {
-                    (best, best_cost) = (place + 1, cost);
-                }
+            // Zeros may come before it: the first of them as a block's end might, the level after them not. (There is
+            // no branch, as none knows beforehand.)
+            let here = base + usize::from(BANDS[place]) * 3;
+            let zeros = zeros[place] - zeros[next + 1];
+            let behind = i32::from(costs[context][0]) + zeros - i32::from(going_on[here]);
+            let (skipped, at_level) = if place > next { (behind, here) } else { (0, context) };
+            bits += skipped;
+            context = at_level;
+            bits += i32::from(costs[context][usize::from(token_of(magnitude))]);
+            next = place + 1;
+            context = base + usize::from(BANDS[next]) * 3 + usize::from(magnitude.min(2));
+            let (coefficient, restored) = (i64::from(coefficients[at]), i64::from(restored[at]));
+            error += restored * (restored - 2 * coefficient);
+            let ending = if place == 15 { 0 } else { i32::from(costs[context][usize::from(END)]) };
+            let cost = error + weigh(bits + ending);
+            if cost < best_cost {
+                (best, best_cost) = (next, cost);
             }
         }
         best

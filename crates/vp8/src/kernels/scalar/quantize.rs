@@ -2,7 +2,7 @@
 
 use super::super::{Block, BlockQuantizer, LARGEST_LEVEL, SCAN_POSITIONS};
 
-pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> usize {
+pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> u16 {
     let mut coded = 0;
     for i in 0..16 {
         let coefficient = coefficients[i];
@@ -18,7 +18,7 @@ pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut B
         levels[i] = if coefficient < 0 { -level } else { level };
         restored[i] = levels[i] * quantizer.steps[i];
         if level != 0 {
-            coded = coded.max(usize::from(SCAN_POSITIONS[i]) + 1);
+            coded |= 1 << SCAN_POSITIONS[i];
         }
     }
     coded
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     /// The levels of some coefficients, the rest being 0.
-    fn quantized(quantizer: &BlockQuantizer, coefficients: &[i16]) -> (Block, Block, usize) {
+    fn quantized(quantizer: &BlockQuantizer, coefficients: &[i16]) -> (Block, Block, u16) {
         let mut block = [0; 16];
         block[..coefficients.len()].copy_from_slice(coefficients);
         let (mut levels, mut restored) = ([9; 16], [9; 16]);
@@ -43,7 +43,8 @@ mod tests {
         let (levels, restored, coded) = quantized(&nearest, &[-30, 14, 15, -45]);
         assert_eq!(levels[..4], [-2, 0, 1, -2]);
         assert_eq!(restored[..4], [-40, 0, 30, -60]);
-        assert_eq!(coded, 7); // The fourth coefficient is the seventh of the scan.
+        // The third coefficient is the sixth of the scan, and the fourth the seventh.
+        assert_eq!(coded, 0b110_0001);
     }
 
     #[test]
@@ -59,6 +60,6 @@ mod tests {
         let (levels, restored, coded) = quantized(&fine, &[i16::MIN, i16::MAX, i16::MIN]);
         assert_eq!(levels[..3], [-2047, 2047, -2047]);
         assert_eq!(restored[..3], [-8188, 16376, -16376]);
-        assert_eq!(coded, 6);
+        assert_eq!(coded, 0b10_0011);
     }
 }

@@ -8,12 +8,11 @@ use super::coefficients::{bytes, load_8, load_8_unsigned, load_16, load_16_unsig
 /// Which coefficient is at each place of the zigzag scan (RFC 6386 section 13).
 const SCAN: [u8; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
 
-/// How many places of the scan are coded, given a byte for each coefficient that is 0 if the level is not.
+/// A bit for each place of the scan, given a byte for each coefficient that is 0 if the level is not.
 #[inline]
 #[target_feature(enable = "sse4.1")]
-fn coded(is_zero: __m128i) -> usize {
-    let zeros = _mm_movemask_epi8(_mm_shuffle_epi8(is_zero, bytes(&SCAN)));
-    32 - (!zeros & 0xffff).leading_zeros() as usize
+fn coded(is_zero: __m128i) -> u16 {
+    !_mm_movemask_epi8(_mm_shuffle_epi8(is_zero, bytes(&SCAN))) as u16
 }
 
 /// The levels of half the coefficients, stored with what is restored of them.
@@ -41,7 +40,7 @@ fn quantize_half(
 }
 
 #[target_feature(enable = "sse4.1")]
-pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> usize {
+pub fn quantize(coefficients: &Block, quantizer: &BlockQuantizer, levels: &mut Block, restored: &mut Block) -> u16 {
     let low = quantize_half(coefficients, quantizer, levels, restored, 0);
     let high = quantize_half(coefficients, quantizer, levels, restored, 1);
     coded(_mm_cmpeq_epi8(_mm_packs_epi16(low, high), _mm_setzero_si128()))
@@ -53,7 +52,7 @@ pub fn quantize_avx2(
     quantizer: &BlockQuantizer,
     levels: &mut Block,
     restored: &mut Block,
-) -> usize {
+) -> u16 {
     let coefficient = load_16(coefficients);
     let magnitude = _mm256_min_epu16(_mm256_abs_epi16(coefficient), _mm256_set1_epi16(i16::MAX));
     let is_in_zero_bin = _mm256_cmpgt_epi16(load_16(&quantizer.zero_bins), magnitude);

@@ -8,6 +8,8 @@ use super::{Measured, RANGE};
 
 /// Paper, in pixels: a row for each video, a panel for each question.
 const WIDTH: f64 = 1080.0;
+/// Right of the panels, for half of the last number.
+const MARGIN: f64 = 12.0;
 const HEAD: f64 = 56.0;
 const ROW: f64 = 268.0;
 /// Around a panel's axes.
@@ -49,12 +51,12 @@ fn stroke(encoder: &str) -> (&'static str, &'static str) {
 
 /// All videos, one below the other.
 pub(super) fn svg(videos: &[Measured]) -> String {
-    let height = HEAD + ROW * videos.len() as f64;
+    let (width, height) = (WIDTH + MARGIN, HEAD + ROW * videos.len() as f64);
     // Writing to a string cannot fail.
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
          font-family=\"system-ui,sans-serif\" font-size=\"12\" fill=\"#57606a\">\n\
-         <rect width=\"{WIDTH:.0}\" height=\"{height:.0}\" fill=\"#fff\"/>\n"
+         <rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"#fff\"/>\n"
     );
     legend(&mut svg, videos);
     let width = WIDTH / PANELS.len() as f64;

@@ -11,12 +11,12 @@ const WIDTH: f64 = 1080.0;
 /// Right of the panels, for half of the last number.
 const MARGIN: f64 = 12.0;
 const HEAD: f64 = 56.0;
-const ROW: f64 = 268.0;
+const ROW: f64 = 278.0;
 /// Around a panel's axes.
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 42.0;
-const BOTTOM: f64 = 26.0;
+const BOTTOM: f64 = 36.0;
 
 /// What is asked of the curves: a title, whose curves, and the value over the rate.
 struct Panel {

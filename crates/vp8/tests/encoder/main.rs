@@ -1,10 +1,13 @@
 //! What the encoder makes decodes to what it says, in every decoder at hand.
 
 mod decoders;
+mod footage;
 mod operations;
+mod outside;
 mod scenes;
 mod sizes;
 
+use outside::Emitted;
 use scenes::Scene;
 use thalweg_vp8::encode::{Plan, Settings, Speed, encode};
 use thalweg_vp8::syntax::Partitions;
@@ -14,15 +17,13 @@ fn size(width: usize, height: usize) -> Size {
     Size::new(width, height).unwrap()
 }
 
-/// A coded frame, and the picture it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Shown {
-    frame: Vec<u8>,
-    picture: Vec<u8>,
+/// Settings of each speed.
+fn presets() -> [Settings; 3] {
+    Speed::ALL.map(|speed| Settings { speed, ..Settings::default() })
 }
 
 /// Encodes some pictures and checks that our decoder sees what the encoder says.
-fn check(scene: Scene, size: Size, quantizer: u8, settings: &Settings, frames: usize) -> Vec<Shown> {
+fn check(scene: Scene, size: Size, quantizer: u8, settings: &Settings, frames: usize) -> Vec<Emitted> {
     let mut state = State::default();
     (0..frames)
         .map(|time| {
@@ -32,29 +33,20 @@ fn check(scene: Scene, size: Size, quantizer: u8, settings: &Settings, frames: u
             let name = || format!("{scene:?} {size} {settings:?} quantiser {quantizer}, frame {time}");
             assert!(decoded.image == coded.image, "{}", name());
             assert!(decoded.state == coded.state, "{}", name());
+            let emitted = Emitted::from(&coded);
             state = coded.state;
-            Shown { frame: coded.frame, picture: coded.image.to_i420() }
+            emitted
         })
         .collect()
 }
 
 #[test]
 fn every_speed_scene_and_size_decodes_to_what_the_encoder_says() {
-    for speed in Speed::ALL {
-        let settings = Settings { speed, ..Settings::default() };
+    for settings in presets() {
         for scene in Scene::ALL {
             for size in [size(1, 1), size(16, 16), size(17, 33), size(65, 40), size(175, 143)] {
                 check(scene, size, 40, &settings, 4);
             }
-        }
-    }
-}
-
-#[test]
-fn every_quantizer_decodes_to_what_the_encoder_says() {
-    for quantizer in 0..128 {
-        for scene in Scene::ALL {
-            check(scene, size(49, 35), quantizer, &Settings::default(), 3);
         }
     }
 }
@@ -65,7 +57,7 @@ fn any_number_of_partitions_says_the_same() {
         let settings = Settings { partitions, ..Settings::default() };
         check(Scene::Moving, size(100, 200), 30, &settings, 3)
             .into_iter()
-            .map(|shown| shown.picture)
+            .map(|emitted| emitted.picture)
             .collect::<Vec<_>>()
     };
     for partitions in Partitions::ALL {

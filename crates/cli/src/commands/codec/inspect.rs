@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::Serialize;
-use thalweg_vp8::syntax::header::{FrameTag, ReferenceUpdate};
-use thalweg_vp8::syntax::{Frame, FrameKind, LumaMode, Motion, Prediction, Reference};
+use thalweg_vp8::syntax::header::ReferenceUpdate;
+use thalweg_vp8::syntax::{Frame, FrameKind, LumaMode, Motion, OpenFrame, Prediction, Reference};
 use thalweg_vp8::{State, decode, ivf};
 
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ struct Contents {
     width: usize,
     height: usize,
     bytes: usize,
-    /// Headers, modes and motion vectors: the first partition, with what comes before it.
+    /// Headers, modes and motion vectors: the first partition, with what is not in the arithmetic code.
     mode_bytes: usize,
     /// Coefficients: the other partitions.
     coefficient_bytes: usize,
@@ -78,9 +78,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         let syntax = Frame::read(&state, frame.bytes).with_context(about)?;
         let size = decoded.image.size();
-        let (tag, rest) = FrameTag::read(frame.bytes).with_context(about)?;
+        let lengths = OpenFrame::new(frame.bytes).with_context(about)?.lengths;
         let header = &syntax.header;
-        let first = tag.first_partition.min(rest.len());
         let contents = Contents {
             frame: index,
             kind: if header.kind.is_key() { "key" } else { "inter" },
@@ -88,8 +87,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             width: size.width(),
             height: size.height(),
             bytes: frame.bytes.len(),
-            mode_bytes: frame.bytes.len() - rest.len() + first,
-            coefficient_bytes: rest.len() - first,
+            mode_bytes: lengths.plain + lengths.first,
+            coefficient_bytes: lengths.coefficients.iter().sum(),
             partitions: header.partitions.count(),
             quantizer: header.quantizer.luma,
             filter_level: header.filter.level,

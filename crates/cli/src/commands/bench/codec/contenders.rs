@@ -31,7 +31,8 @@ impl std::fmt::Display for Aim {
 /// An encoder with its settings.
 pub(super) struct Contender {
     pub(super) name: String,
-    pub(super) is_libvpx: bool,
+    /// What the others are compared with: libvpx at the first `cpu_used`.
+    pub(super) is_baseline: bool,
     codec: Codec,
 }
 
@@ -41,18 +42,19 @@ impl Contender {
     }
 }
 
-/// libvpx in real time at `cpu_used` -8 if this build has it, and the functional encoder at each preset.
-pub(super) fn contenders(presets: &[Preset]) -> Vec<Contender> {
-    let settings = thalweg_codecs::libvpx::Settings { cpu_used: -8, ..Default::default() };
-    let libvpx = Contender { name: "libvpx -8".into(), is_libvpx: true, codec: Codec::Vp8(settings) };
-    let present = cfg!(feature = "libvpx").then_some(libvpx);
-    present.into_iter().chain(presets.iter().map(|preset| functional(*preset))).collect()
+/// libvpx in real time at each `cpu_used` if this build has it, and the functional encoder at each preset.
+pub(super) fn contenders(cpu_used: &[i8], presets: &[Preset]) -> Vec<Contender> {
+    let libvpx = cpu_used.iter().enumerate().map(|(index, &cpu_used)| {
+        let settings = thalweg_codecs::libvpx::Settings { cpu_used, ..Default::default() };
+        Contender { name: format!("libvpx {cpu_used}"), is_baseline: index == 0, codec: Codec::Vp8(settings) }
+    });
+    libvpx.filter(|_| cfg!(feature = "libvpx")).chain(presets.iter().map(|preset| functional(*preset))).collect()
 }
 
 pub(super) fn functional(preset: Preset) -> Contender {
     // One quantiser is one quantiser, however fine.
     let settings = Settings { preset, min_quantizer: 0, ..Settings::default() };
-    Contender { name: preset.to_string(), is_libvpx: false, codec: Codec::Functional(settings) }
+    Contender { name: preset.to_string(), is_baseline: false, codec: Codec::Functional(settings) }
 }
 
 /// CPU time of a contender's decoder over that of ours, stream by stream in turns; `None` if it has none.

@@ -36,6 +36,18 @@ impl Curve {
         value(a) + share * (value(b) - value(a))
     }
 
+    /// The rates and a value within a range, cut off at its ends: what is drawn.
+    pub(super) fn within(&self, (least, most): (f64, f64), value: &impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
+        let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else { return Vec::new() };
+        let (from, to) = (first.kbps.max(least), last.kbps.min(most));
+        if self.points.len() < 2 || from >= to {
+            return Vec::new();
+        }
+        let inside = self.points.iter().filter(|point| point.kbps > from && point.kbps < to);
+        let inside = inside.map(|point| (point.kbps, value(point)));
+        std::iter::once((from, self.at(from, value))).chain(inside).chain([(to, self.at(to, value))]).collect()
+    }
+
     /// The means of a value of this curve and the other over the rates (in the logarithm) that both have within a range;
     /// `None` where they share none.
     pub(super) fn compare(
@@ -76,6 +88,15 @@ mod tests {
         let theirs = curve(&[(100.0, 31.0), (6400.0, 43.0)]);
         let (a, b) = ours.compare(&theirs, (1.0, 1e6), |point| point.psnr_db).unwrap();
         assert!((a - 38.0).abs() < 1e-9 && (b - 37.0).abs() < 1e-9, "{a} {b}");
+    }
+
+    #[test]
+    fn what_is_drawn_is_cut_off_at_the_ends_of_the_range() {
+        let curve = curve(&[(100.0, 30.0), (200.0, 32.0), (400.0, 34.0)]);
+        let drawn = curve.within((100.0 * 2f64.sqrt(), 1000.0), &|point| point.psnr_db);
+        assert_eq!(drawn.len(), 3);
+        assert!((drawn[0].1 - 31.0).abs() < 1e-9 && drawn[2] == (400.0, 34.0), "{drawn:?}");
+        assert!(curve.within((500.0, 1000.0), &|point| point.psnr_db).is_empty());
     }
 
     #[test]

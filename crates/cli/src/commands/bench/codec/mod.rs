@@ -1,9 +1,12 @@
 //! `thalweg bench codec`: the functional encoder beside libvpx, in rate, quality and time.
 
+mod chart;
 mod contenders;
 mod curve;
 mod print;
+mod report;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use contenders::{Aim, Contender, contenders};
@@ -35,6 +38,13 @@ pub(crate) struct Arguments {
     /// Presets of the functional encoder
     #[arg(long, default_value = "fast,standard", value_delimiter = ',')]
     presets: Vec<Preset>,
+    /// libvpx's cpu_used, -16 (quickest) to -1; everything is compared with the first
+    #[arg(long, default_value = "-8", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(i8).range(-16..=-1))]
+    cpu_used: Vec<i8>,
+    /// Write `measured.md` and `curves.svg` into this folder as well: docs/codec is made so
+    #[arg(long)]
+    report: Option<PathBuf>,
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -61,14 +71,15 @@ struct Measured {
     decoder_speed: Option<f64>,
 }
 
-/// An encoder against libvpx, over the rates that both have.
+/// An encoder against the first libvpx, over the rates that both have.
 #[derive(Serialize)]
 struct Comparison {
     encoder: String,
+    against: String,
     aim: Aim,
     /// Above 0, the encoder is better.
     psnr_difference_db: f64,
-    /// Its time over libvpx's.
+    /// Its time over the other's.
     time_ratio: f64,
 }
 
@@ -76,10 +87,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut all = Vec::new();
     for name in &arguments.videos {
         let clip = Clip::read(name, arguments)?;
-        all.push(measure(&clip, &arguments.presets)?);
+        all.push(measure(&clip, &arguments.cpu_used, &arguments.presets)?);
         if !arguments.json {
             print::tables(&all[all.len() - 1]);
         }
+    }
+    if let Some(folder) = &arguments.report {
+        report::write(folder, &all)?;
     }
     if arguments.json {
         outln!("{}", serde_json::to_string_pretty(&serde_json::json!({ "bench": "codec", "videos": all }))?);
@@ -118,8 +132,8 @@ impl Clip {
     }
 }
 
-fn measure(clip: &Clip, presets: &[Preset]) -> anyhow::Result<Measured> {
-    let contenders = contenders(presets);
+fn measure(clip: &Clip, cpu_used: &[i8], presets: &[Preset]) -> anyhow::Result<Measured> {
+    let contenders = contenders(cpu_used, presets);
     let mut curves = Vec::new();
     let mut streams = Vec::new();
     let quantizers = QUANTIZERS.map(Target::Quantizer).to_vec();
@@ -132,7 +146,7 @@ fn measure(clip: &Clip, presets: &[Preset]) -> anyhow::Result<Measured> {
             for (contender, points) in contenders.iter().zip(&mut points) {
                 let run = encode(clip, contender, *target)?;
                 points.push(run.point);
-                if contender.is_libvpx {
+                if contender.is_baseline {
                     streams.push(run.frames);
                 }
             }
@@ -141,7 +155,7 @@ fn measure(clip: &Clip, presets: &[Preset]) -> anyhow::Result<Measured> {
         curves.extend(made);
     }
     let comparisons = compare(&contenders, &curves);
-    let decoder_speed = match contenders.iter().find(|contender| contender.is_libvpx) {
+    let decoder_speed = match contenders.iter().find(|contender| contender.is_baseline) {
         Some(libvpx) => contenders::decoder_speed(libvpx, clip.format.size, &streams)?,
         None => None,
     };
@@ -155,14 +169,15 @@ fn measure(clip: &Clip, presets: &[Preset]) -> anyhow::Result<Measured> {
 
 fn compare(contenders: &[Contender], curves: &[Curve]) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    let is_libvpx = |curve: &Curve| contenders.iter().any(|one| one.is_libvpx && one.name == curve.encoder);
-    for theirs in curves.iter().filter(|curve| is_libvpx(curve)) {
-        for ours in curves.iter().filter(|curve| !is_libvpx(curve) && curve.aim == theirs.aim) {
+    let is_baseline = |curve: &Curve| contenders.iter().any(|one| one.is_baseline && one.name == curve.encoder);
+    for theirs in curves.iter().filter(|curve| is_baseline(curve)) {
+        for ours in curves.iter().filter(|curve| !is_baseline(curve) && curve.aim == theirs.aim) {
             let psnr = ours.compare(theirs, RANGE, |point| point.psnr_db);
             let time = ours.compare(theirs, RANGE, |point| point.encode_ms);
             if let (Some(psnr), Some(time)) = (psnr, time) {
                 comparisons.push(Comparison {
                     encoder: ours.encoder.clone(),
+                    against: theirs.encoder.clone(),
                     aim: ours.aim,
                     psnr_difference_db: psnr.0 - psnr.1,
                     time_ratio: time.0 / time.1,

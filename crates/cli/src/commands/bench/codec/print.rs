@@ -15,10 +15,11 @@ pub(super) fn tables(measured: &Measured) {
     let (least, most) = super::RANGE;
     for comparison in &measured.comparisons {
         outln!(
-            "{} at {}: {:+.2} dB against libvpx -8 in {:.2} of its time ({least:.0} to {most:.0} kbit/s)",
+            "{} at {}: {:+.2} dB against {} in {:.2} of its time ({least:.0} to {most:.0} kbit/s)",
             comparison.encoder,
             comparison.aim,
             comparison.psnr_difference_db,
+            comparison.against,
             comparison.time_ratio
         );
     }

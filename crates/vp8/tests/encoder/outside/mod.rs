@@ -1,0 +1,90 @@
+//! Decoders that are not ours, and what they are asked: whether they show what the encoder says.
+
+mod ffmpeg;
+#[cfg(feature = "libvpx")]
+mod libvpx;
+mod oxideav;
+
+use std::sync::Arc;
+use thalweg_vp8::Size;
+use thalweg_vp8::encode::Coded;
+use thalweg_vp8::syntax::OpenFrame;
+
+pub use ffmpeg::Ffmpeg;
+
+/// A frame of the encoder, and the picture it says this is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emitted {
+    /// The frame's bytes.
+    pub frame: Vec<u8>,
+    /// The picture in I420.
+    pub picture: Vec<u8>,
+    /// Whether a decoder shows it; if not it is there to predict others from, and seen in these.
+    pub is_shown: bool,
+    /// The picture's size.
+    pub size: Size,
+}
+
+impl From<&Coded> for Emitted {
+    fn from(coded: &Coded) -> Self {
+        let is_shown = OpenFrame::new(&coded.frame).unwrap().header.is_shown;
+        Self { frame: coded.frame.clone(), picture: coded.image.to_i420(), is_shown, size: coded.image.size() }
+    }
+}
+
+/// The frames that an ordinary receiver gets, from a key frame on.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    /// What it is, for who has to find out why it is seen otherwise.
+    pub name: String,
+    /// Shared with other streams that begin alike.
+    pub frames: Vec<Arc<Emitted>>,
+}
+
+impl Stream {
+    /// A stream of frames that are in no other.
+    pub fn new(name: String, frames: Vec<Emitted>) -> Self {
+        Self { name, frames: frames.into_iter().map(Arc::new).collect() }
+    }
+}
+
+/// A decoder that has never seen our code, nor ours its.
+pub trait OutsideDecoder {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// What it shows, picture by picture in I420, of some streams one after the other; an error says where it gave up.
+    fn show(&self, streams: &[Stream]) -> Result<Vec<Vec<u8>>, String>;
+}
+
+/// Those that are libraries, and so cheap to ask. (libvpx is there with the feature of its name.)
+pub fn in_process() -> Vec<Box<dyn OutsideDecoder>> {
+    vec![
+        Box::new(oxideav::Oxideav),
+        #[cfg(feature = "libvpx")]
+        Box::new(libvpx::Libvpx),
+    ]
+}
+
+/// All of them, but ffmpeg only where it is installed.
+pub fn all() -> Vec<Box<dyn OutsideDecoder>> {
+    let mut all = in_process();
+    match Ffmpeg::installed() {
+        Some(ffmpeg) => all.push(Box::new(ffmpeg)),
+        None => println!("skipped: ffmpeg is not installed"),
+    }
+    all
+}
+
+/// Asserts that decoders show of some streams exactly the pictures that the encoder says.
+pub fn show_what_the_encoder_says(decoders: &[Box<dyn OutsideDecoder>], streams: &[Stream]) {
+    let frames = || streams.iter().flat_map(|stream| stream.frames.iter().enumerate().map(move |at| (stream, at)));
+    let expected: Vec<_> = frames().filter(|(_, (_, emitted))| emitted.is_shown).collect();
+    for decoder in decoders {
+        let shown = decoder.show(streams).unwrap_or_else(|error| panic!("{}: {error}", decoder.name()));
+        for ((stream, (index, emitted)), picture) in expected.iter().zip(&shown) {
+            assert!(*picture == emitted.picture, "{} sees otherwise: {}, frame {index}", decoder.name(), stream.name);
+        }
+        assert_eq!(shown.len(), expected.len(), "pictures that {} shows", decoder.name());
+    }
+}

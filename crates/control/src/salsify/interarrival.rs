@@ -3,10 +3,10 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 
-use crate::feedback::Feedback;
 use super::Average;
+use crate::feedback::{Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 
 /// Which of the sender's pauses are taken off the time between two arrivals: the grace period that packets carry.
@@ -70,17 +70,17 @@ impl Interarrival {
     }
 
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        let mut arrivals: Vec<(Time, PacketId)> =
-            feedback.reports.iter().filter_map(|report| Some((report.arrival()?, report.packet.id))).collect();
+        let arrival = |report: &Report| Some((report.arrival()?, report.packet.id, report.packet.size));
+        let mut arrivals: Vec<(Time, PacketId, Bytes)> = feedback.reports.iter().filter_map(arrival).collect();
         arrivals.sort_unstable();
-        for (at, id) in arrivals {
-            self.on_arrival(id, at);
+        for (at, id, size) in arrivals {
+            self.on_arrival(id, at, size);
         }
     }
 
     /// Of packets that overtook one another only the newer counts. The grace of packets that never arrived counts with that of
     /// the next that does: the path was not asked to carry anything meanwhile.
-    fn on_arrival(&mut self, id: PacketId, at: Time) {
+    fn on_arrival(&mut self, id: PacketId, at: Time, size: Bytes) {
         if self.newest.is_some_and(|(newest, _)| id <= newest) {
             return;
         }
@@ -90,7 +90,7 @@ impl Interarrival {
             self.graces.pop_front();
         }
         match self.newest {
-            Some((_, last)) => self.average.add(at - last - grace),
+            Some((_, last)) => self.average.add(at - last - grace, size),
             None => self.average.begin(),
         }
         self.newest = Some((id, at));

@@ -15,7 +15,7 @@ use crate::packet::SentPacket;
 pub use interarrival::Grace;
 use interarrival::Interarrival;
 use outstanding::Outstanding;
-pub use smoothing::{Average, Smoothing};
+pub use smoothing::{Average, Smoothing, Unit};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,15 +110,22 @@ impl Salsify {
 
     /// max_frame_size: MTU x (d / tau - N), the payload that may be added to what was sent; `None` if there is no limit.
     pub fn max_frame_size(&self) -> Option<Bytes> {
-        let fit = match self.interarrival() {
-            Some(tau) => {
-                let micros = |span: Span| span.as_nanos() as u64 / 1000;
-                micros(self.config.delay) / micros(tau).max(1)
+        let Config { delay, packet, first_packets, counts_one_more, smoothing, .. } = self.config;
+        let micros = |span: Span| span.as_nanos() as u64 / 1000;
+        let one_more = u64::from(counts_one_more);
+        match smoothing.unit {
+            // In whole packets, division first (spec A8).
+            Unit::Packets => {
+                let fit = self.interarrival().map(|tau| micros(delay) / micros(tau).max(1)).or(first_packets)?;
+                Some(packet * fit.saturating_sub(self.outstanding.count() + one_more))
             }
-            None => self.config.first_packets?,
-        };
-        let under_way = self.outstanding.count() + u64::from(self.config.counts_one_more);
-        Some(self.config.packet * fit.saturating_sub(under_way))
+            Unit::Bytes(unit) => {
+                let measured = self.interarrival().map(|tau| delay.as_secs_f64() / tau.as_secs_f64().max(1e-6));
+                let fit = measured.or(first_packets.map(|packets| packets as f64))?;
+                let under_way = self.outstanding.bytes().as_f64() / unit.as_f64() + one_more as f64;
+                Some(packet.scale((fit - under_way).max(0.0)))
+            }
+        }
     }
 }
 

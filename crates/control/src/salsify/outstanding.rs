@@ -2,52 +2,72 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 use crate::feedback::Feedback;
 use crate::packet::{PacketId, SentPacket};
+
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    id: PacketId,
+    at: Time,
+    size: Bytes,
+}
 
 /// Packets sent after the newest that is known to have arrived. Those before it arrived or never will (spec A3).
 #[derive(Debug, Clone)]
 pub(super) struct Outstanding {
     forget_after: Span,
     /// In order of sending.
-    sent: VecDeque<(PacketId, Time)>,
+    sent: VecDeque<Sent>,
+    bytes: Bytes,
     /// When an arrival was last heard of.
     heard: Time,
 }
 
 impl Outstanding {
     pub(super) fn new(forget_after: Span) -> Outstanding {
-        Outstanding { forget_after, sent: VecDeque::new(), heard: Time::ZERO }
+        Outstanding { forget_after, sent: VecDeque::new(), bytes: Bytes::ZERO, heard: Time::ZERO }
     }
 
     pub(super) fn count(&self) -> u64 {
         self.sent.len() as u64
     }
 
+    /// Their size on the wire.
+    pub(super) fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
-        self.sent.push_back((packet.id, packet.at));
+        self.sent.push_back(Sent { id: packet.id, at: packet.at, size: packet.size });
+        self.bytes += packet.size;
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some(oldest) = self.sent.pop_front() {
+            self.bytes -= oldest.size;
+        }
     }
 
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let arrived = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
         if let Some(newest) = arrived {
             self.heard = feedback.now;
-            while self.sent.front().is_some_and(|(id, _)| *id <= newest.packet.id) {
-                self.sent.pop_front();
+            while self.sent.front().is_some_and(|sent| sent.id <= newest.packet.id) {
+                self.forget_oldest();
             }
         }
     }
 
     pub(super) fn on_timeout(&mut self, now: Time) {
         while self.next_timeout() <= now {
-            self.sent.pop_front();
+            self.forget_oldest();
         }
     }
 
     /// When the oldest will count as lost if nothing is heard until then.
     pub(super) fn next_timeout(&self) -> Time {
-        self.sent.front().map_or(Time::NEVER, |(_, at)| self.heard.max(*at) + self.forget_after)
+        self.sent.front().map_or(Time::NEVER, |sent| self.heard.max(sent.at) + self.forget_after)
     }
 }

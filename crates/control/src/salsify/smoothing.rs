@@ -1,6 +1,8 @@
 //! How times between arrivals are averaged: by whoever measures them.
 
-use thalweg_units::{ConfigError, Span};
+use thalweg_units::{Bytes, ConfigError, Span};
+
+use crate::packet::MSS;
 
 /// The average's parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,17 +15,30 @@ pub struct Smoothing {
     /// harm in that time; one that makes sixty a second fills the path for seconds. Without the beginning, the average is
     /// divided by the weight of what was measured.
     pub corrects_beginning: bool,
+    /// In what a path's work is counted.
+    pub unit: Unit,
+}
+
+/// In what a path's work is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Unit {
+    /// In packets, whatever their size: the paper's, whose packets are all full but a frame's last. Where frames have but a packet
+    /// or two, or are cut into equal ones, the path looks as much faster than it is as they are smaller.
+    Packets,
+    /// In bytes: the time is that of a packet of so many on the wire.
+    Bytes(Bytes),
 }
 
 impl Default for Smoothing {
     fn default() -> Smoothing {
-        Smoothing { gain: 0.1, corrects_beginning: true }
+        Smoothing { gain: 0.1, corrects_beginning: true, unit: Unit::Bytes(MSS) }
     }
 }
 
 impl Smoothing {
     /// As the paper has it.
-    pub const PAPER: Smoothing = Smoothing { gain: 0.1, corrects_beginning: false };
+    pub const PAPER: Smoothing = Smoothing { gain: 0.1, corrects_beginning: false, unit: Unit::Packets };
 
     /// The average before anything arrived.
     ///
@@ -33,7 +48,14 @@ impl Smoothing {
         if !(self.gain > 0.0 && self.gain <= 1.0) {
             return Err(ConfigError::out_of_range("salsify.gain", self.gain, "above 0 and at most 1, such as 0.1"));
         }
-        Ok(Average { smoothing: self, microseconds: 0.0, weight: 0.0, begun: false })
+        if self.unit == Unit::Bytes(Bytes::ZERO) {
+            return Err(ConfigError::out_of_range(
+                "salsify.unit",
+                Bytes::ZERO,
+                "packets of more than 0 bytes, such as 1240B",
+            ));
+        }
+        Ok(Average { smoothing: self, microseconds: 0.0, work: 0.0, begun: false })
     }
 }
 
@@ -42,8 +64,8 @@ impl Smoothing {
 pub struct Average {
     smoothing: Smoothing,
     microseconds: f64,
-    /// Of everything measured, in `microseconds`.
-    weight: f64,
+    /// The same average of the share that each packet was of the unit.
+    work: f64,
     begun: bool,
 }
 
@@ -53,18 +75,23 @@ impl Average {
         self.begun = true;
     }
 
-    /// A packet arrived this long after the one before, the sender's pauses taken off; below zero counts as zero.
-    pub fn add(&mut self, interarrival: Span) {
+    /// A packet of `size` on the wire arrived this long after the one before, the sender's pauses taken off; below zero counts as
+    /// zero.
+    pub fn add(&mut self, interarrival: Span, size: Bytes) {
         let sample = interarrival.max(Span::ZERO).as_nanos() as f64 / 1000.0;
+        let work = match self.smoothing.unit {
+            Unit::Packets => 1.0,
+            Unit::Bytes(unit) => size.as_f64() / unit.as_f64(),
+        };
         let gain = self.smoothing.gain;
         self.microseconds += gain * (sample - self.microseconds);
-        self.weight += gain * (1.0 - self.weight);
+        self.work += gain * (work - self.work);
     }
 
     /// tau, in whole microseconds as the authors' receiver rounds it; `None` before anything was measured.
     pub fn value(&self) -> Option<Span> {
-        let microseconds = if self.smoothing.corrects_beginning {
-            (self.weight > 0.0).then(|| self.microseconds / self.weight)
+        let microseconds = if self.smoothing.corrects_beginning || self.smoothing.unit != Unit::Packets {
+            (self.work > 0.0).then(|| self.microseconds / self.work)
         } else {
             self.begun.then_some(self.microseconds)
         };
@@ -81,7 +108,7 @@ mod tests {
         average.begin();
         let mut values = alloc::vec![average.value()];
         for millis in [20, 20, 10] {
-            average.add(Span::from_millis(millis));
+            average.add(Span::from_millis(millis), Bytes::new(750));
             values.push(average.value());
         }
         values
@@ -93,7 +120,10 @@ mod tests {
         assert_eq!(values(Smoothing::PAPER)[1..], micros([2000, 3800, 4420]));
         assert_eq!(values(Smoothing::PAPER)[0], Some(Span::ZERO));
         // 4420 over a weight of 1 - 0.9^3.
-        assert_eq!(values(Smoothing::default())[1..], micros([20_000, 20_000, 16_309]));
-        assert_eq!(values(Smoothing::default())[0], None);
+        let corrected = Smoothing { corrects_beginning: true, ..Smoothing::PAPER };
+        assert_eq!(values(corrected)[1..], micros([20_000, 20_000, 16_309]));
+        assert_eq!(values(corrected)[0], None);
+        // A packet of half the unit takes half of its time.
+        assert_eq!(values(Smoothing::default())[1..], micros([40_000, 40_000, 32_619]));
     }
 }

@@ -96,23 +96,30 @@ fn allowed(tau_us: i64, under_way: u64, config: Config) -> u64 {
 
 #[test]
 fn a_frame_may_have_what_the_path_does_in_100_ms_less_what_is_under_way() {
-    assert_eq!(allowed(2000, 10, Config::default()), 56_000);
-    assert_eq!(allowed(2000, 60, Config::default()), 0);
-    assert_eq!(allowed(500, 30, Config::default()), 238_000);
+    assert_eq!(allowed(2000, 10, paper()), 56_000);
+    assert_eq!(allowed(2000, 60, paper()), 0);
+    assert_eq!(allowed(500, 30, paper()), 238_000);
     // Division before subtraction: 100,000 / 30,000 is 3.
-    assert_eq!(allowed(30_000, 2, Config::default()), 1400);
-    assert_eq!(allowed(2000, 10, Config { counts_one_more: true, ..Config::default() }), 54_600);
-    assert_eq!(allowed(0, 0, Config::default()), 140_000_000);
+    assert_eq!(allowed(30_000, 2, paper()), 1400);
+    assert_eq!(allowed(2000, 10, Config { counts_one_more: true, ..paper() }), 54_600);
+    assert_eq!(allowed(0, 0, paper()), 140_000_000);
 }
 
 #[test]
 fn before_anything_is_known_of_the_path_ten_packets_may_be_sent_and_by_the_paper_any_number() {
     let salsify = paper().build().unwrap();
     assert_eq!((salsify.max_frame_size(), salsify.allowance().frame), (None, Some(Bytes::MAX)));
-    let mut sender = Sender::new(Config::default());
+    let mut sender = Sender::new(Config { first_packets: Some(10), ..paper() });
     assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(14_000)));
     (0..9).for_each(|id| sender.send(id, id, id == 0));
     assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(1400)));
+}
+
+#[test]
+fn counted_in_bytes_small_packets_take_little_of_the_path() {
+    // 30 packets of 1400 bytes are 28 of 1500; 50 of those pass in 100 ms.
+    assert_eq!(allowed(2000, 30, Config::default()), 1400 * (50 - 28));
+    assert_eq!(allowed(2000, 60, Config::default()), 0);
 }
 
 #[test]
@@ -142,7 +149,10 @@ fn in_an_outage_what_is_under_way_counts_as_lost_after_a_second() {
 #[test]
 fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
     let message = |config: Config| alloc::string::ToString::to_string(&config.build().unwrap_err());
-    assert!(message(Config { smoothing: Smoothing { gain: 1.5, ..Smoothing::default() }, ..Config::default() }).contains("1.5"));
+    assert!(
+        message(Config { smoothing: Smoothing { gain: 1.5, ..Smoothing::default() }, ..Config::default() })
+            .contains("1.5")
+    );
     assert!(message(Config { delay: Span::ZERO, ..Config::default() }).contains("such as 100ms"));
     assert!(message(Config { packet: Bytes::ZERO, ..Config::default() }).contains("1400B"));
 }

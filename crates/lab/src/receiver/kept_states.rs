@@ -104,7 +104,7 @@ impl KeptStates {
         };
         let grace = if counts { read_grace(packet.grace, fragment) } else { Span::ZERO };
         match self.last_arrival {
-            Some(last) => self.interarrival.add(now - last - grace),
+            Some(last) => self.interarrival.add(now - last - grace, packet.sent.size),
             None => self.interarrival.begin(),
         }
         self.last_arrival = Some(now);
@@ -125,10 +125,9 @@ impl KeptStates {
             self.current = transition.source;
         }
         self.newest = self.newest.max(Some((fragment.frame, fragment.index)));
-        let partial = self.partial.get_or_insert_with(|| Partial {
-            template: fragment,
-            received: vec![None; fragment.count.into()],
-        });
+        let partial = self
+            .partial
+            .get_or_insert_with(|| Partial { template: fragment, received: vec![None; fragment.count.into()] });
         if let Some(place) = partial.received.get_mut(usize::from(fragment.index)) {
             *place = Some(fragment);
         }

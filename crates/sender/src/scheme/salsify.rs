@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use thalweg_control::salsify::{self, Grace};
+use thalweg_control::salsify::{self, Grace, Smoothing, Unit};
 use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, KeptAtReceiver, ReceiverKind, Scheme, vidaptive};
@@ -18,18 +18,32 @@ fn packets() -> PacketSizes {
     PacketSizes { overhead: usual.overhead + Bytes::new(12), states: Bytes::new(16), ..usual }
 }
 
+/// Of packets as large as they get.
+fn smoothing() -> Smoothing {
+    let packets = packets();
+    Smoothing { unit: Unit::Bytes(packets.max_payload + packets.overhead), ..Smoothing::default() }
+}
+
+fn kept_at_receiver() -> ReceiverKind {
+    ReceiverKind::KeepsStates(KeptAtReceiver { smoothing: smoothing(), ..KeptAtReceiver::default() })
+}
+
 /// Two candidates at a time, and the receiver keeps states.
 pub(super) fn two_cores() -> Scheme {
     let packets = packets();
     Scheme {
         name: String::new(),
-        controller: ControllerConfig::Salsify(salsify::Config { packet: packets.max_payload, ..Default::default() }),
+        controller: ControllerConfig::Salsify(salsify::Config {
+            packet: packets.max_payload,
+            smoothing: smoothing(),
+            ..salsify::Config::default()
+        }),
         pacing: pacing::Config::default(),
         filler: None,
         frames: FramesConfig::LateChoice(late_choice::Config::default()),
         repair: None,
         feedback: FeedbackStyle::PerPacket,
-        receiver: ReceiverKind::KeepsStates(KeptAtReceiver::default()),
+        receiver: kept_at_receiver(),
         packets,
     }
 }
@@ -54,7 +68,11 @@ pub(super) fn no_grace() -> Scheme {
     let ControllerConfig::Salsify(config) = scheme.controller else { return scheme };
     Scheme {
         controller: ControllerConfig::Salsify(salsify::Config { grace: Grace::None, ..config }),
-        receiver: ReceiverKind::KeepsStates(KeptAtReceiver { grace: Grace::None, ..Default::default() }),
+        receiver: ReceiverKind::KeepsStates(KeptAtReceiver {
+            smoothing: smoothing(),
+            grace: Grace::None,
+            ..KeptAtReceiver::default()
+        }),
         ..scheme
     }
 }
@@ -101,7 +119,7 @@ pub(super) fn under_vidaptive() -> Scheme {
             ..late_choice::Config::default()
         }),
         repair: None,
-        receiver: ReceiverKind::KeepsStates(KeptAtReceiver::default()),
+        receiver: kept_at_receiver(),
         packets: packets(),
         ..vidaptive::over_copa()
     }

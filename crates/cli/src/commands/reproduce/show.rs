@@ -124,7 +124,13 @@ pub(super) fn runs(
 
 /// A head no wider than its column.
 fn wrap(head: &str) -> String {
-    head.replace("latency ", "").replace("video ", "").chars().take(12).collect()
+    head.replace("latency ", "")
+        .replace("video ", "")
+        .replace("frame rate ", "")
+        .replace(" after first", "")
+        .chars()
+        .take(12)
+        .collect()
 }
 
 fn published(published: &[Published], ours: impl Fn(&Published) -> Option<f64>) {

@@ -45,8 +45,8 @@ pub struct Figure {
 /// How a figure is played unless told otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Pictures a second of the built-in scene.
-    pub frame_rate: u32,
+    /// Pictures a second; `None` for 30 of the built-in scene and a file's own.
+    pub frame_rate: Option<u32>,
     /// How long each link is played.
     pub duration: Span,
     /// One-way delay of the path, in each direction.
@@ -54,9 +54,9 @@ pub struct Setup {
 }
 
 impl Default for Setup {
-    /// As this laboratory plays anything: 30 pictures a second, two minutes, 25 ms.
+    /// As this laboratory plays anything: two minutes, 25 ms.
     fn default() -> Self {
-        Setup { frame_rate: 30, duration: Span::from_secs(120), delay: Span::from_millis(25) }
+        Setup { frame_rate: None, duration: Span::from_secs(120), delay: Span::from_millis(25) }
     }
 }
 

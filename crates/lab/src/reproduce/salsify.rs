@@ -13,7 +13,7 @@ use thalweg_units::Span;
 
 use super::{Experiment, Figure, Link, Links, Origin, Place, Reading, Setup, Theirs};
 
-const SETUP: Setup = Setup { frame_rate: 60, duration: Span::from_secs(120), delay: Span::from_millis(20) };
+const SETUP: Setup = Setup { frame_rate: Some(60), duration: Span::from_secs(120), delay: Span::from_millis(20) };
 
 /// When the link is back in the experiment with one dropout, in seconds.
 const BACK_S: f64 = 31.0;

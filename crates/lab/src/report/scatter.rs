@@ -43,7 +43,8 @@ pub struct ScatterPoint {
 }
 
 impl ScatterPoint {
-    fn is_better(&self, other: &ScatterPoint) -> bool {
+    /// Whether it is no worse on both than the other, and better on one.
+    pub fn is_better(&self, other: &ScatterPoint) -> bool {
         let (delay, ssim) = (self.delay_ms - other.delay_ms, self.ssim_db - other.ssim_db);
         delay <= 0.0 && ssim >= 0.0 && (delay < 0.0 || ssim > 0.0)
     }

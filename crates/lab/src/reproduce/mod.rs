@@ -19,7 +19,7 @@ pub use encoder_step::{EncoderStep, StepResponse};
 pub use links::{Link, Links, Origin};
 pub use reading::Reading;
 pub use salsify::wants_functional_codec;
-pub use scatter::scatters;
+pub use scatter::{beaten, scatters};
 
 use crate::outcome::Outcome;
 

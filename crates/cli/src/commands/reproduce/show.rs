@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Figure, Published, Reading, StepResponse, compare, mean};
+use thalweg_lab::reproduce::{Figure, Published, Reading, StepResponse, beaten, compare, mean};
 use thalweg_sender::Scheme;
 
 use super::scenarios::Played;
@@ -62,9 +62,13 @@ pub(super) fn runs(
         let links = played.iter().map(|played| json!({ "name": played.scenario.name, "from": played.from }));
         let links: Vec<Value> = links.collect();
         let theirs = theirs::json(theirs, outcomes);
+        let beaten =
+            beaten(outcomes).into_iter().map(|(link, scheme, by)| json!({ "link": link, "scheme": scheme, "by": by }));
+        let beaten: Vec<Value> = beaten.collect();
         let (figure, about) = (figure.name, figure.about);
         let whole = json!({
-            "figure": figure, "about": about, "links": links, "runs": runs, "schemes": schemes, "authors": theirs
+            "figure": figure, "about": about, "links": links, "runs": runs, "schemes": schemes, "authors": theirs,
+            "beaten": beaten,
         });
         outln!("{}", serde_json::to_string_pretty(&whole)?);
         return Ok(());
@@ -108,6 +112,11 @@ pub(super) fn runs(
                 against(scheme, "of the means", &of(scheme), &base);
             }
         }
+    }
+    if figure.scattered {
+        let beaten = beaten(outcomes);
+        outln!("\nbeaten on both P95 latency and SSIM: {}", if beaten.is_empty() { "nothing" } else { "" });
+        beaten.iter().for_each(|(link, scheme, by)| outln!("  {scheme:width$} {link:26} by {by}"));
     }
     theirs::print(theirs, outcomes);
     if figure.theirs.is_empty() && !figure.scattered {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod ccfb;
+mod functional;
 mod rtcp;
 mod rtp;
 mod steps;
@@ -13,6 +14,7 @@ mod vp8_state;
 mod y4m;
 
 pub use ccfb::ccfb;
+pub use functional::functional;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use trace::trace;
@@ -26,11 +28,12 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
+    ("functional", functional),
     ("vp8_payload", vp8_payload),
     ("vp8_decode", vp8_decode),
     ("vp8_state", vp8_state),

@@ -34,8 +34,13 @@ pub fn survive(packets: &[Packet]) {
 
 /// A packet of transport feedback in this `format` whose body is `body`, as far as it is whole words.
 pub fn transport(format: u8, body: &[u8]) -> Vec<u8> {
+    feedback(205, format, body)
+}
+
+/// A packet of this `kind` and `format` whose body is `body`, as far as it is whole words.
+pub fn feedback(kind: u8, format: u8, body: &[u8]) -> Vec<u8> {
     let words = (body.len() / 4).min(65_535);
-    let mut out = vec![0x80 | format, 205];
+    let mut out = vec![0x80 | format, kind];
     out.extend_from_slice(&(words as u16).to_be_bytes());
     out.extend_from_slice(&body[..4 * words]);
     out

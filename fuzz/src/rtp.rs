@@ -3,6 +3,8 @@
 use thalweg_wire::rtp::{Extension, ExtensionBuffer, Packet, PlayoutDelay, TransportSequence};
 use thalweg_wire::rtx::Retransmission;
 
+use crate::functional::elements;
+
 /// Reads a packet, writes it, reads that; takes its extensions apart and puts them together.
 pub fn rtp(data: &[u8]) {
     let Ok(packet) = Packet::parse(data) else { return };
@@ -13,15 +15,15 @@ pub fn rtp(data: &[u8]) {
     assert_eq!(Packet::parse(&out).as_ref(), Ok(&packet));
 
     if let Some(block) = packet.extensions {
-        let elements: Vec<Extension<'_>> = block.iter().collect();
-        for element in &elements {
-            let first = elements.iter().find(|other| other.id == element.id).map(|first| first.data);
+        let listed: Vec<Extension<'_>> = block.iter().collect();
+        for element in &listed {
+            let first = listed.iter().find(|other| other.id == element.id).map(|first| first.data);
             assert_eq!(block.get(element.id), first);
             extension(element.data);
         }
         // It may need more room than it had: one element of another form makes all of them two-byte.
-        if let Ok(buffer) = ExtensionBuffer::of(&elements) {
-            assert_eq!(buffer.as_extensions().iter().collect::<Vec<_>>(), elements);
+        if let Ok(buffer) = ExtensionBuffer::of(&listed) {
+            assert_eq!(buffer.as_extensions().iter().collect::<Vec<_>>(), listed);
         }
     }
     if let Ok(packet) = Retransmission::parse(packet.payload) {
@@ -39,4 +41,5 @@ fn extension(data: &[u8]) {
     if let Ok(delay) = PlayoutDelay::parse(data) {
         assert_eq!(delay.to_bytes().as_ref().map(|bytes| &bytes[..]), Ok(data));
     }
+    elements(data);
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use thalweg_fuzz::TARGETS;
-use thalweg_units::{Random, Seed};
+use thalweg_units::{Random, Seed, Span};
 use thalweg_vp8::encode::{Plan, Settings, encode};
 use thalweg_vp8::syntax::header::{CoefficientUpdates, FilterHeader, KeyHeader, QuantizerHeader};
 use thalweg_vp8::syntax::{
@@ -11,6 +11,8 @@ use thalweg_vp8::syntax::{
     Partitions, Prediction, SubblockMode,
 };
 use thalweg_vp8::{Image, Size, State, decode, ivf};
+use thalweg_wire::rtcp;
+use thalweg_wire::rtp::{self, Extension, ExtensionBuffer, FragmentGrace, FrameFragment, FrameStates};
 
 /// One good input of each kind, for targets to be given all of.
 fn seeds() -> Vec<Vec<u8>> {
@@ -25,6 +27,12 @@ fn seeds() -> Vec<Vec<u8>> {
         vec![0x81, 205, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 9, 0x80, 1, 0x81, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2],
         vec![0, 0, 0, 1, 0, 0, 0, 2, 0, 9, 0, 3, 0, 0, 4, 7, 0xd2, 0, 4, 0xff, 0xff, 0, 0, 0],
         vec![0, 0, 0, 1, 0, 0, 0, 2, 0, 9, 0, 2, 0xe2, 0, 0, 0, 0, 1, 0x80, 0],
+        vec![0, 0x80, 0xe8],
+        vec![0, 0x80, 0xe8, 0, 0, 0, 7, 0, 1, 0, 2],
+        (0..16).collect(),
+        functional_media(),
+        functional_answer(),
+        vec![0, 0, 0, 7, 0, 1, 0, 1, 0, 0, 1, 0x50, 1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1],
         vec![0x90, 0xf0, 0x81, 2, 3, 0xa4, 0x9d, 1, 0x2a, 5, 6, 7],
         b"0\n3\n3\n17\n".to_vec(),
         y4m,
@@ -32,6 +40,32 @@ fn seeds() -> Vec<Vec<u8>> {
         encoded(),
         vp8_state(),
     ]
+}
+
+/// The first packet of a frame of functional video.
+fn functional_media() -> Vec<u8> {
+    let fragment = FrameFragment { frame: 7, fragment: 0, fragments: 2 };
+    let grace = FragmentGrace { grace: Span::from_millis(33), fragment: Some(fragment) }.to_bytes().expect("in range");
+    let states = FrameStates { source: 1, target: u64::MAX }.to_bytes();
+    let elements = [(3, &[0, 5][..]), (4, &grace), (5, &states)].map(|(id, data)| Extension { id, data });
+    let block = ExtensionBuffer::of(&elements).expect("in range");
+    let header = rtp::Header { marker: false, payload_type: 96, sequence: 5, timestamp: 3000, ssrc: 2 };
+    let mut out = Vec::new();
+    let packet = rtp::Packet { extensions: Some(block.as_extensions()), ..rtp::Packet::new(header, &[0x10, 1, 2, 3]) };
+    packet.write(&mut out).expect("in range");
+    out
+}
+
+/// The answers to two packets of functional video.
+fn functional_answer() -> Vec<u8> {
+    let answer = |fragment, complete| {
+        let interarrival = Span::from_micros(337);
+        rtcp::DecoderState { sender_ssrc: 1, media_ssrc: 2, frame: 7, fragment, interarrival, current: 9, complete }
+    };
+    let packets = [answer(0, Vec::new()), answer(1, vec![8, 9])].map(rtcp::Packet::DecoderState);
+    let mut out = Vec::new();
+    rtcp::write(&packets, &mut out).expect("in range");
+    out
 }
 
 /// Two key frames, the second of one macroblock.

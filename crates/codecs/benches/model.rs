@@ -19,8 +19,7 @@ const BOUND: f64 = 150.0;
 fn round(size: Size, source: Size) -> Duration {
     let mut encoder = Config::default().build(Size::HD, Seed::new(1)).expect("the defaults are in range");
     let targets = vec![Target::Rate(Rate::from_kbps(2000))];
-    let mut plan =
-        EncodePlan { targets, keyframe: false, size, interval: Span::from_nanos(33_333_333), may_drop: true };
+    let mut plan = EncodePlan { may_drop: true, ..EncodePlan::new(targets, size, Span::from_nanos(33_333_333)) };
     let begin = Instant::now();
     for i in 0..FRAMES {
         plan.targets[0] = Target::Rate(Rate::from_kbps(1000 + u64::from(i % 64) * 20));

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut pair = codec.build(size)?;
             let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
             let interval = Span::from_nanos(33_333_333);
-            let plan = EncodePlan { targets, keyframe: false, size, interval, may_drop: false };
+            let plan = EncodePlan::new(targets, size, interval);
             let (mut encode, mut decode, mut bits) = (Vec::new(), Vec::new(), 0);
             for picture in &pictures {
                 let begin = Instant::now();

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let Some(picture) = source.next_picture()? else { break };
             let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
             let made = encoder
-                .candidates(&picture, &EncodePlan { targets, keyframe: false, size, interval, may_drop: true })?;
+                .candidates(&picture, &EncodePlan { may_drop: true, ..EncodePlan::new(targets, size, interval) })?;
             let Some(candidate) = made.first() else { continue };
             encoder.commit(Some(0))?;
             if let Some(decoded) = decoder.decode(&candidate.data)? {

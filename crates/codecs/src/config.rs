@@ -1,6 +1,7 @@
 //! Which codec, with its parameters.
 
 use serde::{Deserialize, Serialize};
+use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Seed, Size, Span};
 
 #[cfg(not(all(feature = "libvpx", feature = "openh264")))]
@@ -76,6 +77,9 @@ impl Codec {
     }
 }
 
+/// A quantiser is guessed from a quarter of the pixels.
+const GUESS_SHARE: f64 = 0.25;
+
 /// How long coding takes in virtual time, so that runs do not depend on the machine: measured on a 2026 server core, libvpx at
 /// cpu_used -6 (design.md section 6: 720p 4-6 ms to encode and 1.5 ms to decode, 1080p 10-13 and 3.5-4 ms).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -85,18 +89,26 @@ pub struct CodecTime {
     pub encode_ns_per_pixel: f64,
     /// Nanoseconds to decode a pixel.
     pub decode_ns_per_pixel: f64,
+    /// What one more candidate of the same picture takes, as a share of the first: what the functional codec's candidates do not
+    /// have in common (`thalweg bench codec`).
+    pub candidate_share: f64,
 }
 
 impl Default for CodecTime {
     fn default() -> CodecTime {
-        CodecTime { encode_ns_per_pixel: 5.5, decode_ns_per_pixel: 1.7 }
+        CodecTime { encode_ns_per_pixel: 5.5, decode_ns_per_pixel: 1.7, candidate_share: 0.6 }
     }
 }
 
 impl CodecTime {
-    /// How long a picture takes to encode.
-    pub fn encode(&self, size: Size) -> Span {
-        Span::from_nanos((self.encode_ns_per_pixel * size.pixels() as f64).round() as i64)
+    /// How long a picture takes to encode: candidates that are coded at a time take as long as one.
+    pub fn encode(&self, plan: &EncodePlan) -> Span {
+        let rounds = plan.targets.len().div_ceil(usize::from(plan.cores).max(1)).max(1);
+        let mut work = 1.0 + self.candidate_share * (rounds - 1) as f64;
+        if plan.targets.iter().any(|target| matches!(target, Target::Guess(_))) {
+            work += GUESS_SHARE;
+        }
+        Span::from_nanos((self.encode_ns_per_pixel * plan.size.pixels() as f64 * work).round() as i64)
     }
 
     /// How long a picture takes to decode.
@@ -109,5 +121,15 @@ impl Codec {
     /// Whether it makes no bytes and looks at no pixels.
     pub fn is_model(&self) -> bool {
         matches!(self, Codec::Model(_))
+    }
+
+    /// The codec for a scheme that chooses among candidates: itself if it can make several, and otherwise the functional one. A
+    /// model is made one of a functional codec.
+    pub fn functional(&self) -> Codec {
+        match self {
+            Codec::Model(config) => Codec::Model(crate::model::Config { functional: true, ..config.clone() }),
+            Codec::Functional(_) => self.clone(),
+            Codec::Vp8(_) | Codec::H264(_) => Codec::Functional(Default::default()),
+        }
     }
 }

@@ -16,4 +16,4 @@ mod single;
 
 pub use config::{Codec, CodecPair, CodecTime};
 pub use names::ParseCodecError;
-pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder, Image, ModelledQuality};
+pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder, Image, ModelledQuality, States};

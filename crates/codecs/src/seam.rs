@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{EncodePlan, EncodedFrame};
+use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash};
 use thalweg_units::Size;
 use thalweg_video::{Picture, scale};
 
@@ -32,6 +32,16 @@ impl<'a> From<&'a Picture> for Image<'a> {
 /// A picture at the size it is to be encoded at: itself where it has that already.
 pub(crate) fn at_size(picture: &Picture, size: Size) -> Cow<'_, Picture> {
     if picture.size() == size { Cow::Borrowed(picture) } else { Cow::Owned(scale(picture, size)) }
+}
+
+/// Refuses plans that only a codec whose states are values can follow.
+pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
+    let range = "the last frame sent; choose the codec functional to go back to others";
+    if plan.basis == Basis::Latest && plan.keep.is_none() {
+        Ok(())
+    } else {
+        Err(EncodeError::Basis { codec, basis: plan.basis, range })
+    }
 }
 
 /// How good a frame would look by a model's account; never what was measured on pixels.
@@ -82,6 +92,12 @@ pub trait Encoder: Send {
     /// When `choice` is not the index of a candidate.
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError>;
 
+    /// The state kept for this frame ([`EncodePlan::keep`]) will not be asked for again. An encoder that keeps none has nothing
+    /// to do.
+    fn forget(&mut self, frame: u64) {
+        let _ = frame;
+    }
+
     /// The settings that decide its behaviour, printed with every result.
     fn settings(&self) -> String;
 }
@@ -93,6 +109,26 @@ pub trait Decoder: Send {
     /// # Errors
     /// When the bytes are not a frame of this codec, or refer to pictures that never came.
     fn decode(&mut self, data: &[u8]) -> Result<Option<Picture>, DecodeError>;
+
+    /// Its state as values, if it can be gone back to; `None` from a decoder that has but one and does not show it.
+    fn states(&mut self) -> Option<&mut dyn States> {
+        None
+    }
+}
+
+/// The states of a decoder that can go back to earlier ones.
+pub trait States {
+    /// Names the state the decoder is in.
+    fn current(&self) -> StateHash;
+
+    /// Remembers the state the decoder is in.
+    fn keep(&mut self);
+
+    /// Goes back to a state that was kept, or to the beginning, which every decoder has; says whether it could.
+    fn load(&mut self, state: StateHash) -> bool;
+
+    /// Forgets a state that was kept, if it was.
+    fn forget(&mut self, state: StateHash);
 }
 
 /// An encoder refused.
@@ -117,6 +153,16 @@ pub enum EncodeError {
         target: String,
         /// What it can do, and what to change.
         range: String,
+    },
+    /// The plan asks for a frame that refers to what this codec does not have.
+    #[error("{codec} cannot make a frame on the basis {basis:?}: {range}")]
+    Basis {
+        /// Which codec.
+        codec: &'static str,
+        /// What was asked for.
+        basis: Basis,
+        /// What it can do, and what to change.
+        range: &'static str,
     },
     /// An encoder that looks at samples was given none.
     #[error("{codec} needs samples and was given only the size {size}: open the video, or choose the codec model")]

@@ -15,7 +15,7 @@ fn scene() -> Scene {
 }
 
 fn plan(targets: &[Target]) -> EncodePlan {
-    EncodePlan { targets: targets.to_vec(), keyframe: false, size: SIZE, interval: INTERVAL, may_drop: false }
+    EncodePlan::new(targets.to_vec(), SIZE, INTERVAL)
 }
 
 fn rate(kbps: u64) -> EncodePlan {

@@ -20,7 +20,7 @@ fn scene() -> Scene {
 
 fn plan(kbps: u64) -> EncodePlan {
     let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
-    EncodePlan { targets, keyframe: false, size: SIZE, interval: INTERVAL, may_drop: false }
+    EncodePlan::new(targets, SIZE, INTERVAL)
 }
 
 fn encoder() -> H264Encoder {

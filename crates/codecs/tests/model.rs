@@ -23,7 +23,7 @@ fn config(content: ContentPreset) -> Config {
 }
 
 fn plan(targets: Vec<Target>) -> EncodePlan {
-    EncodePlan { targets, keyframe: false, size: Size::HD, interval: INTERVAL, may_drop: false }
+    EncodePlan::new(targets, Size::HD, INTERVAL)
 }
 
 fn rate(kbps: u64) -> EncodePlan {

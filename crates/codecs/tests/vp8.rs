@@ -18,7 +18,7 @@ fn scene(size: Size) -> Scene {
 
 fn plan(kbps: u64) -> EncodePlan {
     let targets = vec![Target::Rate(Rate::from_kbps(kbps))];
-    EncodePlan { targets, keyframe: false, size: SIZE, interval: INTERVAL, may_drop: true }
+    EncodePlan { may_drop: true, ..EncodePlan::new(targets, SIZE, INTERVAL) }
 }
 
 /// Settings that never drop a frame, for tests about single frames.

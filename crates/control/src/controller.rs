@@ -21,6 +21,12 @@ pub trait Controller: Send {
         let _ = packet;
     }
 
+    /// The receiver's own smoothed time between arrivals, less the time the sender let pass between the packets, if it measures
+    /// that (Salsify's tau).
+    fn on_interarrival(&mut self, now: Time, interarrival: Span) {
+        let _ = (now, interarrival);
+    }
+
     /// What the application could use, told at the start and whenever it changes.
     fn on_demand(&mut self, now: Time, demand: Demand) {
         let _ = (now, demand);
@@ -65,6 +71,9 @@ pub struct Allowance {
     /// The share of frames the encoder should keep, 0..=1; below 1 the sender drops the rest before encoding (GCC's
     /// push-back).
     pub keep_frames: f64,
+    /// The payload bytes that may be added to what was sent, where the controller counts in frames instead of holding packets
+    /// back (Salsify's max_frame_size, from which what waits for the pacer is still to be taken); `None` where it does not.
+    pub frame: Option<Bytes>,
 }
 
 impl Allowance {
@@ -78,6 +87,7 @@ impl Allowance {
             padding: Rate::ZERO,
             probe: None,
             keep_frames: 1.0,
+            frame: None,
         }
     }
 }

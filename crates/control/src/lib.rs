@@ -23,6 +23,7 @@ pub mod copa;
 pub mod fixed;
 pub mod gcc;
 pub mod rocc;
+pub mod salsify;
 
 pub use controller::{Allowance, Controller, Decision, Demand, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};

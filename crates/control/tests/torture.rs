@@ -7,7 +7,7 @@ use support::*;
 use thalweg_units::{Bytes, Rate, Span};
 
 fn adaptive() -> impl Iterator<Item = &'static Subject> {
-    subjects::ALL.iter().filter(|subject| subject.kind != Kind::Blind)
+    subjects::ALL.iter().filter(|subject| matches!(subject.kind, Kind::Window | Kind::Gcc))
 }
 
 /// How many of eight 1500-byte packets' time at `rate`: what Copa at delta 0.5 (four packets on average) and RoCC (two) keep

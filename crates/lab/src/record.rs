@@ -82,6 +82,11 @@ pub enum What {
         /// The frame.
         frame: u64,
     },
+    /// A frame did not lead the receiver's decoder to the state its sender said it would: a fault of this program, never of a path.
+    StatesDisagree {
+        /// The frame.
+        frame: u64,
+    },
     /// A frame was shown.
     Displayed {
         /// The frame.

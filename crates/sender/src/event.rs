@@ -191,6 +191,8 @@ pub enum Event {
         /// How many of its packets had not left.
         packets: u64,
     },
+    /// Something was lost: for a while frames refer only to what the receiver is known to have.
+    RecoveryBegan,
     /// Encoding is paused.
     Paused {
         /// How long the oldest packet has waited.

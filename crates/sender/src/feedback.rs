@@ -11,7 +11,10 @@ use thalweg_control::{Acknowledgement, PacketId};
 use thalweg_units::{Span, Time};
 use thalweg_wire::ParseError;
 use thalweg_wire::rtcp::ccfb::{self, Ecn};
-use thalweg_wire::rtcp::{self, Nack, Packet, twcc};
+use thalweg_wire::rtcp::{self, DecoderState, Nack, Packet, twcc};
+use thalweg_wire::unwrap::FrameUnwrapper;
+
+use crate::frames::StateHash;
 
 /// What a receiver says, in the sender's own numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +29,25 @@ pub enum News {
     },
     /// These media packets are missing, for [`Engine::on_missing`](crate::Engine::on_missing).
     Missing(Vec<u64>),
+    /// What state the receiver's decoder is in, for [`Engine::on_decoder`](crate::Engine::on_decoder).
+    Decoder(DecoderReport),
     /// A picture cannot be decoded, for [`Engine::on_keyframe_request`](crate::Engine::on_keyframe_request).
     KeyframeNeeded,
+}
+
+/// What a receiver that keeps its decoder's states says of them (Salsify section 3.2: in each acknowledgement).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecoderReport {
+    /// The frame of the newest packet that came ...
+    pub frame: u64,
+    /// ... and which of its fragments it was.
+    pub fragment: u16,
+    /// tau: the smoothed time between arrivals, less the sender's own pauses.
+    pub interarrival: Span,
+    /// The state the decoder is in; [`StateHash::UNKNOWN`] or any other that no whole frame led to after a loss.
+    pub current: StateHash,
+    /// The states it can go back to, the newest last.
+    pub complete: Vec<StateHash>,
 }
 
 /// How the sender numbered what it sent: what tells one turn of 16 bits from another.
@@ -37,6 +57,9 @@ pub trait Numbering {
 
     /// The last RTP sequence number of a stream before it was cut to 16 bits; `None` for streams that are not the sender's.
     fn newest_of(&self, ssrc: u32) -> Option<u64>;
+
+    /// The last frame of which a packet was sent; `None` for a sender whose frames have no numbers on the wire.
+    fn newest_frame(&self) -> Option<u64>;
 
     /// The packet that went out under this number of a stream; `None` if there was none or it is forgotten.
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId>;
@@ -79,6 +102,7 @@ impl Reader {
         match packet {
             Packet::TransportFeedback(feedback) => self.transport(feedback, sent.newest()?),
             Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
+            Packet::DecoderState(state) => decoder(state, sent),
             Packet::Nack(nack) => missing(nack, sent.newest_of(nack.media_ssrc)?),
             Packet::PictureLoss(loss) => sent.newest_of(loss.media_ssrc).map(|_| News::KeyframeNeeded),
             Packet::FullIntra(intra) => {
@@ -137,6 +161,22 @@ impl Reader {
     }
 }
 
+/// A decoder's state, if it is of a frame of the sender's own.
+fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<News> {
+    sent.newest_of(state.media_ssrc)?;
+    let newest = sent.newest_frame()?;
+    let frame = FrameUnwrapper::after(newest).peek(state.frame);
+    (frame <= newest).then(|| {
+        News::Decoder(DecoderReport {
+            frame,
+            fragment: state.fragment,
+            interarrival: state.interarrival,
+            current: StateHash(state.current),
+            complete: state.complete.iter().copied().map(StateHash).collect(),
+        })
+    })
+}
+
 /// The media packets a NACK asks for, each at or up to 65535 before the newest.
 fn missing(nack: &Nack, newest: u64) -> Option<News> {
     let whole = |sequence: u16| newest.checked_sub((newest as u16).wrapping_sub(sequence).into());
@@ -148,6 +188,7 @@ fn missing(nack: &Nack, newest: u64) -> Option<News> {
 #[derive(Debug, Clone, Default)]
 pub struct Streams {
     newest: Option<PacketId>,
+    newest_frame: Option<u64>,
     streams: BTreeMap<u32, Stream>,
 }
 
@@ -183,6 +224,13 @@ impl Streams {
     }
 }
 
+impl Streams {
+    /// A packet of this frame went out.
+    pub fn on_frame(&mut self, frame: u64) {
+        self.newest_frame = self.newest_frame.max(Some(frame));
+    }
+}
+
 impl Numbering for Streams {
     fn newest(&self) -> Option<PacketId> {
         self.newest
@@ -191,6 +239,10 @@ impl Numbering for Streams {
     fn newest_of(&self, ssrc: u32) -> Option<u64> {
         let stream = self.streams.get(&ssrc)?;
         (stream.first + stream.packets.len() as u64).checked_sub(1)
+    }
+
+    fn newest_frame(&self) -> Option<u64> {
+        self.newest_frame
     }
 
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId> {
@@ -325,7 +377,7 @@ mod tests {
                 match news {
                     News::Arrivals { acknowledgements, .. } => prop_assert!(acknowledgements.iter().all(|told| told.id.0 < 70_000)),
                     News::Missing(sequences) => prop_assert!(sequences.iter().all(|sequence| *sequence <= 111_666)),
-                    News::KeyframeNeeded => {}
+                    News::KeyframeNeeded | News::Decoder(_) => {}
                 }
             }
         }

@@ -1,7 +1,9 @@
 //! What goes on the wire, before it is bytes.
 
 use thalweg_control::SentPacket;
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::frames::Transition;
 
 /// A piece of an encoded frame: the place of one packet's payload in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Fragment {
     pub keyframe: bool,
     /// The frame that must be decoded before this one; `None` for keyframes.
     pub depends_on: Option<u64>,
+    /// The decoder's states before and after the frame, if its encoder knows them.
+    pub transition: Option<Transition>,
 }
 
 /// What a packet carries.
@@ -52,6 +56,9 @@ pub enum Content {
 pub struct Packet {
     /// The packet as congestion control sees it.
     pub sent: SentPacket,
+    /// How long before it the last packet left: the grace period, for receivers that measure the time between arrivals (Salsify
+    /// section 3.2); zero for the first.
+    pub grace: Span,
     /// What it carries.
     pub content: Content,
 }
@@ -64,6 +71,8 @@ pub struct PacketSizes {
     pub max_payload: Bytes,
     /// What a media packet adds to its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP tag 10 or 16.
     pub overhead: Bytes,
+    /// What a frame's first media packet adds beyond that: the hashes of two states, where the receiver is told them.
+    pub states: Bytes,
     /// What a retransmission adds beyond that: the original sequence number (RFC 4588).
     pub retransmission: Bytes,
     /// The largest padding packet, whole, when it is made of nothing: 255 bytes of RTP padding at most, libwebrtc uses 224.
@@ -75,6 +84,7 @@ impl Default for PacketSizes {
         PacketSizes {
             max_payload: Bytes::new(1_140),
             overhead: Bytes::new(74),
+            states: Bytes::ZERO,
             retransmission: Bytes::new(2),
             padding: Bytes::new(288),
         }

@@ -129,6 +129,7 @@ mod tests {
             length: 0,
             keyframe: false,
             depends_on: None,
+            transition: None,
         }
     }
 

@@ -10,6 +10,7 @@
 extern crate alloc;
 
 mod error;
+mod micros;
 pub mod overhead;
 mod reader;
 pub mod rtcp;

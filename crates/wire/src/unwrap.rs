@@ -2,8 +2,8 @@
 
 /// Follows a counter of `BITS` bits through its wraps.
 ///
-/// Each value is placed within half a turn of the last one, forwards when exactly opposite. The first value stands for itself
-/// plus one turn, so that reordering around the start never goes below zero.
+/// Each value is placed within half a turn of the last one, forwards when exactly opposite. The first value stands for
+/// itself plus one turn, so that reordering around the start never goes below zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Unwrapper<const BITS: u32> {
     last: Option<u64>,
@@ -15,6 +15,11 @@ pub type SequenceUnwrapper = Unwrapper<16>;
 pub type ReferenceTimeUnwrapper = Unwrapper<24>;
 /// For RTP timestamps; at 90 kHz they wrap after 13.3 hours.
 pub type TimestampUnwrapper = Unwrapper<32>;
+/// For the frame numbers of functional video ([`FrameFragment`](crate::rtp::FrameFragment),
+/// [`DecoderState`](crate::rtcp::DecoderState)); at 60 frames a second they wrap after 2.3 years. A sender that hears a
+/// number unwrapped by its last one ([`Unwrapper::after`] and [`Unwrapper::peek`]) can get one it has not sent yet: who
+/// answers may say anything.
+pub type FrameUnwrapper = Unwrapper<32>;
 
 impl<const BITS: u32> Unwrapper<BITS> {
     const TURN: u64 = 1 << BITS;
@@ -69,6 +74,15 @@ mod tests {
     fn a_sender_reads_its_own_numbers_back() {
         assert_eq!(SequenceUnwrapper::after(200_000).peek((199_990u64 & 0xffff) as u32), 199_990);
         assert_eq!(SequenceUnwrapper::after(3).peek(65_535), 65_535);
+    }
+
+    #[test]
+    fn frames_go_on_after_32_bits_and_a_frame_to_come_is_told_from_one_sent() {
+        let mut unwrapper = FrameUnwrapper::after(u32::MAX.into());
+        assert_eq!(unwrapper.peek(0), 1 << 32);
+        assert_eq!((unwrapper.unwrap(3), unwrapper.unwrap(u32::MAX - 1)), ((1 << 32) + 3, u64::from(u32::MAX) - 1));
+        assert_eq!((FrameUnwrapper::after(9).peek(9), FrameUnwrapper::after(9).peek(10)), (9, 10));
+        assert_eq!(FrameUnwrapper::after(9).peek(u32::MAX), u64::from(u32::MAX));
     }
 
     proptest! {

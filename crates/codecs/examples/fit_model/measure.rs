@@ -78,7 +78,7 @@ pub fn play(
         let keyframe = schedule.keyframe_every.is_some_and(|every| !frames.is_empty() && frames.len() % every == 0);
         let targets = vec![Target::Rate(Rate::from_kbps(target))];
         let plan =
-            EncodePlan { targets, keyframe, size: schedule.size, interval: INTERVAL, may_drop: schedule.may_drop };
+            EncodePlan { keyframe, may_drop: schedule.may_drop, ..EncodePlan::new(targets, schedule.size, INTERVAL) };
         let made = encoder.offer(image, &plan)?;
         let Some(candidate) = made.first() else {
             frames.push(Frame::default());

@@ -1,15 +1,19 @@
 //! Decoding.
 
+use std::collections::BTreeMap;
+
+use thalweg_sender::frames::StateHash;
 use thalweg_video::Picture;
 use thalweg_vp8::{State, decode};
 
 use super::{CODEC, to_picture};
-use crate::seam::{DecodeError, Decoder};
+use crate::seam::{DecodeError, Decoder, States};
 
-/// A VP8 decoder whose whole memory is a [`State`].
+/// A VP8 decoder whose whole memory is a [`State`], and those it was told to keep.
 #[derive(Debug, Default)]
 pub struct FunctionalDecoder {
     state: State,
+    kept: BTreeMap<StateHash, State>,
 }
 
 impl FunctionalDecoder {
@@ -28,5 +32,32 @@ impl Decoder for FunctionalDecoder {
             return Ok(None);
         }
         to_picture(&decoded.image).map(Some).map_err(|wrong| error(wrong.to_string()))
+    }
+
+    fn states(&mut self) -> Option<&mut dyn States> {
+        Some(self)
+    }
+}
+
+impl States for FunctionalDecoder {
+    fn current(&self) -> StateHash {
+        StateHash(self.state.hash().0)
+    }
+
+    fn keep(&mut self) {
+        self.kept.insert(self.current(), self.state.clone());
+    }
+
+    fn load(&mut self, state: StateHash) -> bool {
+        let beginning = State::new();
+        let kept = self.kept.get(&state).or((StateHash(beginning.hash().0) == state).then_some(&beginning));
+        if let Some(kept) = kept {
+            self.state = kept.clone();
+        }
+        kept.is_some()
+    }
+
+    fn forget(&mut self, state: StateHash) {
+        self.kept.remove(&state);
     }
 }

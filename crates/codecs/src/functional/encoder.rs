@@ -1,12 +1,15 @@
 //! Encoding.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
+use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Size, Span};
 use thalweg_vp8::State;
-use thalweg_vp8::encode::{self, Analysis, Coded, Plan};
+use thalweg_vp8::encode::{self, Analysis, Coded, Plan, PlanKind, ReferenceSet};
+use thalweg_vp8::syntax::header::ReferenceUpdate;
 
+use super::guess::Guesser;
 use super::rate::RateAccount;
 use super::settings::Settings;
 use super::{CODEC, to_image};
@@ -23,6 +26,9 @@ pub struct FunctionalEncoder {
     /// What the last frame that was sent was coded with: the best guess at what the next will be.
     quantizer: u8,
     account: RateAccount,
+    guesser: Guesser,
+    /// States that may be asked for again, by frame.
+    kept: BTreeMap<u64, State>,
     offered: Offered,
 }
 
@@ -32,6 +38,8 @@ struct Offered {
     candidates: Vec<Coded>,
     /// The rate to keep, if one was asked for, and the picture's interval.
     pays: Option<(Rate, Span)>,
+    /// The number to keep the state under.
+    keep: Option<u64>,
 }
 
 impl FunctionalEncoder {
@@ -57,6 +65,8 @@ impl FunctionalEncoder {
             state: State::new(),
             quantizer,
             account: RateAccount::default(),
+            guesser: Guesser::default(),
+            kept: BTreeMap::new(),
             offered: Offered::default(),
         })
     }
@@ -66,10 +76,18 @@ impl FunctionalEncoder {
         &self.state
     }
 
+    /// The state a frame on this basis is coded from.
+    fn source(&self, basis: Basis) -> Result<State, EncodeError> {
+        let Basis::After(frame) = basis else { return Ok(self.state.clone()) };
+        let range = "a frame that was kept and not forgotten";
+        self.kept.get(&frame).cloned().ok_or(EncodeError::Basis { codec: CODEC, basis, range })
+    }
+
     fn code(&self, analysis: &Analysis<'_>, target: Target, keyframe: bool, interval: Span) -> Coded {
         let Settings { min_quantizer, rate_window, keyframe_percent, .. } = self.settings;
         match target {
             Target::Quantizer(quantizer) => analysis.encode(quantizer),
+            Target::Guess(_) => analysis.encode(self.guesser.quantizer().max(min_quantizer)),
             Target::Size(size) => {
                 let coded = analysis.encode_to_size(size.get() as usize);
                 // Easy content is made no finer than anybody sees.
@@ -82,6 +100,24 @@ impl FunctionalEncoder {
             }
         }
     }
+
+    /// Every candidate, in the order of its target, on as many cores as the plan allows.
+    fn code_all(&self, analysis: &Analysis<'_>, keyframe: bool, plan: &EncodePlan) -> Vec<Coded> {
+        let code = |target: &Target| self.code(analysis, *target, keyframe, plan.interval);
+        let mut coded = Vec::with_capacity(plan.targets.len());
+        for together in plan.targets.chunks(usize::from(plan.cores).max(1)) {
+            let Some((first, others)) = together.split_first() else { continue };
+            std::thread::scope(|scope| {
+                let others: Vec<_> = others.iter().map(|target| scope.spawn(|| code(target))).collect();
+                coded.push(code(first));
+                coded.extend(others.into_iter().map(|thread| match thread.join() {
+                    Ok(coded) => coded,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }));
+            });
+        }
+        coded
+    }
 }
 
 impl Encoder for FunctionalEncoder {
@@ -89,7 +125,7 @@ impl Encoder for FunctionalEncoder {
         let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
         let rate = plan.targets.iter().find_map(|target| match target {
             Target::Rate(rate) => Some(*rate),
-            Target::Size(_) | Target::Quantizer(_) => None,
+            Target::Size(_) | Target::Quantizer(_) | Target::Guess(_) => None,
         });
         if let (true, Some(rate)) = (plan.may_drop && !plan.keyframe, rate)
             && self.account.is_exhausted(rate, plan.interval, self.settings.rate_window)
@@ -103,24 +139,28 @@ impl Encoder for FunctionalEncoder {
             size: plan.size,
             range: "1x1 to 16383x16383".into(),
         })?;
-        let keyframe = plan.keyframe || self.state.size() != Some(input.size());
-        let wanted = if keyframe { Plan::key(self.quantizer) } else { Plan::inter(self.quantizer) };
+        let latest = self.source(plan.basis)?;
+        let keyframe = plan.keyframe || latest.size() != Some(input.size());
+        // A keyframe needs nothing, so that it leads to the same state from wherever a receiver is.
+        let source = if keyframe { State::new() } else { latest };
         let settings = encode::Settings { speed: self.settings.preset.speed(), ..Default::default() };
-        let library = |error: encode::EncodeError| EncodeError::Library {
-            codec: CODEC,
-            call: "Analysis::new",
-            reason: error.to_string(),
-        };
-        let analysis = Analysis::new(&self.state, &input, &wanted, &settings).map_err(library)?;
-        let candidates: Vec<Coded> =
-            plan.targets.iter().map(|target| self.code(&analysis, *target, keyframe, plan.interval)).collect();
-        let offers = candidates.iter().map(|coded| candidate(coded, keyframe, plan.size)).collect();
-        self.offered = Offered { candidates, pays: rate.map(|rate| (rate, plan.interval)) };
+        if let Some(size) = plan.targets.iter().find_map(|target| match target {
+            Target::Guess(size) => Some(*size),
+            Target::Rate(_) | Target::Size(_) | Target::Quantizer(_) => None,
+        }) {
+            self.guesser.guess(picture, plan.size, size, keyframe, &settings)?;
+        }
+        let wanted = wanted(plan.basis, keyframe, self.quantizer);
+        let analysis = Analysis::new(&source, &input, &wanted, &settings).map_err(library)?;
+        let candidates = self.code_all(&analysis, keyframe, plan);
+        let from = hash(&source);
+        let offers = candidates.iter().map(|coded| candidate(coded, from, keyframe, plan.size)).collect();
+        self.offered = Offered { candidates, pays: rate.map(|rate| (rate, plan.interval)), keep: plan.keep };
         Ok(offers)
     }
 
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
-        let Offered { mut candidates, pays } = std::mem::take(&mut self.offered);
+        let Offered { mut candidates, pays, keep } = std::mem::take(&mut self.offered);
         let mut size = Bytes::ZERO;
         if let Some(choice) = choice {
             if choice >= candidates.len() {
@@ -130,11 +170,19 @@ impl Encoder for FunctionalEncoder {
             size = Bytes::new(coded.frame.len() as u64);
             self.quantizer = coded.quantizer;
             self.state = coded.state;
+            if let Some(frame) = keep {
+                self.kept.insert(frame, self.state.clone());
+            }
         }
+        self.guesser.commit(choice.is_some());
         if let Some((rate, interval)) = pays {
             self.account.on_picture(size, rate, interval, self.settings.rate_window);
         }
         Ok(())
+    }
+
+    fn forget(&mut self, frame: u64) {
+        self.kept.remove(&frame);
     }
 
     fn settings(&self) -> String {
@@ -142,12 +190,38 @@ impl Encoder for FunctionalEncoder {
     }
 }
 
-fn candidate(coded: &Coded, keyframe: bool, picture: Size) -> Candidate {
+/// What a basis is to this codec.
+fn wanted(basis: Basis, keyframe: bool, quantizer: u8) -> Plan {
+    if keyframe {
+        return Plan::key(quantizer);
+    }
+    let Basis::Buffers(Buffers { last, long_term, kept_in }) = basis else { return Plan::inter(quantizer) };
+    let may_use = |buffer| long_term.is_some_and(|(used, _)| used == buffer);
+    let becomes = |buffer| if kept_in == Some(buffer) { ReferenceUpdate::ThisFrame } else { ReferenceUpdate::Keep };
+    let kind = PlanKind::Inter {
+        from: ReferenceSet { last, golden: may_use(LongTerm::Golden), altref: may_use(LongTerm::Altref) },
+        refreshes_last: true,
+        golden: becomes(LongTerm::Golden),
+        altref: becomes(LongTerm::Altref),
+    };
+    Plan { kind, keeps_probabilities: false, ..Plan::inter(quantizer) }
+}
+
+pub(super) fn library(error: encode::EncodeError) -> EncodeError {
+    EncodeError::Library { codec: CODEC, call: "Analysis::new", reason: error.to_string() }
+}
+
+fn hash(state: &State) -> StateHash {
+    StateHash(state.hash().0)
+}
+
+fn candidate(coded: &Coded, from: StateHash, keyframe: bool, picture: Size) -> Candidate {
     let frame = EncodedFrame {
         size: Bytes::new(coded.frame.len() as u64),
         keyframe,
         quantizer: Some(coded.quantizer),
         picture,
+        transition: Some(Transition { source: from, target: hash(&coded.state) }),
     };
     Candidate { data: Arc::from(coded.frame.as_slice()), frame, modelled: None }
 }

@@ -2,6 +2,7 @@
 
 mod decoder;
 mod encoder;
+mod guess;
 mod rate;
 mod settings;
 

@@ -6,6 +6,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
+/// How many times smaller, each way, the picture is that a quantiser is guessed from (Salsify's authors decimate by as much as
+/// their time allows; this takes a quarter of the time of the frame itself).
+pub(super) const GUESS_SCALE: u16 = 2;
+
 /// Speed against quality: [`thalweg_vp8::encode::Speed`] by its name in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -11,7 +11,7 @@ use vpx_sys as vpx;
 use super::settings::Settings;
 use super::windup::Windup;
 use super::words;
-use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size, latest_only};
 use crate::single::SingleOffer;
 
 const CODEC: &str = "libvpx VP8";
@@ -219,6 +219,7 @@ impl Vp8Encoder {
             keyframe: is_key,
             quantizer: u8::try_from(quantizer).ok(),
             picture: size,
+            transition: None,
         };
         Ok(Some(Candidate { data: Arc::from(data), frame, modelled: None }))
     }
@@ -250,6 +251,7 @@ fn check(settings: &Settings) -> Result<(), EncodeError> {
 impl Encoder for Vp8Encoder {
     fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
         let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
+        latest_only(CODEC, plan)?;
         let size = plan.size;
         if size.width > self.largest.width || size.height > self.largest.height || size.width < 2 || size.height < 2 {
             let range = format!("2x2 to {}, the size it was opened at; open it at the largest", self.largest);

@@ -1,8 +1,9 @@
 //! The model behind the encoder seam.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
+use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 use super::config::Config;
@@ -12,7 +13,7 @@ use super::lag::Follower;
 use super::quality::Curve;
 use super::sizes::{Account, Noise};
 use super::{CODEC, refuse};
-use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, latest_only};
 
 /// A statistical encoder: sizes and quality without pixels or bytes.
 ///
@@ -30,6 +31,12 @@ pub struct ModelEncoder {
     offered: Vec<State>,
     /// The state if none of them is sent.
     declined: State,
+    /// The number to keep the state under that is committed next.
+    keep: Option<u64>,
+    /// What stands for the receiver's states that may be asked for again, by frame.
+    kept: BTreeMap<u64, StateHash>,
+    /// How many frames were made: no two lead to the same state.
+    made: u64,
     no_bytes: Arc<[u8]>,
 }
 
@@ -44,7 +51,12 @@ struct State {
     size: Option<Size>,
     /// The receiver's references are not the encoder's.
     diverged: bool,
+    /// What stands for the receiver's state after the frame.
+    hash: StateHash,
 }
+
+/// What stands for a receiver's state before anything.
+const NOTHING: StateHash = StateHash(0);
 
 impl ModelEncoder {
     pub(super) fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
@@ -57,6 +69,7 @@ impl ModelEncoder {
             noise: Noise::new(seed.child("codec.model").random()),
             size: None,
             diverged: false,
+            hash: NOTHING,
         };
         Ok(ModelEncoder {
             curve: Curve::new(&content.points)?,
@@ -67,6 +80,9 @@ impl ModelEncoder {
             declined: state.clone(),
             state,
             offered: Vec::new(),
+            keep: None,
+            kept: BTreeMap::new(),
+            made: 0,
             no_bytes: Arc::from([]),
         })
     }
@@ -89,8 +105,16 @@ impl ModelEncoder {
         if plan.interval <= Span::ZERO {
             return Err(refuse("plan.interval", plan.interval.to_string(), "longer than 0, such as 33.3ms"));
         }
-        Ok(())
+        if self.config.functional { Ok(()) } else { latest_only(CODEC, plan) }
     }
+}
+
+/// A state that no other frame leads to (a step of SplitMix64).
+fn state_after(source: StateHash, number: u64) -> StateHash {
+    let mixed = (source.0 ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    StateHash((mixed ^ mixed >> 31).max(1))
 }
 
 fn check(content: &Content) -> Result<(), EncodeError> {
@@ -136,7 +160,7 @@ impl State {
         let (floor, ceiling) = parts.costs.bounds;
         let asked = match target {
             Target::Rate(_) => parts.account.budget(self.balance, rate, interval),
-            Target::Size(size) => size.bits() as f64,
+            Target::Size(size) | Target::Guess(size) => size.bits() as f64,
             Target::Quantizer(quantizer) => parts.costs.bits_at(quantizer),
         };
         let steady = asked.clamp(floor, ceiling);
@@ -148,9 +172,9 @@ impl State {
             factor = factor.min(1.0);
         }
         let bits = match (keyframe, target) {
-            (false, Target::Size(_)) => steady * factor,
+            (false, Target::Size(_) | Target::Guess(_)) => steady * factor,
             (false, _) => steady * factor * cut,
-            (true, Target::Size(_)) => (steady * factor).max(parts.costs.keyframe_floor),
+            (true, Target::Size(_) | Target::Guess(_)) => (steady * factor).max(parts.costs.keyframe_floor),
             (true, _) => {
                 let allowance = match target {
                     Target::Rate(_) => rate.as_bps_f64() * interval.as_secs_f64(),
@@ -181,6 +205,15 @@ impl Encoder for ModelEncoder {
         }
         let costs = self.costs.get_or_insert_with(|| Costs::new(&self.content, &self.curve, image.size, plan.size));
         let parts = Parts { content: &self.content, costs, account: &self.config.account };
+        let source = match plan.basis {
+            Basis::After(frame) => *self.kept.get(&frame).ok_or(EncodeError::Basis {
+                codec: CODEC,
+                basis: plan.basis,
+                range: "a frame that was kept and not forgotten",
+            })?,
+            Basis::Latest | Basis::Buffers(_) => self.state.hash,
+        };
+        self.keep = plan.keep;
         let keyframe = plan.keyframe || self.state.diverged || self.state.size != Some(plan.size);
         let mut candidates = Vec::with_capacity(plan.targets.len());
         for target in &plan.targets {
@@ -205,7 +238,16 @@ impl Encoder for ModelEncoder {
             next.diverged = false;
             let Made { quantizer, quality, .. } = made;
             let size = Bytes::new(bytes as u64);
-            let frame = EncodedFrame { size, keyframe, quantizer: Some(quantizer), picture: plan.size };
+            let source = if keyframe { NOTHING } else { source };
+            self.made += 1;
+            next.hash = state_after(source, self.made);
+            let frame = EncodedFrame {
+                size,
+                keyframe,
+                quantizer: Some(quantizer),
+                picture: plan.size,
+                transition: Some(Transition { source, target: next.hash }),
+            };
             candidates.push(Candidate { data: self.no_bytes.clone(), frame, modelled: Some(quality) });
             self.offered.push(next);
         }
@@ -215,13 +257,22 @@ impl Encoder for ModelEncoder {
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
         let candidates = self.offered.len();
         match choice {
-            Some(choice) if choice < candidates => self.state = self.offered.swap_remove(choice),
+            Some(choice) if choice < candidates => {
+                self.state = self.offered.swap_remove(choice);
+                if let Some(frame) = self.keep {
+                    self.kept.insert(frame, self.state.hash);
+                }
+            }
             Some(choice) => return Err(EncodeError::Choice { choice, candidates }),
             None if candidates > 0 => self.state.clone_from(&self.declined),
             None => {}
         }
         self.offered.clear();
         Ok(())
+    }
+
+    fn forget(&mut self, frame: u64) {
+        self.kept.remove(&frame);
     }
 
     fn settings(&self) -> String {

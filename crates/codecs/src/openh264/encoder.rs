@@ -11,7 +11,7 @@ use thalweg_video::{Picture, Plane};
 use super::CODEC;
 use super::library::Handle;
 use super::settings::{Complexity, Settings, Usage};
-use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size, latest_only};
 use crate::single::SingleOffer;
 
 /// An H.264 encoder: constrained baseline, each frame an access unit with start codes, parameter sets before each IDR.
@@ -151,12 +151,14 @@ impl Stream {
             keyframe,
             quantizer: self.handle.quantizer(),
             picture: size,
+            transition: None,
         };
         Ok(Some(Candidate { data: Arc::from(data), frame, modelled: None }))
     }
 }
 
 fn check(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
+    latest_only(CODEC, plan)?;
     let size = plan.size;
     let even = size.width.is_multiple_of(2) && size.height.is_multiple_of(2);
     if size.width > largest.width || size.height > largest.height || size.width < 16 || size.height < 16 || !even {

@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, rocc};
+use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -17,6 +17,8 @@ pub enum Kind {
     Window,
     /// Grows by 8 % a second, or by half a packet a response time once it knows the capacity (gcc.md section 5).
     Gcc,
+    /// Limits frames, which these tests do not make, instead of packets.
+    Frames,
     /// Does not look at the network.
     Blind,
 }
@@ -27,6 +29,7 @@ pub const ALL: &[Subject] = &[
     Subject { name: "copa", build: || copa_alone(0.5), kind: Kind::Window },
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
+    Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];

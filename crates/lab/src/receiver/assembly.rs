@@ -23,19 +23,22 @@ struct Partial {
     left: u16,
 }
 
+/// How many frames back one may refer: a long-term buffer is renewed long before.
+const REMEMBERED: usize = 1024;
+
 /// Frames that are not whole, or wait for the one they refer to.
 #[derive(Debug, Default)]
 pub struct Assembly {
     frames: BTreeMap<u64, Partial>,
-    /// The newest frame given out.
-    decoded: Option<u64>,
+    /// The frames given out last, in order: the newest, and those that may be in a long-term buffer still.
+    decoded: VecDeque<u64>,
     abandoned: VecDeque<u64>,
 }
 
 impl Assembly {
     /// Takes a fragment; the frames that can be decoded with it, in order.
     pub fn on_fragment(&mut self, fragment: Fragment) -> Vec<FrameInfo> {
-        if self.decoded.is_some_and(|decoded| fragment.frame <= decoded) {
+        if self.decoded.back().is_some_and(|newest| fragment.frame <= *newest) {
             return Vec::new();
         }
         let partial = self.frames.entry(fragment.frame).or_insert_with(|| Partial {
@@ -57,14 +60,19 @@ impl Assembly {
         let mut ready = Vec::new();
         loop {
             let decodable = |partial: &Partial| {
-                partial.left == 0 && (partial.template.keyframe || partial.template.depends_on == self.decoded)
+                let Fragment { keyframe, depends_on, .. } = partial.template;
+                let is_here = |needed: u64| self.decoded.iter().rev().any(|decoded| *decoded == needed);
+                partial.left == 0 && (keyframe || depends_on.is_some_and(is_here))
             };
             let Some((&frame, partial)) = self.frames.iter().find(|(_, partial)| decodable(partial)) else {
                 return ready;
             };
             let template = partial.template;
             ready.push(FrameInfo { frame, picture: template.picture, captured: template.captured });
-            self.decoded = Some(frame);
+            self.decoded.push_back(frame);
+            if self.decoded.len() > REMEMBERED {
+                self.decoded.pop_front();
+            }
             // What came before it will never be shown.
             let later = self.frames.split_off(&(frame + 1));
             let before = std::mem::replace(&mut self.frames, later);
@@ -79,7 +87,7 @@ impl Assembly {
 
     /// Whether only a keyframe can help: nothing was decoded yet, or a whole frame waits for one that never came.
     pub fn needs_keyframe(&self) -> bool {
-        self.decoded.is_none()
+        self.decoded.is_empty()
     }
 
     /// The next frame given up.
@@ -103,6 +111,7 @@ mod tests {
             length: 100,
             keyframe: depends_on.is_none(),
             depends_on,
+            transition: None,
         }
     }
 

@@ -41,14 +41,16 @@ pub(super) struct Ear {
 struct Arrived {
     newest: Option<PacketId>,
     media: Option<u64>,
+    frame: Option<u64>,
 }
 
 impl Ear {
     /// A packet arrived.
     pub(super) fn on_packet(&mut self, packet: &Packet) {
         self.sent.newest = self.sent.newest.max(Some(packet.sent.id));
-        if let Content::Media { sequence, .. } | Content::Retransmission { of: sequence, .. } = packet.content {
+        if let Content::Media { sequence, fragment } | Content::Retransmission { of: sequence, fragment } = packet.content {
             self.sent.media = self.sent.media.max(Some(sequence));
+            self.sent.frame = self.sent.frame.max(Some(fragment.frame));
         }
     }
 
@@ -71,6 +73,10 @@ impl Numbering for Arrived {
             MEDIA => self.media,
             _ => None,
         }
+    }
+
+    fn newest_frame(&self) -> Option<u64> {
+        self.frame
     }
 
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId> {

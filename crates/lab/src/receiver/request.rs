@@ -29,7 +29,7 @@ impl Request {
         match news {
             News::Missing(sequences) => Some(Request::Repeat(sequences)),
             News::KeyframeNeeded => Some(Request::Keyframe),
-            News::Arrivals { .. } => None,
+            News::Arrivals { .. } | News::Decoder(_) => None,
         }
     }
 

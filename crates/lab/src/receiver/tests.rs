@@ -1,4 +1,5 @@
 use super::*;
+use thalweg_sender::{Content, Fragment};
 use thalweg_control::{PacketId, SentPacket};
 use thalweg_units::Bytes;
 
@@ -14,14 +15,15 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
         length: 1000,
         keyframe: true,
         depends_on: None,
+        transition: None,
     };
     let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1200));
-    Packet { sent, content: Content::Media { sequence, fragment } }
+    Packet { sent, grace: Span::ZERO, content: Content::Media { sequence, fragment } }
 }
 
 #[test]
 fn requests_name_packets_past_the_wrap_in_the_senders_numbers() {
-    let mut receiver = Receiver::new(FeedbackStyle::PerPacket, Span::ZERO);
+    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO);
     receiver.on_packet(Time::ZERO, &media(65_533, 65_533, 9));
     receiver.on_packet(Time::from_millis(1), &media(65_538, 65_533, 9));
     let requests = receiver.poll_requests(Time::from_millis(1));
@@ -31,7 +33,7 @@ fn requests_name_packets_past_the_wrap_in_the_senders_numbers() {
 
 #[test]
 fn what_is_missing_before_a_frame_that_can_be_decoded_is_let_go() {
-    let mut receiver = Receiver::new(FeedbackStyle::PerPacket, Span::ZERO);
+    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO);
     receiver.on_packet(Time::ZERO, &media(0, 0, 3));
     receiver.on_packet(Time::ZERO, &media(3, 3, 2));
     assert_eq!(receiver.poll_requests(Time::ZERO), [Request::Repeat(vec![1, 2])]);
@@ -41,7 +43,7 @@ fn what_is_missing_before_a_frame_that_can_be_decoded_is_let_go() {
 
 #[test]
 fn a_receiver_that_misses_too_much_asks_for_a_keyframe_at_once() {
-    let mut receiver = Receiver::new(FeedbackStyle::Twcc, Span::ZERO);
+    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::Twcc, Span::ZERO);
     receiver.on_packet(Time::ZERO, &media(0, 0, 2));
     receiver.on_packet(Time::from_millis(1), &media(2000, 2000, 2));
     assert!(receiver.next_event() <= Time::from_millis(1));

@@ -63,6 +63,7 @@ impl Row {
             }
             What::RepeatAsked { packets } => Row { count: Some(packets.into()), ..kind(43, "repeat-asked") },
             What::KeyframeAsked => kind(44, "keyframe-asked"),
+            What::StatesDisagree { frame } => Row { frame: Some(frame), ..kind(49, "states-disagree") },
             What::FrameAbandoned { frame } => Row { frame: Some(frame), ..kind(45, "frame-abandoned") },
             What::Displayed { frame, picture, latency, psnr } => {
                 let value = Some(psnr).filter(|psnr| psnr.is_finite());
@@ -192,6 +193,7 @@ fn of_event(event: &Event) -> Row {
         Event::RepeatRefused { sequence, why } => {
             Row { packet: Some(sequence), why: why.text(), ..kind(17, "repeat-refused") }
         }
+        Event::RecoveryBegan => kind(19, "recovery-began"),
         Event::Variable { name, value } => Row { what: name, value: Some(value), ..kind(18, "variable") },
     }
 }

@@ -55,7 +55,7 @@ impl EncoderStep {
             let rate = if (pictures..2 * pictures).contains(&number) { self.high } else { self.low };
             let Some(picture) = footage.picture(number)? else { break };
             let targets = vec![Target::Rate(rate)];
-            let plan = EncodePlan { targets, keyframe: number == 0, size, interval, may_drop: true };
+            let plan = EncodePlan { keyframe: number == 0, may_drop: true, ..EncodePlan::new(targets, size, interval) };
             let candidates = pair.encoder.candidates(&picture, &plan)?;
             if !candidates.is_empty() {
                 pair.encoder.commit(Some(0))?;

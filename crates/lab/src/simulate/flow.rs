@@ -8,7 +8,7 @@ use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, Output, Scheme};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
-use thalweg_video::scale;
+use thalweg_video::{Picture, scale};
 use thalweg_video::source::Format;
 
 use super::SimulateError;
@@ -16,7 +16,7 @@ use super::frames::Frames;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use crate::footage::Footage;
 use crate::metrics::QualitySource;
-use crate::receiver::{FrameInfo, Receiver, Request};
+use crate::receiver::{FrameInfo, Moves, Ready, Receiver, Request};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
 
@@ -24,6 +24,8 @@ use crate::scenario::{Scenario, Video};
 struct Decoding {
     done: Time,
     info: FrameInfo,
+    /// What came of it; `None` if that is found out when it is done.
+    picture: Option<Option<Picture>>,
 }
 
 /// Who sends what, and when.
@@ -77,6 +79,7 @@ impl Flow {
         } else {
             (None, video.scene_format())
         };
+        let codec = if scheme.needs_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback);
         Ok(Flow {
@@ -85,8 +88,8 @@ impl Flow {
             end,
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(style, scenario.clock_offset),
-            codec: scenario.codec.build_seeded(format.size, scenario.seed.child(&format!("flow {number}")))?,
+            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset),
+            codec: codec.build_seeded(format.size, scenario.seed.child(&format!("flow {number}")))?,
             codec_time: scenario.codec_time,
             footage,
             format,
@@ -163,19 +166,56 @@ impl Flow {
         number: u64,
         (size, queued): (Bytes, Span),
         recorder: &mut Recorder,
-    ) {
-        let Some(packet) = self.under_way.leave(number) else { return };
+    ) -> Result<(), SimulateError> {
+        let Some(packet) = self.under_way.leave(number) else { return Ok(()) };
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
-        for info in self.receiver.on_packet(now, &packet) {
+        for Ready { info, moves } in self.receiver.on_packet(now, &packet) {
             let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
             let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
-            self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info });
+            // A receiver that keeps states says at once which it is in.
+            let picture = moves.map(|moves| self.decode(now, info.frame, &moves, recorder)).transpose()?;
+            self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info, picture });
         }
         while let Some(frame) = self.receiver.poll_abandoned() {
             recorder.push(Record { at: now, flow: self.number, what: What::FrameAbandoned { frame } });
             self.frames.let_go(frame);
         }
+        Ok(())
+    }
+
+    /// Decodes a frame among states that are kept; `None` where there is nothing to show.
+    fn decode(
+        &mut self,
+        now: Time,
+        frame: u64,
+        moves: &Moves,
+        recorder: &mut Recorder,
+    ) -> Result<Option<Picture>, SimulateError> {
+        let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.frames.encoded(frame)) else {
+            return Ok(None);
+        };
+        let mut loaded = true;
+        if let Some(states) = decoder.states() {
+            moves.forget.iter().for_each(|state| states.forget(*state));
+            loaded = moves.load.is_none_or(|state| states.load(state));
+        }
+        let length = moves.length.map_or(encoded.data.len(), |length| encoded.data.len().min(length as usize));
+        let picture = match (decoder.decode(&encoded.data[..length]), moves.target) {
+            (Ok(picture), _) => picture,
+            // Of a damaged frame there may be nothing to see.
+            (Err(_), None) => None,
+            (Err(error), Some(_)) => return Err(error.into()),
+        };
+        if let (Some(target), Some(states)) = (moves.target, decoder.states()) {
+            if loaded && states.current() == target {
+                states.keep();
+            } else {
+                self.receiver.on_disagreement(target);
+                recorder.push(Record { at: now, flow: self.number, what: What::StatesDisagree { frame } });
+            }
+        }
+        Ok(picture)
     }
 
     /// Packet `number` was dropped on the path.
@@ -209,10 +249,13 @@ impl Flow {
     /// Frames whose decoding is done are decoded for real, compared and shown.
     pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
         while self.decoding.front().is_some_and(|decoding| decoding.done <= now) {
-            let Some(Decoding { info, .. }) = self.decoding.pop_front() else { break };
+            let Some(Decoding { info, picture, .. }) = self.decoding.pop_front() else { break };
             let mut quality = self.modelled(info.frame);
             if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.frames.encoded(info.frame)) {
-                let decoded = decoder.decode(&encoded.data)?;
+                let decoded = match picture {
+                    Some(picture) => picture,
+                    None => decoder.decode(&encoded.data)?,
+                };
                 if let (true, Some(decoded), Some(footage)) = (self.measure_quality, decoded, &mut self.footage)
                     && let Some(source) = footage.picture(info.picture)?
                 {
@@ -293,6 +336,7 @@ impl Flow {
                 }
                 Output::Encode { picture, plan } => self.encode(now, picture, &plan)?,
                 Output::Commit { choice } => self.commit(choice)?,
+                Output::Forget { frame } => self.codec.encoder.forget(frame),
                 Output::Wait { until, .. } => {
                     self.wake = self.until_end(until);
                     break;
@@ -316,7 +360,7 @@ impl Flow {
                 self.codec.encoder.candidates(&picture, plan)?
             }
         };
-        self.encoding_done = now + self.codec_time.encode(plan.size).max(Span::from_nanos(1));
+        self.encoding_done = now + self.codec_time.encode(plan).max(Span::from_nanos(1));
         Ok(())
     }
 

@@ -128,7 +128,7 @@ fn step(
     while let Some(left) = network.up.poll(now) {
         let (Parcel { flow, cargo }, size, queued) = (left.packet, left.size, left.queued);
         match cargo {
-            Cargo::Packet(number) => flows[usize::from(flow)].on_arrival(now, number, (size, queued), recorder),
+            Cargo::Packet(number) => flows[usize::from(flow)].on_arrival(now, number, (size, queued), recorder)?,
             Cargo::Datagram => recorder.push(Record { at: now, flow, what: What::DatagramArrived { size, queued } }),
         }
     }
@@ -150,7 +150,12 @@ fn step(
             continue;
         }
         match content {
-            Content::Report(report) => flow.engine.on_feedback(now, &report.acknowledgements, report.hold),
+            Content::Report(report) => {
+                if let Some(decoder) = &report.decoder {
+                    flow.engine.on_decoder(now, decoder);
+                }
+                flow.engine.on_feedback(now, &report.acknowledgements, report.hold);
+            }
             Content::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
             Content::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
         }

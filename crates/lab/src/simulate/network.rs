@@ -73,14 +73,14 @@ mod tests {
     use super::*;
     use thalweg_control::{PacketId, SentPacket};
     use thalweg_sender::Content;
-    use thalweg_units::{Bytes, Time};
+    use thalweg_units::{Bytes, Span, Time};
 
     #[test]
     fn packets_leave_in_any_order_and_once() {
         let mut under_way = UnderWay::default();
         for number in 0..4 {
             let sent = SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1200));
-            under_way.enter(Packet { sent, content: Content::Padding });
+            under_way.enter(Packet { sent, grace: Span::ZERO, content: Content::Padding });
         }
         let mut leave = |number| under_way.leave(number).map(|packet| packet.sent.id.0);
         assert_eq!([2, 0, 1, 1, 2, 3, 4].map(&mut leave), [Some(2), Some(0), Some(1), None, None, Some(3), None]);

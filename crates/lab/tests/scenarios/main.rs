@@ -3,5 +3,6 @@
 mod competition;
 mod determinism;
 mod loss;
+mod salsify;
 mod square_wave;
 mod support;

@@ -4,7 +4,7 @@ use thalweg_units::{Rate, Span, Time};
 
 use super::{Engine, Output};
 use crate::event::{Event, Why};
-use crate::frames::{EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
+use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
 use crate::packet::Fragment;
 
 /// A picture that waits.
@@ -21,6 +21,8 @@ pub(super) struct Slot {
 pub(super) struct Encoding {
     picture: u64,
     read: Time,
+    /// What its frame refers to.
+    basis: Basis,
     /// The queue was flushed meanwhile, so what it refers to is gone (unless it is a keyframe).
     pub(super) orphaned: bool,
 }
@@ -81,7 +83,7 @@ impl Engine {
             size: plan.size,
             candidates: plan.targets.len().min(255) as u8,
         });
-        self.encoding = Some(Encoding { picture: slot.picture, read: slot.read, orphaned: false });
+        self.encoding = Some(Encoding { picture: slot.picture, read: slot.read, basis: plan.basis, orphaned: false });
         self.outputs.push_back(Output::Encode { picture: slot.picture, plan });
     }
 
@@ -131,11 +133,13 @@ impl Engine {
             offset: 0,
             length: 0,
             keyframe: encoded.keyframe,
-            depends_on: if encoded.keyframe { None } else { self.last_frame },
+            depends_on: if encoded.keyframe { None } else { self.needed(encoding.basis) },
+            transition: encoded.transition,
         };
         self.last_frame = Some(frame);
         let packets = self.queue.push(self.now, encoded.size, template);
-        self.policy.on_queued(self.now, frame, encoded);
+        self.policy.on_queued(self.now, frame, encoded, packets);
+        self.follow_policy();
         self.emit(Event::FrameQueued {
             frame,
             picture: encoding.picture,
@@ -145,6 +149,15 @@ impl Engine {
             quantizer: encoded.quantizer.unwrap_or(255),
         });
         self.watch_queue();
+    }
+
+    /// The frame that must be decoded before one on this basis.
+    fn needed(&self, basis: Basis) -> Option<u64> {
+        match basis {
+            Basis::Latest | Basis::Buffers(Buffers { last: true, .. }) => self.last_frame,
+            Basis::After(frame) => Some(frame),
+            Basis::Buffers(Buffers { long_term, .. }) => long_term.map(|(_, frame)| frame),
+        }
     }
 
     fn view(&self, occasion: Occasion, picture_age: Span) -> View {

@@ -18,6 +18,7 @@ use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, 
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
 
 use crate::event::{Event, Timed, Wake, Why};
+use crate::feedback::DecoderReport;
 use crate::filler::Dummies;
 use crate::frames::{EncodePlan, FramePolicy, QueueVerdict, QueueView};
 use crate::pacing::{self, Pacer, PacingRate};
@@ -59,6 +60,11 @@ pub enum Output {
         /// The index of the candidate and the frame's number.
         choice: Option<(usize, u64)>,
     },
+    /// The encoder need keep the state after this frame no longer.
+    Forget {
+        /// The frame.
+        frame: u64,
+    },
     /// Put this packet on the wire.
     Transmit(Packet),
     /// Nothing more to do before this time, unless something happens.
@@ -89,6 +95,7 @@ pub struct Engine {
     slot: Option<Slot>,
     encoding: Option<Encoding>,
     keyframe: Option<Why>,
+    recovering: bool,
     last_keyframe_request: Option<Time>,
     last_read: Time,
     last_size: Size,
@@ -96,6 +103,7 @@ pub struct Engine {
     next_sequence: u64,
     next_frame: u64,
     last_frame: Option<u64>,
+    last_sent: Option<Time>,
     sent_wire: f64,
     sent_payload: f64,
     now: Time,
@@ -136,6 +144,7 @@ impl Engine {
             slot: None,
             encoding: None,
             keyframe: Some(Why::FirstFrame),
+            recovering: false,
             last_keyframe_request: None,
             last_read: now,
             last_size: camera.size,
@@ -143,6 +152,7 @@ impl Engine {
             next_sequence: 0,
             next_frame: 0,
             last_frame: None,
+            last_sent: None,
             sent_wire: 0.0,
             sent_payload: 0.0,
             now,
@@ -172,8 +182,19 @@ impl Engine {
         let feedback = self.history.on_report(now, acknowledgements, hold);
         note_feedback(&mut self.events, &feedback);
         self.controller.on_feedback(&feedback);
+        self.policy.on_feedback(&feedback);
+        self.follow_policy();
         self.refresh();
         self.watch_queue();
+    }
+
+    /// The receiver said what state its decoder is in, in a message of its own or along with a report. Of both, this comes first.
+    pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
+        self.advance(now);
+        self.controller.on_interarrival(now, report.interarrival);
+        self.policy.on_decoder(now, report);
+        self.follow_policy();
+        self.refresh();
     }
 
     /// The receiver misses these media packets.
@@ -209,6 +230,8 @@ impl Engine {
         {
             note_feedback(&mut self.events, &feedback);
             self.controller.on_feedback(&feedback);
+            self.policy.on_feedback(&feedback);
+            self.follow_policy();
             self.refresh();
         }
         self.watch_queue();
@@ -319,7 +342,22 @@ impl Engine {
             encoding.orphaned = true;
         }
         self.discard_slot(Why::QueueFlushed);
-        self.force_keyframe(Why::QueueFlushed);
+        if !self.policy.on_flushed(self.now) {
+            self.force_keyframe(Why::QueueFlushed);
+        }
+        self.follow_policy();
+    }
+
+    /// Does what follows from something the policy was told of the receiver.
+    fn follow_policy(&mut self) {
+        let recovering = self.policy.is_recovering(self.now);
+        if recovering && !self.recovering {
+            self.emit(Event::RecoveryBegan);
+        }
+        self.recovering = recovering;
+        while let Some(frame) = self.policy.poll_forgotten() {
+            self.outputs.push_back(Output::Forget { frame });
+        }
     }
 
     fn force_keyframe(&mut self, why: Why) {

@@ -112,7 +112,10 @@ impl Engine {
                 let head = self.repeats.as_ref().and_then(|repeats| repeats.head());
                 head.map_or(Bytes::ZERO, |(_, fragment)| payload(fragment.length) + self.sizes.retransmission)
             }
-            Next::Media => self.queue.head().map_or(Bytes::ZERO, |head| payload(head.fragment.length)),
+            Next::Media => self.queue.head().map_or(Bytes::ZERO, |head| {
+                let states = if head.fragment.index == 0 { self.sizes.states } else { Bytes::ZERO };
+                payload(head.fragment.length) + states
+            }),
             Next::Filler(size) => size,
         }
     }
@@ -173,7 +176,9 @@ impl Engine {
                 self.consider(Occasion::QueueEmpty);
             }
         }
-        Packet { sent, content }
+        let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
+        self.last_sent = Some(self.now);
+        Packet { sent, grace, content }
     }
 
     /// Whether the application, not the window, keeps the next packet from following: nothing waits, no filler may be made,

@@ -12,11 +12,8 @@ pub struct EveryFrame;
 impl FramePolicy for EveryFrame {
     fn plan(&mut self, view: &View) -> FramePlan {
         FramePlan::Encode(EncodePlan {
-            targets: vec![Target::Rate(view.allowance.capacity)],
-            keyframe: false,
-            size: view.source,
-            interval: view.interval,
             may_drop: true,
+            ..EncodePlan::new(vec![Target::Rate(view.allowance.capacity)], view.source, view.interval)
         })
     }
 }

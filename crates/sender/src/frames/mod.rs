@@ -1,18 +1,22 @@
 //! Which frames to make, and how large.
 //!
 //! [`FramePolicy`] is the seam. [`EveryFrame`] is its trivial proof; [`RateTargeted`] steers a conventional encoder and is made
-//! of parts that ablations leave out: [`safeguards`], [`headroom`], [`resolution`].
+//! of parts that ablations leave out: [`safeguards`], [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make
+//! several frames of a picture and sends the one that fits, if any does; [`recovery`] says what frames may refer to.
 
 mod every_frame;
 pub mod headroom;
+pub mod late_choice;
 mod plan;
 mod policy;
 mod push_back;
 pub mod rate_targeted;
+pub mod recovery;
 pub mod resolution;
 pub mod safeguards;
 
 pub use every_frame::EveryFrame;
-pub use plan::{EncodePlan, EncodedFrame, Target};
+pub use late_choice::LateChoice;
+pub use plan::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 pub use rate_targeted::RateTargeted;

@@ -18,6 +18,97 @@ pub struct EncodePlan {
     /// Whether the encoder's own rate control may drop the picture instead. A policy that decides itself which pictures to
     /// send (Vidaptive's pause) wants every one it asks for.
     pub may_drop: bool,
+    /// What the frame may refer to; of a keyframe, what becomes of it.
+    pub basis: Basis,
+    /// Keep the state a receiver has after this frame under this number, that a later plan may name it ([`Basis::After`]),
+    /// until it is forgotten ([`Output::Forget`](crate::Output::Forget)).
+    pub keep: Option<u64>,
+    /// How many candidates may be coded at a time, at least 1: on as many cores.
+    pub cores: u8,
+}
+
+impl EncodePlan {
+    /// A frame after the last one sent, coded on one core, that the encoder may not drop.
+    pub fn new(targets: Vec<Target>, size: Size, interval: Span) -> EncodePlan {
+        EncodePlan {
+            targets,
+            keyframe: false,
+            size,
+            interval,
+            may_drop: false,
+            basis: Basis::Latest,
+            keep: None,
+            cores: 1,
+        }
+    }
+}
+
+/// What a frame may refer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Basis {
+    /// What the last frame sent left, in whatever way the codec likes.
+    #[default]
+    Latest,
+    /// What frame `0` left, to which a receiver that keeps states goes back (Salsify section 3.2).
+    After(u64),
+    /// Named buffers of an ordinary decoder. A frame on this basis leaves nothing behind in the decoder but pictures: what it
+    /// changes in the codec's probabilities holds for itself alone, so that a frame that was lost is missed only by those
+    /// that refer to its picture.
+    Buffers(Buffers),
+}
+
+/// Of an ordinary decoder's buffers, which a frame refers to, and where it is kept beside being the last frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buffers {
+    /// Whether it may refer to the last frame.
+    pub last: bool,
+    /// The long-term buffer it may refer to, and the frame whose picture is in there.
+    pub long_term: Option<(LongTerm, u64)>,
+    /// The long-term buffer it is kept in.
+    pub kept_in: Option<LongTerm>,
+}
+
+/// A buffer whose picture stays until a frame says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LongTerm {
+    /// VP8's golden frame.
+    Golden,
+    /// VP8's alternative reference.
+    Altref,
+}
+
+impl LongTerm {
+    /// The other one.
+    pub const fn other(self) -> LongTerm {
+        match self {
+            LongTerm::Golden => LongTerm::Altref,
+            LongTerm::Altref => LongTerm::Golden,
+        }
+    }
+}
+
+/// A decoder's state by its hash: equal hashes, equal pictures from here on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateHash(pub u64);
+
+impl StateHash {
+    /// What a receiver says whose decoder is in a state that the sender cannot know: something was missed.
+    pub const UNKNOWN: StateHash = StateHash(u64::MAX);
+}
+
+impl core::fmt::Display for StateHash {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// The states that a frame leads from and to (Salsify section 3.2: every packet carries both hashes).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transition {
+    /// The decoder's state it must be decoded from.
+    pub source: StateHash,
+    /// The decoder's state after it.
+    pub target: StateHash,
 }
 
 /// How large, or how good, a frame should be.
@@ -29,6 +120,9 @@ pub enum Target {
     Size(Bytes),
     /// This quantiser, in the codec's own scale (VP8: y_ac_qi 0..=127).
     Quantizer(u8),
+    /// About this many payload bytes, by a quantiser that is guessed from coding the picture at half its width and height and not
+    /// mended afterwards: what an encoder can do that codes once (Salsify section 5.3, "conventional codec").
+    Guess(Bytes),
 }
 
 /// What an encoder made, as far as the engine cares: the bytes themselves stay with whoever drives it.
@@ -42,4 +136,6 @@ pub struct EncodedFrame {
     pub quantizer: Option<u8>,
     /// The size of the picture in it.
     pub picture: Size,
+    /// The decoder's states before and after it; `None` from encoders that do not know them.
+    pub transition: Option<Transition>,
 }

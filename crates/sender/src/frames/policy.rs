@@ -1,10 +1,11 @@
 //! The seam for deciding which pictures become frames.
 
-use thalweg_control::Allowance;
+use thalweg_control::{Allowance, Feedback};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::plan::{EncodePlan, EncodedFrame};
 use crate::event::Why;
+use crate::feedback::DecoderReport;
 
 /// Decides, for each picture, whether to encode it and how; and for the queue, whether it is still worth sending.
 ///
@@ -20,14 +21,41 @@ pub trait FramePolicy: Send {
         (!candidates.is_empty()).then_some(0)
     }
 
-    /// The encoder made a frame and it was queued as `frame`.
-    fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame) {
-        let _ = (now, frame, encoded);
+    /// The encoder made a frame and it was queued as `frame`, in so many packets.
+    fn on_queued(&mut self, now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
+        let _ = (now, frame, encoded, packets);
     }
 
     /// A frame's last packet left the pacer.
     fn on_frame_sent(&mut self, sent: &FrameSent) {
         let _ = sent;
+    }
+
+    /// It became known what packets arrived.
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let _ = feedback;
+    }
+
+    /// The receiver said what state its decoder is in.
+    fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
+        let _ = (now, report);
+    }
+
+    /// What waited was thrown away. Says whether the policy's next frame will do without it; if not, it has to be a keyframe.
+    fn on_flushed(&mut self, now: Time) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// Whether frames refer only to what was acknowledged, because of a loss.
+    fn is_recovering(&self, now: Time) -> bool {
+        let _ = now;
+        false
+    }
+
+    /// The next frame whose kept state ([`EncodePlan::keep`]) no plan will name again.
+    fn poll_forgotten(&mut self) -> Option<u64> {
+        None
     }
 
     /// The queue changed, or time passed: what to do about what waits in it.

@@ -142,12 +142,10 @@ impl RateTargeted {
             headroom.on_encoded(view.now);
         }
         FramePlan::Encode(EncodePlan {
-            targets: vec![Target::Rate(self.target)],
-            keyframe: false,
-            size: self.resolution.size(),
-            // The camera's, although push-back leaves pictures out: libwebrtc tells its encoder the frame rate of its input.
-            interval: view.interval,
             may_drop: self.encoder_drops,
+            // The camera's interval, although push-back leaves pictures out: libwebrtc tells its encoder the frame rate of its
+            // input.
+            ..EncodePlan::new(vec![Target::Rate(self.target)], self.resolution.size(), view.interval)
         })
     }
 }
@@ -175,7 +173,7 @@ impl FramePolicy for RateTargeted {
         (!candidates.is_empty()).then_some(0)
     }
 
-    fn on_queued(&mut self, _now: Time, frame: u64, _encoded: &EncodedFrame) {
+    fn on_queued(&mut self, _now: Time, frame: u64, _encoded: &EncodedFrame, _packets: u16) {
         if self.headroom.is_some() {
             self.alphas.push_back((frame, self.alpha()));
         }

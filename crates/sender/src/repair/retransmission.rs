@@ -116,6 +116,7 @@ mod tests {
             length: 100,
             keyframe: false,
             depends_on: None,
+            transition: None,
         }
     }
 

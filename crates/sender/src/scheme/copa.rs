@@ -5,7 +5,7 @@ use alloc::string::String;
 use thalweg_control::copa;
 use thalweg_units::Rate;
 
-use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme};
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::pacing::{self, PacingRate};
@@ -26,6 +26,7 @@ pub(super) fn alone() -> Scheme {
         frames: frames(safeguards::Config::NONE),
         repair: Some(repair::Config::default()),
         feedback: FeedbackStyle::PerPacket,
+        receiver: ReceiverKind::Ordinary,
         packets: PacketSizes::default(),
     }
 }

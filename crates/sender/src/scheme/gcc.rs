@@ -5,7 +5,7 @@ use alloc::string::String;
 use thalweg_control::gcc;
 use thalweg_units::Span;
 
-use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme};
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::packet::PacketSizes;
@@ -31,6 +31,7 @@ pub(super) fn webrtc() -> Scheme {
         }),
         repair: Some(repair::Config::default()),
         feedback: FeedbackStyle::Twcc,
+        receiver: ReceiverKind::Ordinary,
         packets: PacketSizes::default(),
     }
 }

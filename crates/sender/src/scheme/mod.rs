@@ -2,6 +2,7 @@
 
 mod copa;
 mod gcc;
+mod salsify;
 mod vidaptive;
 
 use alloc::boxed::Box;
@@ -11,7 +12,7 @@ use alloc::vec::Vec;
 use thalweg_control::Controller;
 use thalweg_units::{ConfigError, Size};
 
-use crate::frames::{FramePolicy, rate_targeted};
+use crate::frames::{FramePolicy, late_choice, rate_targeted};
 use crate::packet::PacketSizes;
 use crate::{filler, pacing, repair};
 
@@ -27,6 +28,8 @@ pub enum ControllerConfig {
     Rocc(thalweg_control::rocc::Config),
     /// WebRTC's.
     Gcc(thalweg_control::gcc::Config),
+    /// Salsify's, which limits frames.
+    Salsify(thalweg_control::salsify::Config),
 }
 
 impl ControllerConfig {
@@ -40,6 +43,7 @@ impl ControllerConfig {
             ControllerConfig::Copa(config) => Box::new(config.clone().build()?),
             ControllerConfig::Rocc(config) => Box::new(config.clone().build()?),
             ControllerConfig::Gcc(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Salsify(config) => Box::new(config.build()?),
         })
     }
 }
@@ -52,6 +56,8 @@ pub enum FramesConfig {
     EveryFrame,
     /// At a target rate, within safeguards.
     RateTargeted(rate_targeted::Config),
+    /// Chosen from candidates that a functional codec made.
+    LateChoice(late_choice::Config),
 }
 
 impl FramesConfig {
@@ -63,6 +69,7 @@ impl FramesConfig {
         Ok(match self {
             FramesConfig::EveryFrame => Box::new(crate::frames::EveryFrame),
             FramesConfig::RateTargeted(config) => Box::new(config.build(source)?),
+            FramesConfig::LateChoice(config) => Box::new(config.build()?),
         })
     }
 }
@@ -79,6 +86,37 @@ pub enum FeedbackStyle {
     TwccOnRequest,
     /// RFC 8888 every 31 ms (design.md section 6), 1/1024 s ticks with hold times.
     Ccfb,
+}
+
+/// What the receiver does with frames.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum ReceiverKind {
+    /// Decodes what is whole and refers to what it has, asks for what is missing and for keyframes: any receiver of today.
+    #[default]
+    Ordinary,
+    /// Keeps its decoder's states under their hashes, goes back to them when a frame says so, and tells them with each report
+    /// (Salsify section 3.2).
+    KeepsStates(KeptAtReceiver),
+}
+
+/// How a receiver that keeps states deals with what is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct KeptAtReceiver {
+    /// Which pauses of the sender are taken off the time between arrivals: what the sender writes into its packets.
+    pub grace: thalweg_control::salsify::Grace,
+    /// Decode what came of a frame when the next begins, and whole frames although the state they are meant for is missing, as the
+    /// authors' receiver does: the picture moves on, damaged. Otherwise only frames that decode exactly are shown.
+    pub shows_damage: bool,
+    /// The most states kept.
+    pub most_states: usize,
+}
+
+impl Default for KeptAtReceiver {
+    fn default() -> KeptAtReceiver {
+        KeptAtReceiver { grace: Default::default(), shows_damage: true, most_states: 64 }
+    }
 }
 
 /// A whole sender: one row of the table of published systems, or a new one. An ablation is one field changed.
@@ -99,8 +137,18 @@ pub struct Scheme {
     pub repair: Option<repair::Config>,
     /// What the receiver reports.
     pub feedback: FeedbackStyle,
+    /// What the receiver does with frames.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub receiver: ReceiverKind,
     /// How large packets are.
     pub packets: PacketSizes,
+}
+
+impl Scheme {
+    /// Whether it takes a functional codec, which makes several frames of a picture and can go back.
+    pub fn needs_candidates(&self) -> bool {
+        matches!(self.frames, FramesConfig::LateChoice(_))
+    }
 }
 
 /// A scheme by its name, as the command line knows it.
@@ -143,6 +191,34 @@ pub fn known() -> &'static [Known] {
             name: "vidaptive:gcc",
             about: "Vidaptive's frames and dummies over GCC's estimate",
             make: vidaptive::over_gcc,
+        },
+        Known {
+            name: "salsify",
+            about: "Salsify: two candidates on two cores, the one that fits sent, or none; recovery from kept states",
+            make: salsify::two_cores,
+        },
+        Known { name: "salsify-1c", about: "with one core: one candidate after the other", make: salsify::one_core },
+        Known { name: "salsify-2c", about: "with two: the same as salsify", make: salsify::two_cores },
+        Known { name: "salsify:no-grace", about: "without grace periods", make: salsify::no_grace },
+        Known {
+            name: "salsify:conventional-codec",
+            about: "with a codec that codes once, at a guessed quantiser, and cannot go back",
+            make: salsify::conventional_codec,
+        },
+        Known {
+            name: "salsify:conventional-transport-and-codec",
+            about: "and a quantiser that changes once a second",
+            make: salsify::conventional_transport_and_codec,
+        },
+        Known {
+            name: "salsify:standard-decoder",
+            about: "recovery from golden and altref frames: any VP8 receiver can follow",
+            make: salsify::standard_decoder,
+        },
+        Known {
+            name: "vidaptive+functional",
+            about: "Vidaptive on the wire, its frames chosen to fit instead of paused",
+            make: salsify::under_vidaptive,
         },
     ]
 }

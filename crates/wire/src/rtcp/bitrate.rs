@@ -5,13 +5,12 @@ use alloc::vec::Vec;
 use thalweg_units::Rate;
 
 use super::PAYLOAD;
+use super::application_feedback::FORMAT;
 use super::header::{Header, frame};
 use crate::{ParseError, WriteError};
 
-/// Feedback format of an application's feedback (RFC 4585 section 6.4), of which REMB is one.
-pub(super) const FORMAT: u8 = 15;
-/// What tells it from others.
-const NAME: [u8; 4] = *b"REMB";
+/// What tells it from the feedback of other applications.
+pub(super) const IDENTIFIER: [u8; 4] = *b"REMB";
 /// Bits of the mantissa.
 const MANTISSA: u32 = 18;
 
@@ -26,17 +25,12 @@ pub struct EstimatedBitrate {
     pub streams: Vec<u32>,
 }
 
-/// Whether an application's feedback is one of these.
-pub(super) fn is_remb(header: &Header<'_>) -> bool {
-    header.body().rest().get(8..12) == Some(&NAME)
-}
-
 impl EstimatedBitrate {
     pub(super) fn parse(header: &Header<'_>) -> Result<EstimatedBitrate, ParseError> {
         let mut reader = header.body();
         let sender_ssrc = reader.u32("REMB sender SSRC")?;
-        // Not used: the list below names the streams. Then the name, checked before.
-        reader.u64("REMB media SSRC and name")?;
+        // Not used: the list below names the streams. Then the identifier, checked before.
+        reader.u64("REMB media SSRC and identifier")?;
         let count = reader.u8("REMB stream count")?;
         let at = reader.at();
         let word = reader.u24("REMB bitrate")?;
@@ -59,7 +53,7 @@ impl EstimatedBitrate {
             let count = self.streams.len() as u32;
             out.extend_from_slice(&self.sender_ssrc.to_be_bytes());
             out.extend_from_slice(&[0; 4]);
-            out.extend_from_slice(&NAME);
+            out.extend_from_slice(&IDENTIFIER);
             let word = count << 24 | exponent << MANTISSA | (bps >> exponent) as u32;
             out.extend_from_slice(&word.to_be_bytes());
             out.extend(self.streams.iter().flat_map(|ssrc| ssrc.to_be_bytes()));
@@ -81,12 +75,6 @@ mod tests {
         // 250000 = 0x3d090, which takes all 18 bits; exponent 2 stands in front of it.
         let bytes = [0x8f, 206, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0, b'R', b'E', b'M', b'B', 1, 0x0b, 0xd0, 0x90, 5, 6, 7, 8];
         testing::is_written_as(&Packet::EstimatedBitrate(estimate), &bytes);
-    }
-
-    #[test]
-    fn other_application_feedback_is_kept_as_it_came() {
-        let bytes = [0x8f, 206, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0, b'D', b'E', b'M', b'B'];
-        assert!(matches!(parse(&bytes).as_deref(), Ok([Packet::Opaque(opaque)]) if opaque.count == FORMAT));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! RTCP (RFC 3550 section 6, RFC 4585): what the other side says of what it got.
 //!
 //! A datagram holds one packet after another, a compound packet; [`parse`] reads them all and [`Compound`] one by one.
-//! Reduced-size compounds (RFC 5506), which need not begin with a report, are accepted: browsers send them. A type nobody here
-//! knows is an [`Opaque`] packet, not an error.
+//! Reduced-size compounds (RFC 5506), which need not begin with a report, are accepted: browsers send them. A type
+//! nobody here knows is an [`Opaque`] packet, not an error.
 //!
 //! ```
 //! use thalweg_wire::rtcp::{self, Nack, Packet, PictureLoss};
@@ -19,9 +19,11 @@
 //! ```
 
 mod application;
+mod application_feedback;
 mod bitrate;
 pub mod ccfb;
 mod compound;
+mod decoder_state;
 mod description;
 mod full_intra;
 mod goodbye;
@@ -38,6 +40,7 @@ pub mod twcc;
 pub use application::Application;
 pub use bitrate::EstimatedBitrate;
 pub use compound::{Compound, is_rtcp, parse, write};
+pub use decoder_state::DecoderState;
 pub use description::{Chunk, Item, SourceDescription};
 pub use full_intra::{FullIntra, IntraRequest};
 pub use goodbye::Goodbye;
@@ -84,6 +87,8 @@ pub enum Packet {
     FullIntra(FullIntra),
     /// What the receiver thinks the path bears (206, format 15, "REMB").
     EstimatedBitrate(EstimatedBitrate),
+    /// What became of a packet of functional video (206, format 15, "SLFY").
+    DecoderState(DecoderState),
     /// Anything else.
     Opaque(Opaque),
 }
@@ -101,9 +106,11 @@ impl Packet {
             (TRANSPORT, ccfb::FORMAT) => Packet::CongestionFeedback(ccfb::Feedback::parse(header)?),
             (PAYLOAD, picture_loss::FORMAT) => Packet::PictureLoss(PictureLoss::parse(header)?),
             (PAYLOAD, full_intra::FORMAT) => Packet::FullIntra(FullIntra::parse(header)?),
-            (PAYLOAD, bitrate::FORMAT) if bitrate::is_remb(header) => {
-                Packet::EstimatedBitrate(EstimatedBitrate::parse(header)?)
-            }
+            (PAYLOAD, application_feedback::FORMAT) => match application_feedback::identifier(header) {
+                Some(bitrate::IDENTIFIER) => Packet::EstimatedBitrate(EstimatedBitrate::parse(header)?),
+                Some(decoder_state::IDENTIFIER) => Packet::DecoderState(DecoderState::parse(header)?),
+                _ => Packet::Opaque(Opaque::parse(header)),
+            },
             _ => Packet::Opaque(Opaque::parse(header)),
         })
     }
@@ -125,6 +132,7 @@ impl Packet {
             Packet::PictureLoss(packet) => packet.write(out),
             Packet::FullIntra(packet) => packet.write(out),
             Packet::EstimatedBitrate(packet) => packet.write(out),
+            Packet::DecoderState(packet) => packet.write(out),
             Packet::Opaque(packet) => packet.write(out),
         }
     }

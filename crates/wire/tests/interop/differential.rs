@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use rtcp_types::prelude::*;
-use rtcp_types::{PayloadFeedback, TransportFeedback, Twcc, TwccPacketStatus};
+use rtcp_types::{FciFeedbackPacketType, PayloadFeedback, RtcpParseError, TransportFeedback, Twcc, TwccPacketStatus};
+use thalweg_units::Span;
 use thalweg_wire::rtcp::twcc::{Feedback, Status};
-use thalweg_wire::rtcp::{self, Goodbye, Nack, NtpShort, NtpTime, Packet, PictureLoss};
+use thalweg_wire::rtcp::{self, DecoderState, Goodbye, Nack, NtpShort, NtpTime, Packet, PictureLoss};
 use thalweg_wire::rtcp::{FullIntra, IntraRequest, ReceiverReport, ReportBlock, SenderReport};
 use thalweg_wire::rtp;
 
@@ -72,6 +73,18 @@ fn their_status(status: &Status) -> TwccPacketStatus {
     match *status {
         Status::Arrived(delta) => TwccPacketStatus::Received { delta },
         Status::Missing | Status::Untimed => TwccPacketStatus::NotReceived,
+    }
+}
+
+/// An application's feedback as they hand it over: what follows the SSRCs.
+struct ApplicationFeedback<'a>(&'a [u8]);
+
+impl<'a> FciParser<'a> for ApplicationFeedback<'a> {
+    const PACKET_TYPE: FciFeedbackPacketType = FciFeedbackPacketType::PAYLOAD;
+    const FCI_FORMAT: u8 = 15;
+
+    fn parse(data: &'a [u8]) -> Result<Self, RtcpParseError> {
+        Ok(ApplicationFeedback(data))
     }
 }
 
@@ -171,6 +184,21 @@ proptest! {
         let fir = fir.sender_ssrc(sender_ssrc);
         prop_assert_eq!(theirs(&fir), ours(&intra));
         prop_assert_eq!(read(&theirs(&fir)), intra);
+    }
+
+    #[test]
+    fn decoder_states_are_feedback_of_an_application(
+        sender_ssrc: u32, media_ssrc: u32, frame: u32, current: u64, complete in prop::collection::vec(any::<u64>(), 0..256),
+    ) {
+        let states = complete.len();
+        let interarrival = Span::from_micros(337);
+        let message = DecoderState { sender_ssrc, media_ssrc, frame, fragment: 5, interarrival, current, complete };
+        let bytes = ours(&Packet::DecoderState(message));
+        let other = PayloadFeedback::parse(&bytes).unwrap();
+        prop_assert_eq!((other.sender_ssrc(), other.media_ssrc(), other.padding()), (sender_ssrc, media_ssrc, None));
+        let ApplicationFeedback(message) = other.parse_fci().unwrap();
+        prop_assert_eq!((&message[..4], message.len()), (&b"SLFY"[..], 24 + 8 * states));
+        prop_assert_eq!(&message[4..8], &frame.to_be_bytes()[..]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use thalweg_units::{Random, Seed};
 use thalweg_wire::ParseError;
 use thalweg_wire::rtcp::{self, Compound, Packet, ccfb, twcc};
-use thalweg_wire::rtp::{self, AbsoluteSendTime, PlayoutDelay, TransportSequence};
+use thalweg_wire::rtp::{self, AbsoluteSendTime, FragmentGrace, FrameStates, PlayoutDelay, TransportSequence};
 use thalweg_wire::rtx::Retransmission;
 use thalweg_wire::vp8::{Descriptor, assemble};
 
@@ -38,10 +38,23 @@ fn check_rtp(bytes: &[u8]) {
                 let _ = TransportSequence::parse(element.data).map(|value| value.to_bytes().unwrap());
                 let _ = AbsoluteSendTime::parse(element.data);
                 let _ = PlayoutDelay::parse(element.data).map(|value| value.to_bytes().unwrap());
+                check_functional(element.data);
             }
             check_payload(packet.payload);
         }
         Err(error) => check_error(error, bytes.len()),
+    }
+}
+
+fn check_functional(data: &[u8]) {
+    match FragmentGrace::parse(data) {
+        Ok(value) => assert_eq!(&value.to_bytes().unwrap()[..value.size()], data),
+        Err(ParseError::OutOfRange { found, least, most, .. }) => assert!(!(least..=most).contains(&found)),
+        Err(error) => panic!("{error} in {data:?}"),
+    }
+    match FrameStates::parse(data) {
+        Ok(value) => assert_eq!(&value.to_bytes()[..], data),
+        Err(_) => assert_ne!(data.len(), FrameStates::SIZE),
     }
 }
 
@@ -61,6 +74,7 @@ fn check_rtcp(bytes: &[u8]) {
     for packet in packets {
         match packet {
             Packet::Nack(nack) => assert!(nack.lost().count() >= nack.pairs.len()),
+            Packet::DecoderState(state) => assert!(36 + 8 * state.complete.len() <= bytes.len()),
             Packet::TransportFeedback(feedback) => {
                 let read = twcc::Reader::new().read(&feedback, 70_000);
                 assert_eq!(read.count(), feedback.statuses.len());
@@ -98,7 +112,12 @@ fn check_payload(bytes: &[u8]) {
 
 /// One packet of every kind we write, so that there is something to break where the corpora are not.
 fn own_packets() -> Vec<Vec<u8>> {
-    let elements = [rtp::Extension { id: 3, data: &[0, 1, 0x80, 5] }, rtp::Extension { id: 4, data: &[1, 2, 3] }];
+    let elements = [
+        rtp::Extension { id: 3, data: &[0, 1, 0x80, 5] },
+        rtp::Extension { id: 4, data: &[1, 2, 3] },
+        rtp::Extension { id: 5, data: &[0, 0x80, 0xe8, 0, 0, 0, 7, 0, 0, 0, 2] },
+        rtp::Extension { id: 6, data: &[0xab; 16] },
+    ];
     let block = rtp::ExtensionBuffer::of(&elements).unwrap();
     let header = rtp::Header { marker: true, payload_type: 96, sequence: 7, timestamp: 90_000, ssrc: 1 };
     let mut media = Vec::new();
@@ -136,6 +155,15 @@ fn own_packets() -> Vec<Vec<u8>> {
             sender_ssrc: 1,
             bitrate: thalweg_units::Rate::from_kbps(900),
             streams: vec![2],
+        }),
+        Packet::DecoderState(rtcp::DecoderState {
+            sender_ssrc: 1,
+            media_ssrc: 2,
+            frame: 7,
+            fragment: 1,
+            interarrival: thalweg_units::Span::from_micros(337),
+            current: 0x0123_4567_89ab_cdef,
+            complete: vec![3, 4],
         }),
         Packet::Application(rtcp::Application { subtype: 1, ssrc: 1, name: *b"name", data: vec![0; 8] }),
         Packet::Goodbye(rtcp::Goodbye { sources: vec![1], reason: Some(b"enough".to_vec()) }),

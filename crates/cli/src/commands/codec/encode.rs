@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         && let Some(picture) = clip.next_picture()?
     {
         let keyframe = arguments.keyframe_every.is_some_and(|every| number.is_multiple_of(every));
-        let plan = EncodePlan { targets: vec![target], keyframe, size: format.size, interval, may_drop: false };
+        let plan = EncodePlan { keyframe, ..EncodePlan::new(vec![target], format.size, interval) };
         let candidates = encoder.offer(Image::from(&*picture), &plan)?;
         let [candidate] = &candidates[..] else { bail!("picture {number} was not encoded") };
         writer.write(number, &candidate.data).with_context(|| arguments.out.display().to_string())?;

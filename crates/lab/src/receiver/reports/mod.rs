@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use thalweg_control::{Acknowledgement, Payload, SentPacket};
 use thalweg_sender::FeedbackStyle;
-use thalweg_sender::feedback::News;
+use thalweg_sender::feedback::{DecoderReport, News};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::rtcp::ccfb::{self, Ecn};
 use thalweg_wire::rtcp::{Packet, twcc};
@@ -33,6 +33,8 @@ pub struct Report {
     pub acknowledgements: Vec<Acknowledgement>,
     /// How long the newest packet's arrival was held back, where the format says so.
     pub hold: Option<Span>,
+    /// What the receiver says of its decoder along with it, if it keeps states.
+    pub decoder: Option<DecoderReport>,
     /// Its size on the wire: the datagram's bytes, SRTCP, UDP and IPv4.
     pub size: Bytes,
 }
@@ -41,14 +43,14 @@ impl Report {
     /// What the sender makes of news that are a report, out of a datagram of this size on the wire.
     pub(super) fn heard(news: News, size: Bytes) -> Option<Report> {
         match news {
-            News::Arrivals { acknowledgements, hold } => Some(Report { acknowledgements, hold, size }),
-            News::Missing(_) | News::KeyframeNeeded => None,
+            News::Arrivals { acknowledgements, hold } => Some(Report { acknowledgements, hold, decoder: None, size }),
+            News::Missing(_) | News::KeyframeNeeded | News::Decoder(_) => None,
         }
     }
 
     /// A report of the papers' idealised kind, which has no bytes.
     pub(super) fn told(acknowledgements: Vec<Acknowledgement>) -> Report {
-        Report { acknowledgements, hold: None, size: PER_PACKET_SIZE }
+        Report { acknowledgements, hold: None, decoder: None, size: PER_PACKET_SIZE }
     }
 }
 

@@ -16,7 +16,7 @@ fn sent(id: u64) -> SentPacket {
 
 /// What the sender hears of arrivals at these times, in order, and when each report left. Sizes are checked against the bytes.
 fn heard(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
-    let mut receiver = Receiver::new(style, clock_offset);
+    let mut receiver = Receiver::new(Default::default(), style, clock_offset);
     let mut twin = Reports::new(style, clock_offset);
     let mut heard = Vec::new();
     let mut ask = |receiver: &mut Receiver, twin: &mut Reports, until: Time| {
@@ -36,7 +36,7 @@ fn heard(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> 
     for &(at, id) in arrivals {
         ask(&mut receiver, &mut twin, at);
         twin.on_packet(at, &sent(id));
-        receiver.on_packet(at, &Packet { sent: sent(id), content: Content::Padding });
+        receiver.on_packet(at, &Packet { sent: sent(id), grace: Span::ZERO, content: Content::Padding });
     }
     ask(&mut receiver, &mut twin, Time::NEVER);
     heard

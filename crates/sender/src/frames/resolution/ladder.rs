@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn frame(bytes: u64) -> EncodedFrame {
-        EncodedFrame { size: Bytes::new(bytes), keyframe: false, quantizer: None, picture: Size::HD }
+        EncodedFrame { size: Bytes::new(bytes), keyframe: false, quantizer: None, picture: Size::HD, transition: None }
     }
 
     #[test]

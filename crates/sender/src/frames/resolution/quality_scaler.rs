@@ -262,6 +262,7 @@ mod tests {
                 keyframe: false,
                 quantizer: Some(quantizer),
                 picture: scaler.size(),
+                transition: None,
             });
             scaler.on_encoded(now, encoded.as_ref());
         }

@@ -110,7 +110,7 @@ impl Clip {
 
     fn plan(&self, targets: Vec<Target>) -> EncodePlan {
         let interval = self.format.interval();
-        EncodePlan { targets, keyframe: false, size: self.format.size, interval, may_drop: false }
+        EncodePlan::new(targets, self.format.size, interval)
     }
 
     fn seconds(&self) -> f64 {

@@ -1,0 +1,68 @@
+//! Guessing a quantiser from a smaller picture: what an encoder can do that codes once (Salsify section 5.3).
+
+use thalweg_units::{Bytes, Size};
+use thalweg_video::{Picture, scale};
+use thalweg_vp8::State;
+use thalweg_vp8::encode::{self, Analysis, Plan};
+
+use super::encoder::library;
+use super::settings::GUESS_SCALE;
+use super::{CODEC, to_image};
+use crate::seam::EncodeError;
+
+/// What the first guess begins at.
+const FIRST_QUANTIZER: u8 = 40;
+
+/// Codes the stream a second time at a fraction of its size, to see what quantiser its frames would take.
+#[derive(Debug)]
+pub(super) struct Guesser {
+    /// Of the small stream.
+    state: State,
+    quantizer: u8,
+    /// The state if the frame in question is sent.
+    next: Option<State>,
+}
+
+impl Default for Guesser {
+    fn default() -> Guesser {
+        Guesser { state: State::new(), quantizer: FIRST_QUANTIZER, next: None }
+    }
+}
+
+impl Guesser {
+    /// Guesses the quantiser at which `picture`, at `size`, would take `bytes`: the one at which the small picture takes its share
+    /// of them by pixels.
+    pub(super) fn guess(
+        &mut self,
+        picture: &Picture,
+        size: Size,
+        bytes: Bytes,
+        keyframe: bool,
+        settings: &encode::Settings,
+    ) -> Result<(), EncodeError> {
+        let side = |length: u16| (length / GUESS_SCALE).max(1);
+        let small_size = Size::new(side(size.width), side(size.height));
+        let refuse = || EncodeError::Size { codec: CODEC, size: small_size, range: "1x1 to 16383x16383".into() };
+        let small = to_image(&scale(picture, small_size)).ok_or_else(refuse)?;
+        let keyframe = keyframe || self.state.size() != Some(small.size());
+        let plan = if keyframe { Plan::key(self.quantizer) } else { Plan::inter(self.quantizer) };
+        let analysis = Analysis::new(&self.state, &small, &plan, settings).map_err(library)?;
+        let share = small_size.pixels() as f64 / size.pixels() as f64;
+        let coded = analysis.encode_about(bytes.scale(share).get() as usize, 0);
+        self.quantizer = coded.quantizer;
+        self.next = Some(coded.state);
+        Ok(())
+    }
+
+    /// The last guess.
+    pub(super) fn quantizer(&self) -> u8 {
+        self.quantizer
+    }
+
+    /// The frame in question was sent, or was not.
+    pub(super) fn commit(&mut self, sent: bool) {
+        if let Some(next) = self.next.take().filter(|_| sent) {
+            self.state = next;
+        }
+    }
+}

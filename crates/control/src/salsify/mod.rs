@@ -1,0 +1,164 @@
+//! Salsify's transport (Fouladi et al., NSDI 2018, section 3.2; sprout_ewma_salsify.md part A): how large the next frame may be.
+//!
+//! There is no window. The time between arrivals, less the time the sender itself let pass, says how long the path needs for a
+//! packet; what it does in 100 ms, less what is under way, is what the next frame may have.
+
+mod interarrival;
+mod outstanding;
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller};
+use crate::feedback::Feedback;
+use crate::packet::SentPacket;
+pub use interarrival::Grace;
+use interarrival::Interarrival;
+use outstanding::Outstanding;
+
+/// The parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// d: what is under way may take the path this long (section 3.2: 100 ms).
+    pub delay: Span,
+    /// alpha: how much a new time between arrivals counts (section 3.2: 0.1).
+    pub gain: f64,
+    /// MTU: the payload of a packet that the path is taken to carry in tau (the authors' 1400 bytes; a sender of smaller packets
+    /// says how small).
+    pub packet: Bytes,
+    /// Which of the sender's pauses are taken off.
+    pub grace: Grace,
+    /// What is under way for longer than this while nothing is acknowledged counts as lost. The paper does not say; without it
+    /// an outage leaves the sender silent for good (spec A6: 1 s).
+    pub forget_after: Span,
+    /// Count one packet more under way than there is, as the authors' code does (spec A3).
+    pub counts_one_more: bool,
+    /// The rate that stands in for the path's before anything arrived, for whoever asks for one. The size of a frame has no limit
+    /// until then (spec A6).
+    pub start: Rate,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            delay: Span::from_millis(100),
+            gain: 0.1,
+            packet: Bytes::new(1400),
+            grace: Grace::default(),
+            forget_after: Span::from_secs(1),
+            counts_one_more: false,
+            start: Rate::from_kbps(1000),
+        }
+    }
+}
+
+/// The least and the longest time between two packets (the authors' pacer: tau / 5 within 0.5 and 2 ms).
+const SPACING: (Span, Span) = (Span::from_micros(500), Span::from_millis(2));
+/// What a packet is on the wire beside its payload, for turning the spacing into a rate; the pacer waits as long for a packet with
+/// a few bytes more.
+const OVERHEAD: Bytes = Bytes::new(90);
+/// A rate no path of today exceeds: a tau of nothing would ask for any.
+const FASTEST: Rate = Rate::from_kbps(10_000_000);
+
+impl Config {
+    /// The transport before its first packet.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Salsify, ConfigError> {
+        for (name, value) in [("salsify.delay", self.delay), ("salsify.forget_after", self.forget_after)] {
+            if value <= Span::ZERO {
+                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as 100ms"));
+            }
+        }
+        if !(self.gain > 0.0 && self.gain <= 1.0) {
+            return Err(ConfigError::out_of_range("salsify.gain", self.gain, "above 0 and at most 1, such as 0.1"));
+        }
+        if self.packet == Bytes::ZERO {
+            return Err(ConfigError::out_of_range("salsify.packet", self.packet, "above 0, such as 1400B"));
+        }
+        if self.start == Rate::ZERO {
+            return Err(ConfigError::out_of_range("salsify.start", self.start, "above 0, such as 1Mbps"));
+        }
+        Ok(Salsify {
+            config: self,
+            interarrival: Interarrival::new(self.gain, self.grace),
+            told: None,
+            outstanding: Outstanding::new(self.forget_after),
+        })
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Salsify {
+    config: Config,
+    /// tau as this end makes it of reported arrivals.
+    interarrival: Interarrival,
+    /// tau as the receiver says.
+    told: Option<Span>,
+    outstanding: Outstanding,
+}
+
+impl Salsify {
+    /// tau: how long the path needs for a packet; `None` before anything arrived. The receiver's own if it says so.
+    pub fn interarrival(&self) -> Option<Span> {
+        self.told.or(self.interarrival.smoothed())
+    }
+
+    /// max_frame_size: MTU x (d / tau - N), the payload that may be added to what was sent; `None` before anything arrived, when
+    /// there is no limit.
+    pub fn max_frame_size(&self) -> Option<Bytes> {
+        let tau = self.interarrival()?.as_nanos() / 1000;
+        let fit = (self.config.delay.as_nanos() / 1000) / tau.max(1);
+        let under_way = self.outstanding.count() + u64::from(self.config.counts_one_more);
+        Some(self.config.packet * (fit as u64).saturating_sub(under_way))
+    }
+}
+
+impl Controller for Salsify {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.interarrival.on_feedback(feedback);
+        self.outstanding.on_feedback(feedback);
+    }
+
+    fn allowance(&self) -> Allowance {
+        let spacing = self.interarrival().map_or(SPACING.0, |tau| (tau / 5).clamp(SPACING.0, SPACING.1));
+        let rate = |span: Span| self.config.packet.per(span.max(Span::from_micros(1))).min(FASTEST);
+        Allowance {
+            capacity: self.interarrival().map_or(self.config.start, rate).max(Rate::from_kbps(1)),
+            frame: Some(self.max_frame_size().unwrap_or(Bytes::MAX)),
+            ..Allowance::of_rate((self.config.packet + OVERHEAD).per(spacing))
+        }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.interarrival.on_sent(packet);
+        self.outstanding.on_sent(packet);
+    }
+
+    fn on_interarrival(&mut self, _now: Time, interarrival: Span) {
+        self.told = Some(interarrival);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.outstanding.on_timeout(now);
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.outstanding.next_timeout()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(tau) = self.interarrival() {
+            see("tau ms", tau.as_millis_f64());
+        }
+        see("N packets", self.outstanding.count() as f64);
+        if let Some(size) = self.max_frame_size() {
+            see("max frame kB", size.as_f64() / 1000.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

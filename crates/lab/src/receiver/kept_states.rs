@@ -1,0 +1,228 @@
+//! A receiver that keeps its decoder's states (Salsify section 3.2; sprout_ewma_salsify.md A2).
+//!
+//! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a packet of a
+//! newer frame comes, an older one has had its chance. What the decoder is told to do is data ([`Moves`]); this follows hashes
+//! alone and so works the same for a model, which has no pictures.
+
+use std::collections::VecDeque;
+
+use thalweg_control::salsify::Grace;
+use thalweg_sender::frames::StateHash;
+use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_units::{Span, Time};
+use thalweg_wire::rtcp::DecoderState;
+use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
+
+use super::assembly::FrameInfo;
+use super::datagram::{MEDIA, RECEIVER};
+
+/// alpha: how much a new time between arrivals counts (section 3.2).
+const GAIN: f64 = 0.1;
+
+/// What a decoder is to do for a frame, in this order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moves {
+    /// Forget these states.
+    pub forget: Vec<StateHash>,
+    /// Go back to this state.
+    pub load: Option<StateHash>,
+    /// Decode this many of the frame's bytes; `None` for all.
+    pub length: Option<u32>,
+    /// Be in this state then, and keep it; `None` where the frame cannot be decoded as it was meant.
+    pub target: Option<StateHash>,
+}
+
+#[derive(Debug)]
+struct Partial {
+    template: Fragment,
+    received: Vec<Option<Fragment>>,
+}
+
+impl Partial {
+    fn is_whole(&self) -> bool {
+        self.received.iter().all(Option::is_some)
+    }
+
+    /// How many of the frame's bytes came without a gap.
+    fn prefix(&self) -> u32 {
+        self.received.iter().map_while(|fragment| *fragment).map(|fragment| fragment.length).sum()
+    }
+}
+
+/// Frames, states and the time between arrivals.
+#[derive(Debug)]
+pub(super) struct KeptStates {
+    config: KeptAtReceiver,
+    /// The frame that is expected, or in the making.
+    next_frame: u64,
+    partial: Option<Partial>,
+    current: StateHash,
+    /// The states that can be gone back to, the newest last.
+    kept: VecDeque<StateHash>,
+    /// tau in microseconds.
+    interarrival: f64,
+    last_arrival: Option<Time>,
+    /// The newest packet of a frame.
+    newest: Option<(u64, u16)>,
+    abandoned: VecDeque<u64>,
+}
+
+impl KeptStates {
+    pub(super) fn new(config: KeptAtReceiver) -> KeptStates {
+        KeptStates {
+            config,
+            next_frame: 0,
+            partial: None,
+            current: StateHash::UNKNOWN,
+            kept: VecDeque::new(),
+            interarrival: 0.0,
+            last_arrival: None,
+            newest: None,
+            abandoned: VecDeque::new(),
+        }
+    }
+
+    /// A packet arrived: the frames to decode now, in order, and how.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<(FrameInfo, Moves)> {
+        let fragment = match packet.content {
+            Content::Padding => None,
+            Content::Media { fragment, .. } | Content::Retransmission { fragment, .. } => Some(fragment),
+        };
+        // What comes too late to be decoded says nothing of the path either.
+        if fragment.is_some_and(|fragment| fragment.frame < self.next_frame) {
+            return Vec::new();
+        }
+        self.on_arrival(now, packet, fragment);
+        fragment.map_or_else(Vec::new, |fragment| self.on_fragment(fragment))
+    }
+
+    /// The time between arrivals, less the grace period, which comes by the header extension.
+    fn on_arrival(&mut self, now: Time, packet: &Packet, fragment: Option<Fragment>) {
+        let begins = fragment.is_none_or(|fragment| fragment.index == 0);
+        let counts = match self.config.grace {
+            Grace::EveryPacket => true,
+            Grace::FirstOfFrame => begins,
+            Grace::None => false,
+        };
+        let grace = if counts { read_grace(packet.grace, fragment) } else { Span::ZERO };
+        if let Some(last) = self.last_arrival {
+            let sample = (now - last - grace).max(Span::ZERO).as_nanos() as f64 / 1000.0;
+            self.interarrival += GAIN * (sample - self.interarrival);
+        }
+        self.last_arrival = Some(now);
+    }
+
+    fn on_fragment(&mut self, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
+        let mut ready = Vec::new();
+        if fragment.frame > self.next_frame {
+            ready.extend(self.give_up());
+            self.abandoned.extend(self.next_frame..fragment.frame);
+            self.current = StateHash::UNKNOWN;
+            self.next_frame = fragment.frame;
+        }
+        if let (None, Some(transition)) = (self.newest, fragment.transition)
+            && fragment.frame == 0
+        {
+            // Where every decoder begins.
+            self.current = transition.source;
+        }
+        self.newest = self.newest.max(Some((fragment.frame, fragment.index)));
+        let partial = self.partial.get_or_insert_with(|| Partial {
+            template: fragment,
+            received: vec![None; fragment.count.into()],
+        });
+        if let Some(place) = partial.received.get_mut(usize::from(fragment.index)) {
+            *place = Some(fragment);
+        }
+        if partial.is_whole() {
+            self.partial = None;
+            self.next_frame = fragment.frame + 1;
+            match self.moves(fragment) {
+                Some(moves) => ready.push((info(&fragment), moves)),
+                None => self.abandoned.push_back(fragment.frame),
+            }
+        }
+        ready
+    }
+
+    /// A newer frame begins: what came of the one in the making is decoded, for what it is worth.
+    fn give_up(&mut self) -> Option<(FrameInfo, Moves)> {
+        let partial = self.partial.take().filter(|_| self.config.shows_damage)?;
+        let prefix = partial.prefix();
+        if prefix == 0 {
+            return None;
+        }
+        self.next_frame = partial.template.frame + 1;
+        let moves = Moves { forget: Vec::new(), load: None, length: Some(prefix), target: None };
+        Some((info(&partial.template), moves))
+    }
+
+    /// How to decode a whole frame; `None` if it is not to be.
+    fn moves(&mut self, fragment: Fragment) -> Option<Moves> {
+        let Some(transition) = fragment.transition else {
+            self.current = StateHash::UNKNOWN;
+            return Some(Moves { forget: Vec::new(), load: None, length: None, target: None });
+        };
+        let position = self.kept.iter().position(|kept| *kept == transition.source);
+        let mut moves = Moves { forget: Vec::new(), load: None, length: None, target: None };
+        if !fragment.keyframe && position.is_none() {
+            // What it refers to never was, or is no longer.
+            self.current = StateHash::UNKNOWN;
+            return self.config.shows_damage.then_some(moves);
+        }
+        if self.current != transition.source {
+            moves.load = Some(transition.source);
+        }
+        // The sender codes from this state, so it will not go back behind it.
+        moves.forget.extend(self.kept.drain(..position.unwrap_or(0)));
+        if self.kept.len() >= self.config.most_states.max(2) {
+            moves.forget.extend(self.kept.pop_front());
+        }
+        self.current = transition.target;
+        self.kept.push_back(transition.target);
+        moves.target = Some(transition.target);
+        Some(moves)
+    }
+
+    /// The decoder did not get where a frame was to lead: the receiver says so.
+    pub(super) fn on_disagreement(&mut self, claimed: StateHash) {
+        self.current = StateHash::UNKNOWN;
+        self.kept.retain(|kept| *kept != claimed);
+    }
+
+    /// What goes along with a report; nothing before the first packet of a frame.
+    pub(super) fn report(&self) -> Option<DecoderState> {
+        let (frame, fragment) = self.newest?;
+        Some(DecoderState {
+            sender_ssrc: RECEIVER,
+            media_ssrc: MEDIA,
+            frame: frame as u32,
+            fragment,
+            interarrival: Span::from_micros(self.interarrival as i64),
+            current: self.current.0,
+            complete: self.kept.iter().map(|kept| kept.0).collect(),
+        })
+    }
+
+    pub(super) fn poll_abandoned(&mut self) -> Option<u64> {
+        self.abandoned.pop_front()
+    }
+}
+
+fn info(fragment: &Fragment) -> FrameInfo {
+    FrameInfo { frame: fragment.frame, picture: fragment.picture, captured: fragment.captured }
+}
+
+/// The grace period as it comes over the wire.
+fn read_grace(grace: Span, fragment: Option<Fragment>) -> Span {
+    let fragment = fragment.map(|fragment| FrameFragment {
+        frame: fragment.frame as u32,
+        fragment: fragment.index,
+        fragments: fragment.count,
+    });
+    let element = FragmentGrace { grace, fragment };
+    let read = element.to_bytes().ok().and_then(|bytes| FragmentGrace::parse(&bytes[..element.size()]).ok());
+    debug_assert!(read.is_some(), "{element:?} can be written and read");
+    read.map_or(Span::ZERO, |element| element.grace)
+}

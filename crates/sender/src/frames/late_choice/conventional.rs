@@ -1,0 +1,81 @@
+//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.3; spec A5).
+
+use thalweg_units::{ConfigError, Rate, Span, Time};
+
+/// The parameters, as the authors' code has them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct EachSecond {
+    /// How long a quantiser stays.
+    pub every: Span,
+    /// How much the newest rate counts in the average that it is compared with.
+    pub gain: f64,
+    /// The rate goes like the quantiser to minus this power.
+    pub exponent: f64,
+    /// The quantiser at first.
+    pub first: u8,
+}
+
+impl Default for EachSecond {
+    fn default() -> EachSecond {
+        EachSecond { every: Span::from_secs(1), gain: 0.8, exponent: 0.75, first: 64 }
+    }
+}
+
+impl EachSecond {
+    pub(super) fn build(&self) -> Result<Steps, ConfigError> {
+        if self.every <= Span::ZERO {
+            return Err(ConfigError::out_of_range("each_second.every", self.every, "longer than 0, such as 1s"));
+        }
+        for (name, value) in [("each_second.gain", self.gain), ("each_second.exponent", self.exponent)] {
+            if !(value > 0.0 && value <= 1.0) {
+                return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1"));
+            }
+        }
+        Ok(Steps { config: *self, quantizer: f64::from(self.first.clamp(1, 127)), average: None, next: Time::ZERO })
+    }
+}
+
+/// The quantiser of the second.
+#[derive(Debug, Clone)]
+pub(super) struct Steps {
+    config: EachSecond,
+    quantizer: f64,
+    average: Option<f64>,
+    next: Time,
+}
+
+impl Steps {
+    /// The quantiser now, where the path is believed to bear `rate`.
+    pub(super) fn quantizer(&mut self, now: Time, rate: Rate) -> u8 {
+        if now >= self.next {
+            self.next = now + self.config.every;
+            let rate = rate.as_bps_f64();
+            let average = self.average.unwrap_or(rate);
+            let change = ((rate - average) / average).clamp(-1.0, 1.5);
+            self.quantizer = if change < -0.99 {
+                127.0
+            } else {
+                (self.quantizer / libm::pow(1.0 + change, 1.0 / self.config.exponent)).clamp(1.0, 127.0)
+            };
+            self.average = Some(self.config.gain * rate + (1.0 - self.config.gain) * average);
+        }
+        libm::round(self.quantizer) as u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quantiser_follows_the_change_of_the_rate_once_a_second() {
+        let mut steps = EachSecond::default().build().unwrap();
+        assert_eq!(steps.quantizer(Time::ZERO, Rate::from_kbps(1000)), 64);
+        assert_eq!(steps.quantizer(Time::from_millis(900), Rate::from_kbps(500)), 64);
+        // Half the rate: 64 / 0.5^(4/3).
+        assert_eq!(steps.quantizer(Time::from_millis(1000), Rate::from_kbps(500)), 127);
+        // The average is 600 now; 1500 would be 1.5 more, and no more counts: 127 / 2.5^(4/3).
+        assert_eq!(steps.quantizer(Time::from_secs_f64(2.0), Rate::from_kbps(6000)), 37);
+    }
+}

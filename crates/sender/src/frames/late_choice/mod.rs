@@ -1,0 +1,228 @@
+//! Frames chosen after they were made (Salsify section 3): several candidates of a picture, and as late as possible the one that
+//! fits what the path has room for, or none.
+
+mod candidates;
+mod conventional;
+
+use alloc::vec::Vec;
+
+use thalweg_control::Feedback;
+use thalweg_units::{Bytes, ConfigError, Time};
+
+use super::plan::{EncodePlan, EncodedFrame};
+use super::policy::{FramePlan, FramePolicy, QueueVerdict, QueueView, View};
+use super::recovery::{self, Recovery};
+use super::safeguards::{self, Safeguards};
+use crate::event::Why;
+use crate::feedback::DecoderReport;
+use candidates::Aim;
+pub use candidates::{Around, Candidates, Fitting};
+pub use conventional::EachSecond;
+
+/// The parts.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// How much a frame may have.
+    pub room: Room,
+    /// What is made of a picture.
+    pub candidates: Candidates,
+    /// Which of those that fit is sent.
+    pub choice: Choice,
+    /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section 3.2: 4; the
+    /// authors' code: 3).
+    pub most_skips: u32,
+    /// How many candidates are coded at a time.
+    pub cores: u8,
+    /// How the sender recovers from a loss.
+    pub recovery: recovery::Config,
+    /// When the queue is thrown away; a pause is never needed, since nothing is queued that does not fit.
+    pub safeguards: safeguards::Config,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            room: Room::default(),
+            candidates: Candidates::default(),
+            choice: Choice::default(),
+            most_skips: 4,
+            cores: 2,
+            recovery: recovery::Config::KeptStates(recovery::kept_states::Config::default()),
+            safeguards: safeguards::Config::NONE,
+        }
+    }
+}
+
+/// How much a frame may have.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Room {
+    /// What the controller allows a frame, less what waits to leave: Salsify's max_frame_size. Of a controller that has a window
+    /// instead: what of it is not in flight.
+    #[default]
+    Controller,
+    /// What the pacer sends in so many intervals of the camera, less what waits: for a flow whose filler keeps the window full.
+    Intervals(f64),
+}
+
+impl Room {
+    fn of(self, view: &View) -> Bytes {
+        let allowance = &view.allowance;
+        match self {
+            Room::Controller => {
+                let window = || allowance.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
+                allowance.frame.unwrap_or_else(window).saturating_sub(view.queue.bytes)
+            }
+            Room::Intervals(intervals) => {
+                let wire = view.pacing.over(view.interval.scale(intervals)).saturating_sub(view.queue.bytes);
+                wire.scale(view.payload_share)
+            }
+        }
+    }
+}
+
+/// Which of the candidates that fit is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Choice {
+    /// The largest, as the authors' code has it.
+    #[default]
+    Largest,
+    /// The first in the order they were asked for, the best, as the paper has it: the same, unless the better one is smaller.
+    First,
+    /// The first, whether it fits or not: what a codec that cannot go back has to send.
+    WhateverWasMade,
+}
+
+impl Config {
+    /// The policy before the first picture.
+    ///
+    /// # Errors
+    /// When a part's parameter is out of range.
+    pub fn build(&self) -> Result<LateChoice, ConfigError> {
+        if let Room::Intervals(intervals) = self.room
+            && !(intervals > 0.0 && intervals.is_finite())
+        {
+            return Err(ConfigError::out_of_range("late_choice.room.intervals", intervals, "above 0, such as 1"));
+        }
+        if self.cores == 0 {
+            return Err(ConfigError::out_of_range("late_choice.cores", self.cores, "1 or more, such as 2"));
+        }
+        Ok(LateChoice {
+            room: self.room,
+            aim: self.candidates.build()?,
+            choice: self.choice,
+            most_skips: self.most_skips,
+            cores: self.cores,
+            recovery: self.recovery.build()?,
+            safeguards: self.safeguards.build()?,
+            skips: 0,
+            last_room: Bytes::ZERO,
+        })
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct LateChoice {
+    room: Room,
+    aim: Aim,
+    choice: Choice,
+    most_skips: u32,
+    cores: u8,
+    recovery: Recovery,
+    safeguards: Safeguards,
+    /// Pictures in a row that were not sent.
+    skips: u32,
+    last_room: Bytes,
+}
+
+impl LateChoice {
+    /// Whether one more picture may go unsent.
+    fn may_skip(&mut self) -> bool {
+        let may = self.skips < self.most_skips;
+        self.skips += u32::from(may);
+        may
+    }
+}
+
+impl FramePolicy for LateChoice {
+    fn plan(&mut self, view: &View) -> FramePlan {
+        let room = self.room.of(view);
+        self.last_room = room;
+        // A codec that codes once has to know before whether there is room for anything.
+        if self.choice == Choice::WhateverWasMade
+            && room == Bytes::ZERO
+            && self.aim.depends_on_room()
+            && self.may_skip()
+        {
+            return FramePlan::Skip(Why::NoCandidateFits);
+        }
+        let targets = self.aim.targets(view, room);
+        let mut plan = EncodePlan { cores: self.cores, ..EncodePlan::new(targets, view.source, view.interval) };
+        self.recovery.plan(view.now, view.next_frame, &mut plan);
+        FramePlan::Encode(plan)
+    }
+
+    fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
+        let room = self.room.of(view);
+        self.last_room = room;
+        let sizes: Vec<Bytes> = candidates.iter().map(|candidate| candidate.size).collect();
+        let fitting = (0..sizes.len()).filter(|index| sizes[*index] <= room);
+        let chosen = match self.choice {
+            Choice::WhateverWasMade => (!sizes.is_empty()).then_some(0),
+            Choice::First => fitting.min(),
+            Choice::Largest => fitting.max_by_key(|index| sizes[*index]),
+        };
+        if chosen.is_some() || candidates.is_empty() || self.may_skip() {
+            return chosen;
+        }
+        (0..sizes.len()).min_by_key(|index| sizes[*index])
+    }
+
+    fn on_queued(&mut self, _now: Time, frame: u64, encoded: &EncodedFrame, packets: u16) {
+        self.skips = 0;
+        self.aim.on_queued(encoded);
+        self.recovery.on_queued(frame, encoded, packets);
+    }
+
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.recovery.on_feedback(feedback);
+    }
+
+    fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
+        self.recovery.on_decoder(now, report);
+    }
+
+    fn on_flushed(&mut self, now: Time) -> bool {
+        self.recovery.on_flushed(now)
+    }
+
+    fn is_recovering(&self, now: Time) -> bool {
+        self.recovery.is_recovering(now)
+    }
+
+    fn poll_forgotten(&mut self) -> Option<u64> {
+        self.recovery.poll_forgotten()
+    }
+
+    fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
+        self.safeguards.on_queue(now, queue)
+    }
+
+    fn next_timeout(&self, queue: &QueueView) -> Time {
+        self.safeguards.next_timeout(queue)
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        // Before anything arrived there is room for everything.
+        if self.last_room < Bytes::new(1 << 32) {
+            see("room kB", self.last_room.as_f64() / 1000.0);
+        }
+        see("skips", f64::from(self.skips));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+use super::*;
+use crate::frames::plan::Target;
+use crate::frames::policy::Occasion;
+use thalweg_control::Allowance;
+use thalweg_units::{Rate, Size, Span};
+
+fn view(room: u64) -> View {
+    View {
+        now: Time::from_millis(100),
+        occasion: Occasion::CameraRead,
+        allowance: Allowance { frame: Some(Bytes::new(room)), ..Allowance::of_rate(Rate::from_kbps(4000)) },
+        pacing: Rate::from_kbps(4000),
+        srtt: Span::from_millis(50),
+        in_flight: Bytes::ZERO,
+        queue: QueueView { bytes: Bytes::ZERO, packets: 0, oldest: None },
+        picture_age: Span::ZERO,
+        interval: Span::from_millis(25),
+        source: Size::HD,
+        next_frame: 0,
+        payload_share: 0.8,
+        keyframe_due: false,
+    }
+}
+
+fn made(size: u64, quantizer: u8) -> EncodedFrame {
+    EncodedFrame {
+        size: Bytes::new(size),
+        keyframe: false,
+        quantizer: Some(quantizer),
+        picture: Size::HD,
+        transition: None,
+    }
+}
+
+fn targets(policy: &mut LateChoice, room: u64) -> Vec<Target> {
+    match policy.plan(&view(room)) {
+        FramePlan::Encode(plan) => plan.targets,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_candidates_are_a_step_better_and_a_step_worse_than_the_last_one_sent() {
+    let mut policy = Config::default().build().unwrap();
+    for (last, better, worse) in [(64, 47, 87), (10, 3, 33), (110, 93, 127)] {
+        policy.on_queued(Time::ZERO, 0, &made(1000, last), 1);
+        assert_eq!(targets(&mut policy, 0), [Target::Quantizer(better), Target::Quantizer(worse)]);
+    }
+}
+
+#[test]
+fn the_largest_that_fits_what_there_is_room_for_now_is_sent() {
+    let mut policy = Config::default().build().unwrap();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    assert_eq!(policy.choose(&view(9000), &candidates), Some(0));
+    assert_eq!(policy.choose(&view(8999), &candidates), Some(1));
+    assert_eq!(policy.choose(&view(3999), &candidates), None);
+    let mut waits = view(9000);
+    waits.queue = QueueView { bytes: Bytes::new(1), packets: 1, oldest: Some(Time::ZERO) };
+    assert_eq!(policy.choose(&waits, &candidates), Some(1), "what waits to leave has its part of the room");
+}
+
+#[test]
+fn after_four_pictures_that_did_not_fit_the_smallest_is_sent_all_the_same() {
+    let mut policy = Config::default().build().unwrap();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    let choices: Vec<_> = (0..6)
+        .map(|frame| {
+            let choice = policy.choose(&view(0), &candidates);
+            if let Some(index) = choice {
+                policy.on_queued(Time::ZERO, frame, &candidates[index], 4);
+            }
+            choice
+        })
+        .collect();
+    assert_eq!(choices, [None, None, None, None, Some(1), None]);
+}
+
+#[test]
+fn a_codec_that_codes_once_sends_what_it_made_and_codes_nothing_without_room() {
+    let config = Config { choice: Choice::WhateverWasMade, candidates: Candidates::Guess, ..Config::default() };
+    let mut policy = config.build().unwrap();
+    assert_eq!(targets(&mut policy, 5000), [Target::Guess(Bytes::new(5000))]);
+    assert_eq!(policy.choose(&view(100), &[made(5500, 60)]), Some(0));
+    let plans: Vec<bool> = (0..5).map(|_| matches!(policy.plan(&view(0)), FramePlan::Skip(_))).collect();
+    assert_eq!(plans, [true, true, true, true, false]);
+}
+
+#[test]
+fn frames_may_be_asked_to_fit_what_the_pacer_sends_in_an_interval() {
+    let shares = Fitting { shares: alloc::vec![1.0, 0.4], least: Bytes::new(1000) };
+    let config = Config { room: Room::Intervals(2.0), candidates: Candidates::Fitting(shares), ..Config::default() };
+    let mut policy = config.build().unwrap();
+    // 4 Mbps in 50 ms are 25,000 bytes, of which 0.8 are payload.
+    assert_eq!(targets(&mut policy, 0), [Target::Size(Bytes::new(20_000)), Target::Size(Bytes::new(8000))]);
+    let mut full = view(0);
+    full.queue = QueueView { bytes: Bytes::new(24_900), packets: 20, oldest: Some(Time::ZERO) };
+    assert_eq!(policy.choose(&full, &[made(20_000, 40), made(90, 80)]), None);
+    assert_eq!(policy.choose(&full, &[made(20_000, 40), made(80, 80)]), Some(1));
+}
+
+#[test]
+fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
+    let message = |config: Config| alloc::string::ToString::to_string(&config.build().unwrap_err());
+    assert!(message(Config { cores: 0, ..Config::default() }).contains("such as 2"));
+    assert!(message(Config { room: Room::Intervals(f64::NAN), ..Config::default() }).contains("NaN"));
+    let none = Candidates::Fitting(Fitting { shares: Vec::new(), ..Fitting::default() });
+    assert!(message(Config { candidates: none, ..Config::default() }).contains("[1.0, 0.5]"));
+}

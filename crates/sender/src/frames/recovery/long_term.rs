@@ -1,0 +1,129 @@
+//! Recovery that an unmodified decoder can follow: from pictures in its long-term buffers.
+//!
+//! Of VP8's golden frame and alternative reference one holds a picture that the receiver is known to have. A frame on its way is kept
+//! in the other; once it is known to have come, they change places. After a loss frames refer to the acknowledged picture
+//! alone, until [`RECOVERY_TIME`](super::RECOVERY_TIME) has passed without another: what was lost in between, nobody misses.
+//! Reports of arrivals are all that this needs to know.
+
+use thalweg_control::Feedback;
+use thalweg_units::{ConfigError, Span, Time};
+
+use super::RECOVERY_TIME;
+use super::deliveries::Deliveries;
+use crate::frames::plan::{Basis, Buffers, LongTerm};
+
+/// The parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// How long after a loss frames refer to acknowledged pictures only.
+    pub recovery_time: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { recovery_time: RECOVERY_TIME }
+    }
+}
+
+impl Config {
+    /// The bookkeeping before the first frame.
+    ///
+    /// # Errors
+    /// When the time is below zero.
+    pub fn build(self) -> Result<LongTermBuffers, ConfigError> {
+        if self.recovery_time < Span::ZERO {
+            return Err(ConfigError::out_of_range(
+                "long_term.recovery_time",
+                self.recovery_time,
+                "0 or more, such as 5s",
+            ));
+        }
+        Ok(LongTermBuffers {
+            config: self,
+            deliveries: Deliveries::default(),
+            latest: None,
+            acknowledged: None,
+            candidate: None,
+            planned: None,
+            recovering_until: Time::ZERO,
+        })
+    }
+}
+
+/// What is in the decoder's buffers.
+#[derive(Debug, Clone)]
+pub struct LongTermBuffers {
+    config: Config,
+    deliveries: Deliveries,
+    /// The last frame sent.
+    latest: Option<u64>,
+    /// A buffer and the frame the receiver is known to have in it.
+    acknowledged: Option<(LongTerm, u64)>,
+    /// A buffer and the frame on its way into it.
+    candidate: Option<(LongTerm, u64)>,
+    planned: Option<Buffers>,
+    recovering_until: Time,
+}
+
+impl LongTermBuffers {
+    /// What the next frame is to refer to; `None` for a keyframe.
+    pub fn basis(&mut self, now: Time) -> Option<Basis> {
+        let recovering = self.is_recovering(now);
+        let long_term = self.acknowledged;
+        self.planned = match (self.latest, recovering, long_term) {
+            (None, _, _) | (_, true, None) => None,
+            (Some(_), _, _) => Some(Buffers {
+                last: !recovering,
+                long_term,
+                kept_in: long_term.filter(|_| self.candidate.is_none()).map(|(buffer, _)| buffer.other()),
+            }),
+        };
+        self.planned.map(Basis::Buffers)
+    }
+
+    /// Whether a loss was seen not long ago.
+    pub fn is_recovering(&self, now: Time) -> bool {
+        now < self.recovering_until
+    }
+
+    /// Something was lost.
+    pub fn on_loss(&mut self, now: Time) {
+        self.recovering_until = now + self.config.recovery_time;
+    }
+
+    /// A frame was queued on the planned basis, or as a keyframe.
+    pub fn on_queued(&mut self, frame: u64, keyframe: bool, packets: u16) {
+        let planned = self.planned.take().filter(|_| !keyframe);
+        match planned {
+            Some(Buffers { kept_in, .. }) => self.candidate = kept_in.map(|buffer| (buffer, frame)).or(self.candidate),
+            None => {
+                // A keyframe is in every buffer, once it has come.
+                self.acknowledged = None;
+                self.candidate = Some((LongTerm::Golden, frame));
+            }
+        }
+        let needs = planned
+            .and_then(|planned| if planned.last { self.latest } else { planned.long_term.map(|(_, frame)| frame) });
+        self.deliveries.on_queued(frame, needs, packets);
+        self.latest = Some(frame);
+    }
+
+    /// It became known what packets arrived.
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if self.deliveries.on_feedback(feedback) {
+            self.on_loss(feedback.now);
+        }
+        let Some((buffer, frame)) = self.candidate else { return };
+        match self.deliveries.verdict(frame) {
+            Some(true) => {
+                self.acknowledged = Some((buffer, frame));
+                self.candidate = None;
+                self.deliveries.forget_before(frame);
+            }
+            Some(false) => self.candidate = None,
+            // If it is lost, the first frame decoded after it will tell.
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Salsify (Fouladi et al., NSDI 2018; sprout_ewma_salsify.md), its ablations, and its frames under Vidaptive.
+
+use alloc::string::String;
+
+use thalweg_control::salsify::{self, Grace};
+use thalweg_units::{Bytes, Span};
+
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, KeptAtReceiver, ReceiverKind, Scheme, vidaptive};
+use crate::frames::late_choice::{self, Candidates, Choice, EachSecond, Fitting, Room};
+use crate::frames::recovery::{self, kept_states, long_term};
+use crate::frames::safeguards;
+use crate::pacing;
+use crate::packet::PacketSizes;
+
+/// What the header extension adds to every packet (fragment and grace period, 12 bytes) and to a frame's first (two hashes, 16).
+fn packets() -> PacketSizes {
+    let usual = PacketSizes::default();
+    PacketSizes { overhead: usual.overhead + Bytes::new(12), states: Bytes::new(16), ..usual }
+}
+
+/// Two candidates at a time, and the receiver keeps states.
+pub(super) fn two_cores() -> Scheme {
+    let packets = packets();
+    Scheme {
+        name: String::new(),
+        controller: ControllerConfig::Salsify(salsify::Config { packet: packets.max_payload, ..Default::default() }),
+        pacing: pacing::Config::default(),
+        filler: None,
+        frames: FramesConfig::LateChoice(late_choice::Config::default()),
+        repair: None,
+        feedback: FeedbackStyle::PerPacket,
+        receiver: ReceiverKind::KeepsStates(KeptAtReceiver::default()),
+        packets,
+    }
+}
+
+/// With its frame policy changed.
+fn with_frames(change: impl Fn(&mut late_choice::Config)) -> Scheme {
+    let mut scheme = two_cores();
+    if let FramesConfig::LateChoice(frames) = &mut scheme.frames {
+        change(frames);
+    }
+    scheme
+}
+
+/// One candidate after the other.
+pub(super) fn one_core() -> Scheme {
+    with_frames(|frames| frames.cores = 1)
+}
+
+/// The sender's pauses count as the path's.
+pub(super) fn no_grace() -> Scheme {
+    let scheme = two_cores();
+    let ControllerConfig::Salsify(config) = scheme.controller else { return scheme };
+    Scheme {
+        controller: ControllerConfig::Salsify(salsify::Config { grace: Grace::None, ..config }),
+        receiver: ReceiverKind::KeepsStates(KeptAtReceiver { grace: Grace::None, ..Default::default() }),
+        ..scheme
+    }
+}
+
+/// An ordinary receiver can follow: what it acknowledged is in its golden and altref frames. It says what arrived, no more.
+pub(super) fn standard_decoder() -> Scheme {
+    let frames = |frames: &mut late_choice::Config| {
+        frames.recovery = recovery::Config::LongTerm(long_term::Config::default());
+    };
+    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(frames) }
+}
+
+/// A codec that codes once, without knowing beforehand how large a frame will be, and cannot go back.
+pub(super) fn conventional_codec() -> Scheme {
+    let frames = |frames: &mut late_choice::Config| {
+        frames.candidates = Candidates::Guess;
+        frames.choice = Choice::WhateverWasMade;
+        frames.recovery = recovery::Config::Keyframe;
+        frames.cores = 1;
+    };
+    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(frames) }
+}
+
+/// And one quantiser for each second.
+pub(super) fn conventional_transport_and_codec() -> Scheme {
+    let frames = |frames: &mut late_choice::Config| {
+        frames.candidates = Candidates::EachSecond(EachSecond::default());
+        frames.choice = Choice::WhateverWasMade;
+        frames.recovery = recovery::Config::Keyframe;
+        frames.cores = 1;
+    };
+    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(frames) }
+}
+
+/// Vidaptive's window, pacing and dummies; a frame has what the pacer sends in an interval, less what waits. What is hopeless is
+/// thrown away as there, but costs no keyframe.
+pub(super) fn under_vidaptive() -> Scheme {
+    Scheme {
+        frames: FramesConfig::LateChoice(late_choice::Config {
+            room: Room::Intervals(1.0),
+            candidates: Candidates::Fitting(Fitting::default()),
+            recovery: recovery::Config::KeptStates(kept_states::Config::default()),
+            safeguards: safeguards::Config { pause: None, reset: Some(Span::from_secs(1)), ..safeguards::Config::NONE },
+            ..late_choice::Config::default()
+        }),
+        repair: None,
+        receiver: ReceiverKind::KeepsStates(KeptAtReceiver::default()),
+        packets: packets(),
+        ..vidaptive::over_copa()
+    }
+}

@@ -1,0 +1,41 @@
+//! The header extensions a sender uses, each an element's data.
+
+mod fragment_grace;
+mod frame_states;
+mod playout_delay;
+mod send_time;
+mod transport_sequence;
+
+pub use fragment_grace::{FragmentGrace, FrameFragment};
+pub use frame_states::FrameStates;
+pub use playout_delay::PlayoutDelay;
+pub use send_time::AbsoluteSendTime;
+pub use transport_sequence::{FeedbackRequest, TransportSequence};
+
+use crate::ParseError;
+
+/// The names extensions are negotiated by in SDP.
+pub mod uri {
+    /// Transport-wide sequence number, feedback at the receiver's pace ([`super::TransportSequence`] without a
+    /// request).
+    pub const TRANSPORT_CC_01: &str = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
+    /// Transport-wide sequence number with feedback on request.
+    pub const TRANSPORT_CC_02: &str = "http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02";
+    /// [`super::AbsoluteSendTime`].
+    pub const ABSOLUTE_SEND_TIME: &str = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time";
+    /// [`super::PlayoutDelay`].
+    pub const PLAYOUT_DELAY: &str = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay";
+    /// The media section a packet belongs to, as text (RFC 9143).
+    pub const MID: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
+    /// The encoding a packet belongs to, as text (RFC 8852).
+    pub const RID: &str = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id";
+    /// [`super::FragmentGrace`]. This name and the next are of this project's making and registered nowhere: an end
+    /// that does not know them leaves them out of its answer, and they are then not sent.
+    pub const FRAGMENT_GRACE: &str = "urn:x-thalweg:rtp-hdrext:fragment-grace";
+    /// [`super::FrameStates`].
+    pub const FRAME_STATES: &str = "urn:x-thalweg:rtp-hdrext:frame-states";
+}
+
+fn wrong_length(what: &'static str, data: &[u8], least: u64, most: u64) -> ParseError {
+    ParseError::OutOfRange { what, at: 0, found: data.len() as u64, least, most }
+}

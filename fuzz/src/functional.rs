@@ -1,0 +1,56 @@
+//! What functional video says in header extensions and in RTCP.
+
+use thalweg_wire::ParseError;
+use thalweg_wire::rtcp::{self, Packet};
+use thalweg_wire::rtp::{FragmentGrace, FrameStates};
+
+use crate::rtcp::{feedback, survive};
+
+/// Takes the bytes for each element, and for what follows the identifier of a decoder's state. Whether they are one is
+/// told by a few lengths and comparisons, and the parsers must say the same.
+pub fn functional(data: &[u8]) {
+    elements(data);
+    decoder_state(data);
+}
+
+/// The elements' data, which comes back to the byte.
+pub(crate) fn elements(data: &[u8]) {
+    let is_grace = data.len() == 3 || data.len() == 11 && data[7..9] < data[9..];
+    match FragmentGrace::parse(data) {
+        Ok(grace) => assert_eq!(grace.to_bytes().as_ref().map(|bytes| &bytes[..grace.size()]), Ok(data)),
+        Err(error) => assert!(!is_grace && is_true(error)),
+    }
+    match FrameStates::parse(data) {
+        Ok(states) => assert_eq!(&states.to_bytes()[..], data),
+        Err(error) => assert!(data.len() != 16 && is_true(error)),
+    }
+}
+
+fn decoder_state(data: &[u8]) {
+    let body = [&[0, 0, 0, 1, 0, 0, 0, 2][..], b"SLFY", data].concat();
+    let whole = &data[..data.len().min(4 * 65_532) / 4 * 4];
+    let count = whole.get(7).map_or(0, |count| usize::from(*count));
+    match rtcp::parse(&feedback(206, 15, &body)) {
+        Ok(packets) => {
+            let [Packet::DecoderState(state)] = &packets[..] else { panic!("{packets:?}") };
+            assert_eq!(state.complete.len(), count);
+            let read = [state.current].into_iter().chain(state.complete.iter().copied());
+            assert!(
+                read.eq(whole[12..]
+                    .chunks(8)
+                    .take(1 + count)
+                    .map(|bytes| { u64::from_be_bytes(bytes.try_into().expect("a state is whole")) }))
+            );
+            survive(&packets);
+        }
+        Err(error) => assert!(whole.len() < 20 + 8 * count && is_true(error)),
+    }
+}
+
+/// Whether an error says of a value that it is not in a range it is indeed not in.
+fn is_true(error: ParseError) -> bool {
+    match error {
+        ParseError::Short { needed, found, .. } => found < needed,
+        ParseError::OutOfRange { found, least, most, .. } => !(least..=most).contains(&found),
+    }
+}

@@ -76,7 +76,7 @@ impl Scatter {
         let (worst, best) = (ssims().fold(f64::INFINITY, f64::min), ssims().fold(f64::NEG_INFINITY, f64::max));
         let bottom = HEIGHT - BOTTOM;
         // Reversed: the quickest is on the right.
-        let x = Scale::logarithmic(low / 1.8, high * 1.4, WIDTH - RIGHT, LEFT);
+        let x = Scale::logarithmic(low / 2.0, high * 1.8, WIDTH - RIGHT, LEFT);
         let y = Scale::linear((worst - 0.5).floor(), (best + 0.5).ceil(), bottom, TOP);
         let title = escape(&self.title);
         let mut svg = String::new();

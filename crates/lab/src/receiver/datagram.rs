@@ -48,9 +48,7 @@ impl Ear {
     /// A packet arrived.
     pub(super) fn on_packet(&mut self, packet: &Packet) {
         self.sent.newest = self.sent.newest.max(Some(packet.sent.id));
-        if let Content::Media { sequence, fragment } | Content::Retransmission { of: sequence, fragment } =
-            packet.content
-        {
+        if let Content::Media { sequence, fragment } | Content::Retransmission { of: sequence, fragment } = packet.content {
             self.sent.media = self.sent.media.max(Some(sequence));
             self.sent.frame = self.sent.frame.max(Some(fragment.frame));
         }

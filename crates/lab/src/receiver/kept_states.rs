@@ -128,9 +128,10 @@ impl KeptStates {
             self.current = transition.source;
         }
         self.newest = self.newest.max(Some((fragment.frame, fragment.index)));
-        let partial = self
-            .partial
-            .get_or_insert_with(|| Partial { template: fragment, received: vec![None; fragment.count.into()] });
+        let partial = self.partial.get_or_insert_with(|| Partial {
+            template: fragment,
+            received: vec![None; fragment.count.into()],
+        });
         if let Some(place) = partial.received.get_mut(usize::from(fragment.index)) {
             *place = Some(fragment);
         }

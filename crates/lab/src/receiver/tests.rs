@@ -1,6 +1,6 @@
 use super::*;
-use thalweg_control::{PacketId, SentPacket};
 use thalweg_sender::{Content, Fragment};
+use thalweg_control::{PacketId, SentPacket};
 use thalweg_units::Bytes;
 
 /// Media packet `sequence` is a fragment of the frame begun by `begin`, which has `count`.

@@ -8,8 +8,8 @@ use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, Output, Scheme};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
-use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
+use thalweg_video::source::Format;
 
 use super::SimulateError;
 use super::frames::Frames;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use thalweg_units::Seed;
 use thalweg_video::Picture;
 use thalweg_video::source::{
-    Ffmpeg, Format, ForthAndBack, Recent, Replay, Resized, Scene, SceneConfig, Source, SourceError, Y4mReader,
+    Ffmpeg, Format, ForthAndBack, Recent, Replay, Resized, Retimed, Scene, SceneConfig, Source, SourceError, Y4mReader,
 };
 
 use crate::scenario::Video;
@@ -35,7 +35,11 @@ impl Footage {
         let own = clip.format();
         let size = video.size.unwrap_or(own.size);
         let clip: Box<dyn Replay> = if size == own.size { clip } else { Box::new(Resized::new(clip, size)) };
-        Ok(Footage { pictures: Recent::new(clip, KEPT), format: Format { size, ..own } })
+        let rate = video.scene_format().frame_rate;
+        let retime = video.retimed && own.frame_rate != rate;
+        let clip: Box<dyn Replay> = if retime { Box::new(Retimed::new(clip, rate)?) } else { clip };
+        let format = clip.format();
+        Ok(Footage { pictures: Recent::new(clip, KEPT), format })
     }
 
     /// Size and rate, after scaling.
@@ -94,5 +98,33 @@ impl Clip {
                 Clip::Streamed(Box::new(Ffmpeg::open(name)?))
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Size;
+
+    #[test]
+    fn a_file_is_shown_at_another_rate_only_if_it_is_to_be() {
+        let path = std::env::temp_dir().join(format!("thalweg-retimed-{}.y4m", std::process::id()));
+        let mut clip = b"YUV4MPEG2 W16 H16 F30:1 Ip A1:1 C420\n".to_vec();
+        for luma in [40u8, 80, 120] {
+            clip.extend_from_slice(b"FRAME\n");
+            clip.extend(std::iter::repeat_n(luma, 256).chain(std::iter::repeat_n(128, 128)));
+        }
+        std::fs::write(&path, clip).unwrap();
+        let video =
+            |retimed| Video { retimed, source: path.display().to_string(), ..Video::scene(Size::new(16, 16), 60) };
+        let lumas = |retimed| -> (u32, Vec<u8>) {
+            let mut footage = Footage::open(&video(retimed), Seed::new(1)).unwrap();
+            let numbers = 0..6;
+            let lumas = numbers.map(|number| footage.picture(number).unwrap().unwrap().data()[0]).collect();
+            (footage.format().frame_rate.0, lumas)
+        };
+        assert_eq!(lumas(false), (30, vec![40, 80, 120, 80, 40, 80]));
+        assert_eq!(lumas(true), (60, vec![40, 40, 80, 80, 120, 120]));
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -94,6 +94,9 @@ pub struct Video {
     /// Pictures a second of the built-in scene.
     #[serde(default = "thirty")]
     pub frame_rate: u32,
+    /// Whether a file is shown at that rate too, by repeating pictures or leaving some out, instead of at its own.
+    #[serde(default)]
+    pub retimed: bool,
 }
 
 fn thirty() -> u32 {
@@ -103,7 +106,7 @@ fn thirty() -> u32 {
 impl Video {
     /// The built-in scene.
     pub fn scene(size: Size, frame_rate: u32) -> Video {
-        Video { source: "scene".into(), size: Some(size), frame_rate }
+        Video { source: "scene".into(), size: Some(size), frame_rate, retimed: false }
     }
 
     /// Size and rate of the built-in scene, and of what a model is told it sees.

@@ -14,7 +14,8 @@ pub(super) struct Pictures {
     /// The size to make the video, such as 1280x720 or 720p
     #[arg(long)]
     size: Option<Size>,
-    /// Pictures a second of the built-in scene; 30, or as many as a paper's figure has, when absent
+    /// Pictures a second, of a file by repeating some or leaving some out; when absent as many as a paper's figure has, or else 30 of
+    /// the built-in scene and a file's own
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: Option<u32>,
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent vp8, and functional for what needs it
@@ -47,12 +48,13 @@ impl Pictures {
     }
 
     pub(super) fn video(&self) -> Video {
-        Video { source: self.video.clone(), size: self.size, frame_rate: self.frame_rate.unwrap_or(30) }
+        let (source, retimed) = (self.video.clone(), self.frame_rate.is_some());
+        Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
     }
 
     /// The same, with this many pictures a second unless another number was asked for.
-    pub(super) fn at(&self, frame_rate: u32) -> Pictures {
-        Pictures { frame_rate: self.frame_rate.or(Some(frame_rate)), ..self.clone() }
+    pub(super) fn at(&self, frame_rate: Option<u32>) -> Pictures {
+        Pictures { frame_rate: self.frame_rate.or(frame_rate), ..self.clone() }
     }
 
     pub(super) fn codec(&self) -> Codec {

@@ -124,6 +124,10 @@ fn traces_are_made_converted_and_inspected() {
     assert!(thalweg(&["trace", "synthesize", "lte-driving", "--duration", "20s", "--out", &made]).status.success());
     let shown = text(&thalweg(&["trace", "inspect", &made]).stdout);
     assert!(shown.contains("duration          20.0 s") && shown.contains("Mbps"), "{shown}");
+    let shown = text(&thalweg(&["trace", "inspect", "poisson:rate=2Mbps", "--duration", "20s"]).stdout);
+    assert!(shown.contains("duration          20.0 s"), "{shown}");
+    let listed = text(&thalweg(&["trace", "synthesize", "list"]).stdout);
+    assert!(["lte-driving", "sprout:start=6Mbps", "intermittent"].iter().all(|name| listed.contains(name)), "{listed}");
     let log = folder.file("log", "0 1.2\n1 6\n");
     let converted = folder.0.join("converted").display().to_string();
     assert!(thalweg(&["trace", "convert", &log, &converted]).status.success());
@@ -200,6 +204,33 @@ fn a_figure_prints_the_papers_numbers_beside_ours() {
 
     let step = text(&thalweg(&["reproduce", "vidaptive-fig2", "--codec", "h264", "--size", "320x180"]).stdout);
     assert!(step.contains("lag up s"), "{step}");
+}
+
+#[test]
+fn a_salsify_figure_says_where_its_links_are_from_and_has_the_authors_points_beside_ours() {
+    let folder = Folder::new("salsify");
+    let out = folder.0.display().to_string();
+    folder.file("0.57mbps-poisson.up", "20\n41\n63\n");
+    let points = folder.0.join("graphs/paper/wifi");
+    std::fs::create_dir_all(&points).unwrap();
+    std::fs::write(points.join("WebRTC.dat"), "# means\n315.23 153.87 721.04 10.1963 9.2991 11.1138\n").unwrap();
+    let options = ["--codec", "model", "--duration", "5s", "--out", &out];
+    let theirs = ["reproduce", "salsify-wifi", "--json", "--salsify-traces", &out, "--salsify-results", &out];
+    let printed = json(&thalweg(&[&theirs[..], &options].concat()));
+    assert!(printed["links"][0]["from"].as_str().unwrap().contains("the authors' own"), "{}", printed["links"]);
+    let point = &printed["authors"][0];
+    assert_eq!((&point["their_scheme"], &point["scheme"]), (&"WebRTC".into(), &"gcc".into()));
+    assert_eq!(point["theirs"]["latency_p95_ms"], 721.04);
+    assert!(point["ours"]["latency_p95_ms"].as_f64().is_some(), "{point}");
+    let run = &printed["runs"][0];
+    assert!(["qoe_call", "qoe_driving", "ssim_p25_db", "keyframes_after_first"].iter().all(|key| run[*key].is_f64()));
+    let report = std::fs::read_to_string(folder.0.join("salsify-wifi/report.html")).unwrap();
+    assert!(report.contains("Delay against quality") && report.contains("WebRTC"));
+
+    let alone = ["reproduce", "salsify-wifi", "--salsify-traces", "/nowhere", "--salsify-results", "/nowhere"];
+    let table = text(&thalweg(&[&alone[..], &options].concat()).stdout);
+    let words = ["poisson:rate=570kbps, made here", "--salsify-results", "against gcc"];
+    assert!(words.iter().all(|word| table.contains(word)), "{table}");
 }
 
 #[test]

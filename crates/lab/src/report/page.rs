@@ -14,8 +14,8 @@ const CAPACITY: &str = "#e4e7ec";
 const STYLE: &str = "
 body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1120px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.1rem;margin:2rem 0 .4rem}p{margin:.3rem 0}.quiet{color:#57606a}
-table{border-collapse:collapse;width:100%;font-size:.86rem;font-variant-numeric:tabular-nums;margin:1rem 0}
-th,td{padding:.3rem .4rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
+table{border-collapse:collapse;width:100%;font-size:.82rem;font-variant-numeric:tabular-nums;margin:1rem 0}
+th,td{padding:.3rem .3rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
 th:first-child,td:first-child{text-align:left}th{font-weight:600;color:#57606a}
 tbody td:first-child{font-weight:600}.key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em}
 figure{margin:.6rem 0;display:inline-block;vertical-align:top}figcaption{font-weight:600;font-size:.9rem;color:#57606a}

@@ -33,7 +33,8 @@ impl Scale {
         if self.logarithmic {
             let (from, to) = (self.from.exp(), self.to.exp());
             let decades = (from.log10().floor() as i32)..=(to.log10().ceil() as i32);
-            let steps = decades.flat_map(|decade| [1.0, 3.0].map(|step| step * 10f64.powi(decade)));
+            let within: &[f64] = if to < 40.0 * from { &[1.0, 2.0, 5.0] } else { &[1.0, 3.0] };
+            let steps = decades.flat_map(|decade| within.iter().map(move |step| step * 10f64.powi(decade)));
             return steps.filter(|value| (from * 0.999..=to * 1.001).contains(value)).collect();
         }
         let rough = (self.to - self.from) / count.max(1) as f64;
@@ -55,6 +56,12 @@ mod tests {
         assert_eq!(Scale::linear(0.0, 60.0, 0.0, 1.0).ticks(6), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
         let ticks = Scale::logarithmic(20.0, 5000.0, 0.0, 1.0).ticks(5);
         assert_eq!(ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(), [30.0, 100.0, 300.0, 1000.0, 3000.0]);
+    }
+
+    #[test]
+    fn an_axis_of_little_more_than_a_decade_has_more_ticks() {
+        let ticks = Scale::logarithmic(90.0, 2100.0, 0.0, 1.0).ticks(5);
+        assert_eq!(ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(), [100.0, 200.0, 500.0, 1000.0, 2000.0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 40.0;
 /// About what a letter of a label takes, and its height, in pixels.
-const LETTER: (f64, f64) = (6.4, 13.0);
+const LETTER: (f64, f64) = (7.0, 13.0);
 
 /// A chart of delay, on a reversed axis as Salsify's figures have it, against SSIM.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,7 +43,8 @@ pub struct ScatterPoint {
 }
 
 impl ScatterPoint {
-    fn is_better(&self, other: &ScatterPoint) -> bool {
+    /// Whether it is no worse on both than the other, and better on one.
+    pub fn is_better(&self, other: &ScatterPoint) -> bool {
         let (delay, ssim) = (self.delay_ms - other.delay_ms, self.ssim_db - other.ssim_db);
         delay <= 0.0 && ssim >= 0.0 && (delay < 0.0 || ssim > 0.0)
     }
@@ -75,7 +76,7 @@ impl Scatter {
         let (worst, best) = (ssims().fold(f64::INFINITY, f64::min), ssims().fold(f64::NEG_INFINITY, f64::max));
         let bottom = HEIGHT - BOTTOM;
         // Reversed: the quickest is on the right.
-        let x = Scale::logarithmic(low / 1.4, high * 1.4, WIDTH - RIGHT, LEFT);
+        let x = Scale::logarithmic(low / 2.0, high * 1.8, WIDTH - RIGHT, LEFT);
         let y = Scale::linear((worst - 0.5).floor(), (best + 0.5).ceil(), bottom, TOP);
         let title = escape(&self.title);
         let mut svg = String::new();

@@ -9,11 +9,13 @@
 
 use thalweg_link::{LossModel, QueueConfig, queue::Limits};
 use thalweg_sender::Scheme;
+use thalweg_sender::scheme::FramesConfig;
 use thalweg_units::Span;
 
+use super::vidaptive::known;
 use super::{Experiment, Figure, Link, Links, Origin, Place, Reading, Setup, Theirs};
 
-const SETUP: Setup = Setup { frame_rate: 60, duration: Span::from_secs(120), delay: Span::from_millis(20) };
+const SETUP: Setup = Setup { frame_rate: Some(60), duration: Span::from_secs(120), delay: Span::from_millis(20) };
 
 /// When the link is back in the experiment with one dropout, in seconds.
 const BACK_S: f64 = 31.0;
@@ -21,14 +23,9 @@ const BACK_S: f64 = 31.0;
 /// What each experiment compares.
 const COMPARED: [&str; 4] = ["gcc", "salsify-1c", "salsify-2c", "vidaptive"];
 
-/// Schemes by name, those that there are.
-fn known(names: &[&str]) -> Vec<Scheme> {
-    names.iter().filter_map(|name| name.parse().ok()).collect()
-}
-
 /// Whether a scheme's frames are made from kept states, which only a functional codec can.
 pub fn wants_functional_codec(scheme: &Scheme) -> bool {
-    scheme.name.starts_with("salsify") || scheme.name.ends_with("+functional")
+    matches!(scheme.frames, FramesConfig::LateChoice(_))
 }
 
 fn queue(packets: u64) -> QueueConfig {

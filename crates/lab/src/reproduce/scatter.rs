@@ -42,3 +42,68 @@ pub fn scatters(outcomes: &[Outcome], theirs: &[Point]) -> Vec<Scatter> {
     };
     links.iter().map(over).filter(|scatter| !scatter.points.is_empty()).collect()
 }
+
+/// What of the runs is beaten on both delay and quality, on which link, and by what: (link, beaten, by).
+pub fn beaten(outcomes: &[Outcome]) -> Vec<(String, String, String)> {
+    let of = |scatter: Scatter| {
+        let pairs = scatter.points.iter().flat_map(|point| scatter.points.iter().map(move |other| (point, other)));
+        let beaten = pairs.filter(|(point, other)| other.is_better(point));
+        let names = beaten.map(|(point, other)| (scatter.title.clone(), point.label.clone(), other.label.clone()));
+        names.collect::<Vec<_>>()
+    };
+    scatters(outcomes, &[]).into_iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Place, Theirs};
+    use super::*;
+    use crate::metrics::Summary;
+    use crate::outcome::Series;
+
+    fn outcome(link: &str, scheme: &str, latency_p95_ms: f64, ssim: Option<f64>) -> Outcome {
+        let empty = serde_json::json!({
+            "scheme": scheme, "trace": link, "video": "", "seed": 1, "duration_s": 1.0, "video_bitrate_bps": 0.0,
+            "wire_bitrate_bps": 0.0, "filler_bitrate_bps": 0.0, "latency_p95_ms": latency_p95_ms, "ssim_db": ssim,
+            "frame_rate_fps": 0.0, "stall_ratio": 0.0, "packet_loss_ratio": 0.0, "tail_missing": 0, "events_fingerprint": "",
+        });
+        let summary: Summary = serde_json::from_value(empty).unwrap();
+        Outcome { summary, codec: String::new(), series: Series::default(), frames: Vec::new() }
+    }
+
+    #[test]
+    fn each_link_has_its_chart_with_the_authors_points_in_the_colour_of_what_answers_to_them() {
+        let outcomes = [
+            outcome("a", "gcc", 300.0, Some(12.0)),
+            outcome("a", "vidaptive", 200.0, Some(13.0)),
+            outcome("b", "gcc", 90.0, None),
+        ];
+        let of = |link, ours| Theirs { link, scheme: "WebRTC", ours, place: Place::Points("f") };
+        let point = |of| Point {
+            of,
+            delay_mean_ms: 1.0,
+            delay_p95_ms: 500.0,
+            ssim_db: 10.0,
+            ssim_range_db: (9.0, 11.0),
+            source: "f".into(),
+        };
+        let charts = scatters(&outcomes, &[point(of("a", Some("gcc"))), point(of("a", None))]);
+        assert_eq!(charts.len(), 1, "a link without quality has no chart");
+        let schemes: Vec<_> = charts[0].points.iter().map(|point| (point.ours, point.scheme)).collect();
+        assert_eq!(schemes, [(true, Some(0)), (true, Some(1)), (false, Some(0)), (false, None)]);
+    }
+
+    #[test]
+    fn what_is_beaten_on_both_is_named_with_what_beats_it() {
+        let runs = |second: f64| {
+            [
+                outcome("a", "gcc", 300.0, Some(12.0)),
+                outcome("a", "vidaptive", 200.0, Some(second)),
+                outcome("b", "gcc", 1.0, Some(1.0)),
+            ]
+        };
+        let names = ("a".to_string(), "gcc".to_string(), "vidaptive".to_string());
+        assert_eq!(beaten(&runs(13.0)), [names]);
+        assert_eq!(beaten(&runs(11.0)), []);
+    }
+}

@@ -41,7 +41,8 @@ fn quality_readings() -> Vec<Reading> {
     vec![VideoBitrate, Utilization, Psnr, Ssim, LatencyMedian, LatencyP95, LatencyMean, FrameRate]
 }
 
-fn known(names: &[&str]) -> Vec<Scheme> {
+/// Schemes by name.
+pub(super) fn known(names: &[&str]) -> Vec<Scheme> {
     let find = |name: &&str| name.parse().unwrap_or_else(|error| panic!("{error}"));
     names.iter().map(find).collect()
 }

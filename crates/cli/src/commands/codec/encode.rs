@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         (_, _, Some(quantizer)) => Target::Quantizer(quantizer),
         _ => bail!("say what to aim at: --rate 1Mbps, --frame-size 5kB or --quantizer 40"),
     };
-    let video = Video { source: arguments.input.clone(), size: arguments.size, frame_rate: 30 };
+    let video = Video { source: arguments.input.clone(), size: arguments.size, frame_rate: 30, retimed: false };
     let mut clip = footage::once(&video, Seed::new(1))?;
     let format = clip.format();
     let interval = format.interval();

@@ -4,10 +4,11 @@ mod scenarios;
 mod show;
 mod theirs;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use thalweg_lab::reproduce::{Experiment, Figure, figures, scatters, wants_functional_codec};
+use thalweg_lab::reproduce::{Experiment, figures, scatters, wants_functional_codec};
+use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
@@ -65,18 +66,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let theirs = theirs::read(&figure.theirs, &arguments.salsify_results);
             let out = arguments.out.join(figure.name);
-            let outcomes = play::all(&jobs(figure, &played, arguments, &out))?;
-            show::runs(figure, schemes, readings, &played, &outcomes, &theirs, arguments.json)?;
-            let scatters = if figure.scattered { scatters(&outcomes, &theirs.points) } else { Vec::new() };
+            let outcomes = play::all(&jobs(schemes, &played, arguments, &out))?;
+            let (played, outcomes, theirs) = (&played, &outcomes, &theirs);
+            show::Shown { figure, schemes, readings, played, outcomes, theirs }.print(arguments.json)?;
+            let scatters = if figure.scattered { scatters(outcomes, &theirs.points) } else { Vec::new() };
             let title = format!("{}: {}", figure.name, figure.about);
-            play::write_report(&outcomes, title, scatters, &out.join("report.html"))
+            play::write_report(outcomes, title, scatters, &out.join("report.html"))
         }
     }
 }
 
 /// Every scheme over every link, with the codec it needs unless another was asked for.
-fn jobs(figure: &Figure, played: &[scenarios::Played], arguments: &Arguments, out: &std::path::Path) -> Vec<Job> {
-    let Experiment::Runs { schemes, .. } = &figure.experiment else { return Vec::new() };
+fn jobs(schemes: &[Scheme], played: &[scenarios::Played], arguments: &Arguments, out: &Path) -> Vec<Job> {
     let each = |played: &scenarios::Played| {
         let scenario = &played.scenario;
         let mut jobs = play::each(scenario, schemes, &out.join(play::folder_name(&scenario.name)));

@@ -110,7 +110,7 @@ struct Clip {
 
 impl Clip {
     fn read(name: &str, arguments: &Arguments) -> anyhow::Result<Clip> {
-        let video = Video { source: name.into(), size: Some(arguments.size), frame_rate: 30 };
+        let video = Video { source: name.into(), size: Some(arguments.size), frame_rate: 30, retimed: false };
         let mut source = footage::once(&video, Seed::new(1))?;
         let mut pictures = Vec::new();
         while (pictures.len() as u64) < arguments.pictures

@@ -3,9 +3,10 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Span, Time};
 
 use super::Average;
+use crate::estimate::WindowedMin;
 use crate::feedback::{Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 
@@ -13,11 +14,16 @@ use crate::packet::{PacketId, SentPacket};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Grace {
+    /// Of the time since the packet before, what the path was empty for. A packet that had to wait for the one before it was late
+    /// because of the path, however long the sender paused: where frames have but a packet or two, the paper's rule takes off
+    /// the pause between pictures even from packets that queue, and the path looks twice as fast as it is. Only the sender can
+    /// tell, who knows the least delay there is; a receiver takes [`Grace::FirstOfFrame`] instead.
+    #[default]
+    WhileEmpty,
     /// The time since the packet before, of every packet, as the paper has it (section 3.2).
     EveryPacket,
     /// The time before a frame's first packet, as the authors' code has it: pacing within a frame, which is to be faster than the
     /// path, is not taken off.
-    #[default]
     FirstOfFrame,
     /// None: the ablation without grace periods.
     None,
@@ -31,13 +37,15 @@ impl Grace {
         match self {
             Grace::EveryPacket => gap,
             Grace::FirstOfFrame if begins => gap,
-            Grace::FirstOfFrame | Grace::None => Span::ZERO,
+            Grace::FirstOfFrame | Grace::WhileEmpty | Grace::None => Span::ZERO,
         }
     }
 }
 
 /// How many packets' grace is remembered: as many as 16 bits tell apart.
 const REMEMBERED: usize = 1 << 16;
+/// How long the least delay is believed: two clocks drift apart by no more than a millisecond in that time (100 ppm).
+const LEAST_DELAY_MEMORY: Span = Span::from_secs(10);
 
 /// The average, from reports of arrivals.
 #[derive(Debug, Clone)]
@@ -48,11 +56,20 @@ pub(super) struct Interarrival {
     /// Of packets not yet reported, in order.
     graces: VecDeque<(PacketId, Span)>,
     newest: Option<(PacketId, Time)>,
+    /// Arrival less sending time, on two clocks.
+    least_delay: WindowedMin<Span>,
 }
 
 impl Interarrival {
     pub(super) fn new(average: Average, grace: Grace) -> Interarrival {
-        Interarrival { average, grace, last_sent: None, graces: VecDeque::new(), newest: None }
+        Interarrival {
+            average,
+            grace,
+            last_sent: None,
+            graces: VecDeque::new(),
+            newest: None,
+            least_delay: WindowedMin::default(),
+        }
     }
 
     /// tau; `None` before anything was measured.
@@ -70,17 +87,19 @@ impl Interarrival {
     }
 
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        let arrival = |report: &Report| Some((report.arrival()?, report.packet.id, report.packet.size));
-        let mut arrivals: Vec<(Time, PacketId, Bytes)> = feedback.reports.iter().filter_map(arrival).collect();
-        arrivals.sort_unstable();
-        for (at, id, size) in arrivals {
-            self.on_arrival(id, at, size);
+        let arrival = |report: &Report| Some((report.arrival()?, report.packet));
+        let mut arrivals: Vec<(Time, SentPacket)> = feedback.reports.iter().filter_map(arrival).collect();
+        arrivals.sort_unstable_by_key(|(at, packet)| (*at, packet.id));
+        for (at, packet) in arrivals {
+            self.on_arrival(&packet, at);
         }
     }
 
     /// Of packets that overtook one another only the newer counts. The grace of packets that never arrived counts with that of
     /// the next that does: the path was not asked to carry anything meanwhile.
-    fn on_arrival(&mut self, id: PacketId, at: Time, size: Bytes) {
+    fn on_arrival(&mut self, packet: &SentPacket, at: Time) {
+        let SentPacket { id, size, .. } = *packet;
+        self.least_delay.add(at, at - packet.at, LEAST_DELAY_MEMORY);
         if self.newest.is_some_and(|(newest, _)| id <= newest) {
             return;
         }
@@ -90,7 +109,14 @@ impl Interarrival {
             self.graces.pop_front();
         }
         match self.newest {
-            Some((_, last)) => self.average.add(at - last - grace, size),
+            Some((_, last)) => {
+                let idle = match (self.grace, self.least_delay.get()) {
+                    // Had the path been empty, it would have come at the least delay after it was sent.
+                    (Grace::WhileEmpty, Some(delay)) => (packet.at + delay - last).max(Span::ZERO),
+                    _ => grace,
+                };
+                self.average.add(at - last - idle, size);
+            }
             None => self.average.begin(),
         }
         self.newest = Some((id, at));

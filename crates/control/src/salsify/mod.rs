@@ -25,6 +25,8 @@ pub struct Config {
     pub delay: Span,
     /// How times between arrivals are averaged.
     pub smoothing: Smoothing,
+    /// Which end's tau counts.
+    pub measured_by: End,
     /// MTU: the payload of a packet that the path is taken to carry in tau (the authors' 1400 bytes; a sender of smaller packets
     /// says how small).
     pub packet: Bytes,
@@ -47,6 +49,7 @@ impl Default for Config {
         Config {
             delay: Span::from_millis(100),
             smoothing: Smoothing::default(),
+            measured_by: End::default(),
             packet: Bytes::new(1400),
             grace: Grace::default(),
             forget_after: Span::from_secs(1),
@@ -55,6 +58,17 @@ impl Default for Config {
             start: Rate::from_kbps(1000),
         }
     }
+}
+
+/// An end of the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum End {
+    /// The sender, by the arrivals that are reported to it.
+    #[default]
+    Sender,
+    /// The receiver, as in the paper: its acknowledgements carry tau. Where it does not say, the sender measures.
+    Receiver,
 }
 
 /// The least and the longest time between two packets (the authors' pacer: tau / 5 within 0.5 and 2 ms).
@@ -103,7 +117,7 @@ pub struct Salsify {
 }
 
 impl Salsify {
-    /// tau: how long the path needs for a packet; `None` before anything arrived. The receiver's own if it says so.
+    /// tau: how long the path needs for a packet; `None` before anything arrived.
     pub fn interarrival(&self) -> Option<Span> {
         self.told.or(self.interarrival.smoothed())
     }
@@ -151,7 +165,9 @@ impl Controller for Salsify {
     }
 
     fn on_interarrival(&mut self, _now: Time, interarrival: Span) {
-        self.told = Some(interarrival);
+        if self.config.measured_by == End::Receiver {
+            self.told = Some(interarrival);
+        }
     }
 
     fn on_timeout(&mut self, now: Time) {

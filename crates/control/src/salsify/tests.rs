@@ -40,7 +40,17 @@ impl Sender {
 }
 
 fn paper() -> Config {
-    Config { smoothing: Smoothing::PAPER, first_packets: None, ..Config::default() }
+    Config {
+        smoothing: Smoothing::PAPER,
+        measured_by: End::Receiver,
+        grace: Grace::FirstOfFrame,
+        first_packets: None,
+        ..Config::default()
+    }
+}
+
+fn corrected() -> Smoothing {
+    Smoothing { corrects_beginning: true, ..Smoothing::PAPER }
 }
 
 /// The arrivals of spec A7.1 as a sender sees them, and tau after each.
@@ -67,6 +77,37 @@ fn the_time_between_arrivals_is_smoothed_without_the_senders_pauses() {
         assert_eq!(worked_example(grace), [0, 120, 248, 263, 336]);
     }
     assert_eq!(worked_example(Grace::None)[3], 3563);
+}
+
+#[test]
+fn the_papers_grace_hides_a_queue_of_single_packets_and_what_the_path_was_empty_for_does_not() {
+    // A packet each 16 ms into a path that takes 24 ms for each: they come 24 ms apart, 8 more than they were sent.
+    let tau = |grace: Grace| {
+        let mut sender = Sender::new(Config { grace, ..Config { smoothing: corrected(), ..paper() } });
+        for id in 0..20 {
+            sender.send(id, id * 16_000, true);
+        }
+        (0..20).for_each(|id| sender.arrive(600_000, &[(id, 1_000_000 + id * 24_000)]));
+        sender.tau_us()
+    };
+    // The second packet waited 8 ms; nobody can say that the path was not empty before it.
+    assert_eq!((tau(Grace::EveryPacket), tau(Grace::WhileEmpty)), (7_999, 23_568));
+}
+
+#[test]
+fn a_pause_of_the_sender_that_leaves_the_path_empty_is_taken_off() {
+    let config = Config { grace: Grace::WhileEmpty, smoothing: corrected(), ..paper() };
+    let mut sender = Sender::new(config);
+    // Two packets at once, each 33 ms, over a path of 20 ms and 2 ms a packet.
+    for frame in 0..10 {
+        sender.send(2 * frame, frame * 33_000, true);
+        sender.send(2 * frame + 1, frame * 33_000, false);
+    }
+    for frame in 0..10 {
+        sender.arrive(600_000, &[(2 * frame, frame * 33_000 + 22_000), (2 * frame + 1, frame * 33_000 + 24_000)]);
+    }
+    // The first of each comes at the least delay and says nothing, the second 2 ms.
+    assert!((900..1300).contains(&sender.tau_us()), "{}", sender.tau_us());
 }
 
 #[test]
@@ -118,15 +159,15 @@ fn before_anything_is_known_of_the_path_ten_packets_may_be_sent_and_by_the_paper
 #[test]
 fn counted_in_bytes_small_packets_take_little_of_the_path() {
     // 30 packets of 1400 bytes are 28 of 1500; 50 of those pass in 100 ms.
-    assert_eq!(allowed(2000, 30, Config::default()), 1400 * (50 - 28));
-    assert_eq!(allowed(2000, 60, Config::default()), 0);
+    assert_eq!(allowed(2000, 30, Config { measured_by: End::Receiver, ..Config::default() }), 1400 * (50 - 28));
+    assert_eq!(allowed(2000, 60, Config { measured_by: End::Receiver, ..Config::default() }), 0);
 }
 
 #[test]
 fn packets_are_spaced_by_a_fifth_of_tau_within_half_a_millisecond_and_two() {
     let packet = Config::default().packet + OVERHEAD;
     for (tau, spacing) in [(1000, 500), (5000, 1000), (20_000, 2000)] {
-        let mut salsify = Config::default().build().unwrap();
+        let mut salsify = paper().build().unwrap();
         salsify.on_interarrival(Time::ZERO, Span::from_micros(tau));
         assert_eq!(salsify.allowance().pacing, packet.per(Span::from_micros(spacing)), "tau {tau} us");
     }

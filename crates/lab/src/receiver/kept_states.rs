@@ -99,7 +99,7 @@ impl KeptStates {
         let begins = fragment.is_none_or(|fragment| fragment.index == 0);
         let counts = match self.config.grace {
             Grace::EveryPacket => true,
-            Grace::FirstOfFrame => begins,
+            Grace::FirstOfFrame | Grace::WhileEmpty => begins,
             Grace::None => false,
         };
         let grace = if counts { read_grace(packet.grace, fragment) } else { Span::ZERO };

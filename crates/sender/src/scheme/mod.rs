@@ -201,6 +201,11 @@ pub fn known() -> &'static [Known] {
         },
         Known { name: "salsify-1c", about: "with one core: one candidate after the other", make: salsify::one_core },
         Known { name: "salsify-2c", about: "with two: the same as salsify", make: salsify::two_cores },
+        Known {
+            name: "salsify:paper",
+            about: "to the letter, without what this project mended for sixty pictures a second",
+            make: salsify::of_the_paper,
+        },
         Known { name: "salsify:no-grace", about: "without grace periods", make: salsify::no_grace },
         Known {
             name: "salsify:conventional-codec",

@@ -48,6 +48,32 @@ pub(super) fn two_cores() -> Scheme {
     }
 }
 
+/// To the letter: the receiver measures, packet by packet, from nothing, less every pause of the sender; nothing limits what is sent
+/// before the first acknowledgement, and frames are forced into a dead link.
+pub(super) fn of_the_paper() -> Scheme {
+    let scheme = with_frames(|frames| {
+        frames.choice = Choice::First;
+        frames.unheard = None;
+    });
+    let grace = Grace::EveryPacket;
+    Scheme {
+        controller: ControllerConfig::Salsify(salsify::Config {
+            packet: scheme.packets.max_payload,
+            smoothing: Smoothing::PAPER,
+            grace,
+            measured_by: salsify::End::Receiver,
+            first_packets: None,
+            ..salsify::Config::default()
+        }),
+        receiver: ReceiverKind::KeepsStates(KeptAtReceiver {
+            smoothing: Smoothing::PAPER,
+            grace,
+            ..KeptAtReceiver::default()
+        }),
+        ..scheme
+    }
+}
+
 /// With its frame policy changed.
 fn with_frames(change: impl Fn(&mut late_choice::Config)) -> Scheme {
     let mut scheme = two_cores();

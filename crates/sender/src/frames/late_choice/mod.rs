@@ -7,7 +7,7 @@ mod conventional;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
-use thalweg_units::{Bytes, ConfigError, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time};
 
 use super::plan::{EncodePlan, EncodedFrame};
 use super::policy::{FramePlan, FramePolicy, QueueVerdict, QueueView, View};
@@ -32,6 +32,10 @@ pub struct Config {
     /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section 3.2: 4; the
     /// authors' code: 3).
     pub most_skips: u32,
+    /// While nothing arrives, no second frame that does not fit within this time; `None` for the paper's, whose encoder took 50 ms
+    /// a picture and so sent four such frames a second into a dead link. At sixty pictures a second it would be twelve,
+    /// which the link has to carry before anything fresh when it is back.
+    pub unheard: Option<Span>,
     /// How many candidates are coded at a time.
     pub cores: u8,
     /// How the sender recovers from a loss.
@@ -47,6 +51,7 @@ impl Default for Config {
             candidates: Candidates::default(),
             choice: Choice::default(),
             most_skips: 4,
+            unheard: Some(Span::from_secs(1)),
             cores: 2,
             recovery: recovery::Config::KeptStates(recovery::kept_states::Config::default()),
             safeguards: safeguards::Config::NONE,
@@ -114,6 +119,8 @@ impl Config {
             aim: self.candidates.build()?,
             choice: self.choice,
             most_skips: self.most_skips,
+            unheard: self.unheard,
+            may_force_at: Time::ZERO,
             cores: self.cores,
             recovery: self.recovery.build()?,
             safeguards: self.safeguards.build()?,
@@ -130,6 +137,9 @@ pub struct LateChoice {
     aim: Aim,
     choice: Choice,
     most_skips: u32,
+    unheard: Option<Span>,
+    /// When the next frame may be sent that does not fit, if nothing arrives before.
+    may_force_at: Time,
     cores: u8,
     recovery: Recovery,
     safeguards: Safeguards,
@@ -139,11 +149,15 @@ pub struct LateChoice {
 }
 
 impl LateChoice {
-    /// Whether one more picture may go unsent.
-    fn may_skip(&mut self) -> bool {
-        let may = self.skips < self.most_skips;
-        self.skips += u32::from(may);
-        may
+    /// Whether one more picture is to go unsent, or a frame is to be sent that does not fit.
+    fn skips(&mut self, now: Time) -> bool {
+        let skips = self.skips < self.most_skips || now < self.may_force_at;
+        if skips {
+            self.skips += 1;
+        } else if let Some(unheard) = self.unheard {
+            self.may_force_at = now + unheard;
+        }
+        skips
     }
 }
 
@@ -155,7 +169,7 @@ impl FramePolicy for LateChoice {
         if self.choice == Choice::WhateverWasMade
             && room == Bytes::ZERO
             && self.aim.depends_on_room()
-            && self.may_skip()
+            && self.skips(view.now)
         {
             return FramePlan::Skip(Why::NoCandidateFits);
         }
@@ -175,7 +189,7 @@ impl FramePolicy for LateChoice {
             Choice::First => fitting.min(),
             Choice::Largest => fitting.max_by_key(|index| sizes[*index]),
         };
-        if chosen.is_some() || candidates.is_empty() || self.may_skip() {
+        if chosen.is_some() || candidates.is_empty() || self.skips(view.now) {
             return chosen;
         }
         (0..sizes.len()).min_by_key(|index| sizes[*index])
@@ -188,6 +202,9 @@ impl FramePolicy for LateChoice {
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if feedback.reports.iter().any(|report| report.arrival().is_some()) {
+            self.may_force_at = Time::ZERO;
+        }
         self.recovery.on_feedback(feedback);
     }
 

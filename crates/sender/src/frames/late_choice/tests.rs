@@ -62,7 +62,7 @@ fn the_largest_that_fits_what_there_is_room_for_now_is_sent() {
 
 #[test]
 fn after_four_pictures_that_did_not_fit_the_smallest_is_sent_all_the_same() {
-    let mut policy = Config::default().build().unwrap();
+    let mut policy = Config { unheard: None, ..Config::default() }.build().unwrap();
     let candidates = [made(9000, 40), made(4000, 80)];
     let choices: Vec<_> = (0..6)
         .map(|frame| {
@@ -77,9 +77,26 @@ fn after_four_pictures_that_did_not_fit_the_smallest_is_sent_all_the_same() {
 }
 
 #[test]
+fn into_a_link_that_answers_nothing_one_frame_a_second_is_forced() {
+    let mut policy = Config::default().build().unwrap();
+    let candidates = [made(9000, 40), made(4000, 80)];
+    let at = |pictures: u64| View { now: Time::from_millis(100 + 25 * pictures), ..view(0) };
+    let forced: Vec<u64> = (0..100)
+        .filter(|picture| {
+            let choice = policy.choose(&at(*picture), &candidates);
+            if choice.is_some() {
+                policy.on_queued(at(*picture).now, *picture, &candidates[1], 4);
+            }
+            choice.is_some()
+        })
+        .collect();
+    assert_eq!(forced, [4, 44, 84]);
+}
+
+#[test]
 fn a_codec_that_codes_once_sends_what_it_made_and_codes_nothing_without_room() {
     let config = Config { choice: Choice::WhateverWasMade, candidates: Candidates::Guess, ..Config::default() };
-    let mut policy = config.build().unwrap();
+    let mut policy = Config { unheard: None, ..config }.build().unwrap();
     assert_eq!(targets(&mut policy, 5000), [Target::Guess(Bytes::new(5000))]);
     assert_eq!(policy.choose(&view(100), &[made(5500, 60)]), Some(0));
     let plans: Vec<bool> = (0..5).map(|_| matches!(policy.plan(&view(0)), FramePlan::Skip(_))).collect();

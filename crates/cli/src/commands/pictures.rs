@@ -21,6 +21,10 @@ pub(super) struct Pictures {
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent vp8, and functional for what needs it
     #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
     codec: Option<Codec>,
+    /// How long encoding a picture takes in virtual time, such as 55ms: when absent what it takes here, or as long as a paper's figure
+    /// has
+    #[arg(long)]
+    encode_time: Option<Span>,
     /// The variant of SSIM: window (8x8, as x264 and ffmpeg) or daala (Gaussian, as Salsify reports; slower)
     #[arg(long, default_value = "window", value_parser = ssim)]
     ssim: Ssim,
@@ -35,7 +39,7 @@ impl Pictures {
             seed,
             video: self.video(),
             codec: self.codec(),
-            codec_time: CodecTime::default(),
+            codec_time: self.codec_time(),
             up,
             down,
             feedback: None,
@@ -52,21 +56,21 @@ impl Pictures {
         Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
     }
 
-    /// The same, with this many pictures a second unless another number was asked for.
-    pub(super) fn at(&self, frame_rate: Option<u32>) -> Pictures {
-        Pictures { frame_rate: self.frame_rate.or(frame_rate), ..self.clone() }
+    /// The same, with this many pictures a second and this time to encode one unless another was asked for.
+    pub(super) fn at(&self, frame_rate: Option<u32>, encode_time: Option<Span>) -> Pictures {
+        let frame_rate = self.frame_rate.or(frame_rate);
+        Pictures { frame_rate, encode_time: self.encode_time.or(encode_time), ..self.clone() }
+    }
+
+    fn codec_time(&self) -> CodecTime {
+        let usual = CodecTime::default();
+        let Some(time) = self.encode_time else { return usual };
+        let pixels = self.size.unwrap_or(Size::HD).pixels() as f64;
+        CodecTime { encode_ns_per_pixel: time.as_nanos() as f64 / pixels, ..usual }
     }
 
     pub(super) fn codec(&self) -> Codec {
         self.codec.clone().unwrap_or_default()
-    }
-
-    /// The codec that was asked for, or what a scheme that needs a functional one is given.
-    pub(super) fn codec_for(&self, functional: bool) -> Codec {
-        match &self.codec {
-            None if functional => Codec::Functional(Default::default()),
-            _ => self.codec(),
-        }
     }
 }
 

@@ -173,7 +173,8 @@ impl KeptStates {
         // The sender codes from this state, so it will not go back behind it.
         moves.forget.extend(self.kept.drain(..position.unwrap_or(0)));
         if self.kept.len() >= self.config.most_states.max(2) {
-            moves.forget.extend(self.kept.pop_front());
+            // Not the one just used: a sender that recovers names it again.
+            moves.forget.extend(self.kept.remove(1));
         }
         self.current = transition.target;
         self.kept.push_back(transition.target);

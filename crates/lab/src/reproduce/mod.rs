@@ -18,7 +18,6 @@ pub use authors::{Place, Point, Theirs};
 pub use encoder_step::{EncoderStep, StepResponse};
 pub use links::{Link, Links, Origin};
 pub use reading::Reading;
-pub use salsify::wants_functional_codec;
 pub use scatter::{beaten, scatters};
 
 use crate::outcome::Outcome;
@@ -51,12 +50,14 @@ pub struct Setup {
     pub duration: Span,
     /// One-way delay of the path, in each direction.
     pub delay: Span,
+    /// How long encoding a picture takes; `None` for what it takes here.
+    pub encode_time: Option<Span>,
 }
 
 impl Default for Setup {
     /// As this laboratory plays anything: two minutes, 25 ms.
     fn default() -> Self {
-        Setup { frame_rate: None, duration: Span::from_secs(120), delay: Span::from_millis(25) }
+        Setup { frame_rate: None, duration: Span::from_secs(120), delay: Span::from_millis(25), encode_time: None }
     }
 }
 

@@ -7,7 +7,7 @@ mod theirs;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use thalweg_lab::reproduce::{Experiment, figures, scatters, wants_functional_codec};
+use thalweg_lab::reproduce::{Experiment, figures, scatters};
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let theirs = theirs::read(&figure.theirs, &arguments.salsify_results);
             let out = arguments.out.join(figure.name);
-            let outcomes = play::all(&jobs(schemes, &played, arguments, &out))?;
+            let outcomes = play::all(&jobs(schemes, &played, &out))?;
             let (played, outcomes, theirs) = (&played, &outcomes, &theirs);
             show::Shown { figure, schemes, readings, played, outcomes, theirs }.print(arguments.json)?;
             let scatters = if figure.scattered { scatters(outcomes, &theirs.points) } else { Vec::new() };
@@ -76,15 +76,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// Every scheme over every link, with the codec it needs unless another was asked for.
-fn jobs(schemes: &[Scheme], played: &[scenarios::Played], arguments: &Arguments, out: &Path) -> Vec<Job> {
+/// Every scheme over every link.
+fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job> {
     let each = |played: &scenarios::Played| {
         let scenario = &played.scenario;
-        let mut jobs = play::each(scenario, schemes, &out.join(play::folder_name(&scenario.name)));
-        for job in &mut jobs {
-            job.scenario.codec = arguments.pictures.codec_for(wants_functional_codec(&job.scheme));
-        }
-        jobs
+        play::each(scenario, schemes, &out.join(play::folder_name(&scenario.name)))
     };
     played.iter().flat_map(each).collect()
 }

@@ -24,7 +24,7 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
         let delay = || HopConfig::Delay { delay: setup.delay, jitter: Jitter::None, reorders: false };
         let up = PathConfig { hops: up.into_iter().chain([delay()]).collect() };
         let down = PathConfig { hops: down.into_iter().chain([delay()]).collect() };
-        let pictures = arguments.pictures.at(setup.frame_rate);
+        let pictures = arguments.pictures.at(setup.frame_rate, setup.encode_time);
         pictures.over(name.into(), duration, arguments.seed, up, down)
     };
     let recorded = |name: &str, forth: &str, back: &str, queue, more: Option<HopConfig>| {

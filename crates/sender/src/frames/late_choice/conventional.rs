@@ -50,7 +50,8 @@ impl Steps {
     pub(super) fn quantizer(&mut self, now: Time, rate: Rate) -> u8 {
         if now >= self.next {
             self.next = now + self.config.every;
-            let rate = rate.as_bps_f64();
+            // A path of nothing has no ratio to anything.
+            let rate = rate.as_bps_f64().max(1.0);
             let average = self.average.unwrap_or(rate);
             let change = ((rate - average) / average).clamp(-1.0, 1.5);
             self.quantizer = if change < -0.99 {

@@ -10,7 +10,7 @@ use thalweg_control::Feedback;
 use thalweg_units::{Bytes, ConfigError, Time};
 
 use super::plan::{EncodePlan, EncodedFrame};
-use super::policy::{FramePlan, FramePolicy, QueueVerdict, QueueView, View};
+use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
@@ -169,7 +169,8 @@ impl FramePolicy for LateChoice {
         let room = self.room.of(view);
         self.last_room = room;
         let sizes: Vec<Bytes> = candidates.iter().map(|candidate| candidate.size).collect();
-        let fitting = (0..sizes.len()).filter(|index| sizes[*index] <= room);
+        // Of equally large ones the better, which was asked for first.
+        let fitting = (0..sizes.len()).rev().filter(|index| sizes[*index] <= room);
         let chosen = match self.choice {
             Choice::WhateverWasMade => (!sizes.is_empty()).then_some(0),
             Choice::First => fitting.min(),
@@ -185,6 +186,10 @@ impl FramePolicy for LateChoice {
         self.skips = 0;
         self.aim.on_queued(encoded);
         self.recovery.on_queued(frame, encoded, packets);
+    }
+
+    fn on_frame_sent(&mut self, sent: &FrameSent) {
+        self.recovery.on_frame_sent(sent.frame);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {

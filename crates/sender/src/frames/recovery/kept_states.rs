@@ -73,7 +73,7 @@ pub struct KeptStates {
     config: Config,
     /// Frames whose states are kept, in order of sending.
     states: VecDeque<Step>,
-    /// All since the one acknowledged, in order of sending.
+    /// All that the receiver may come to, in order of sending.
     sent: VecDeque<Step>,
     /// The newest that the receiver can be in, if nothing was lost: assumed outside recovery.
     latest: Option<u64>,
@@ -117,11 +117,11 @@ impl KeptStates {
         if self.sent.len() > REMEMBERED {
             self.sent.pop_front();
         }
-        while self.states.len() > self.config.most_states {
-            // What is acknowledged and what is assumed must stay: the oldest between them goes.
-            let oldest = self.states.iter().position(|state| Some(state.frame) != self.acknowledged);
-            let Some(state) = oldest.and_then(|index| self.states.remove(index)) else { return };
-            self.forgotten.push_back(state.frame);
+        if self.states.len() > self.config.most_states {
+            // What is acknowledged and what is assumed must stay. Of those between them the oldest are the likeliest to be at the
+            // receiver: when nothing was heard for so long, what was sent last did not come, or waits behind much.
+            let before_latest = self.states.len() - 2;
+            self.forgotten.extend(self.states.remove(before_latest).map(|step| step.frame));
         }
     }
 
@@ -150,9 +150,11 @@ impl KeptStates {
         if self.tells_of_a_loss(report) || (self.is_recovering(now) && !self.is_known(report.current)) {
             self.recovering_until = now + self.config.recovery_time;
         }
-        if let Some(acknowledged) = self.acknowledged {
-            self.forget(|frame| frame < acknowledged);
-        }
+        // A receiver that goes on to a frame gives up those before it, so of them it has what it names; the paper's sender forgets
+        // only what is before the acknowledged. Nobody goes back behind that.
+        let before = newest.unwrap_or(0).max(report.frame);
+        let stay = [self.latest, newest];
+        self.forget(|frame| frame < before && !stay.contains(&Some(frame)));
     }
 
     /// Whether the receiver cannot decode the frame that it had a packet of.

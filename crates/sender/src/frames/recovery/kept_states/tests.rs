@@ -163,7 +163,7 @@ fn what_a_receiver_has_lost_again_is_not_coded_from() {
 }
 
 #[test]
-fn as_many_states_are_kept_as_are_allowed_and_what_is_acknowledged_is_among_them() {
+fn as_many_states_are_kept_as_are_allowed_those_that_were_sent_first_and_the_latest() {
     let mut sender = Sender::new(4);
     let mut kept: Vec<u64> = Vec::new();
     for frame in 0..100 {
@@ -176,9 +176,10 @@ fn as_many_states_are_kept_as_are_allowed_and_what_is_acknowledged_is_among_them
         kept.retain(|frame| !gone.contains(frame));
         assert!(kept.len() <= 4, "{kept:?}");
     }
-    assert_eq!(kept, [2, 97, 98, 99]);
-    sender.hear(ms(200), (99, 0), StateHash::UNKNOWN, &[2]);
-    assert_eq!(sender.send(ms(201)), Some(2));
+    assert_eq!(kept, [2, 3, 4, 99]);
+    // The last reports before the silence were lost, and the receiver has gone on to 4.
+    sender.hear(ms(200), (99, 0), StateHash::UNKNOWN, &[3, 4]);
+    assert_eq!(sender.send(ms(201)), Some(4));
 }
 
 #[test]
@@ -226,6 +227,34 @@ fn a_frame_without_hashes_is_forgotten_at_once() {
         EncodedFrame { size: Bytes::new(1), keyframe: false, quantizer: None, picture: Size::HD, transition: None };
     sender.kept.on_queued(2, &frame);
     assert_eq!((sender.forgotten(), sender.kept.basis(ms(60))), (alloc::vec![2], Some(Basis::After(1))));
+}
+
+#[test]
+fn of_frames_that_the_receiver_has_passed_only_what_it_names_is_kept() {
+    let mut sender = under_way(8);
+    sender.forgotten();
+    sender.hear(ms(60), (5, 0), StateHash::UNKNOWN, &[1]);
+    assert_eq!(sender.forgotten(), [2, 3, 4]);
+    // What is assumed is kept even if the receiver passed it without having it, as after a flush.
+    sender.queue(ms(61));
+    sender.kept.on_flushed();
+    sender.forgotten();
+    sender.hear(ms(90), (8, 0), StateHash::UNKNOWN, &[1]);
+    assert_eq!(sender.forgotten(), [5, 6]);
+    assert_eq!((sender.send(ms(91)), sender.send(ms(5090))), (Some(1), Some(9)));
+}
+
+#[test]
+fn a_keyframe_is_kept_although_nothing_was_heard_for_as_many_frames_as_are_kept() {
+    let mut sender = Sender::new(4);
+    (0..10).for_each(|frame| {
+        sender.send(ms(frame));
+    });
+    // All were lost but a part of the last.
+    sender.hear(ms(20), (9, 0), StateHash::UNKNOWN, &[]);
+    assert_eq!((sender.send(ms(21)), sender.send(ms(22)), sender.send(ms(23))), (None, None, None));
+    sender.hear(ms(40), (10, 0), target(10), &[10]);
+    assert_eq!(sender.send(ms(41)), Some(10));
 }
 
 #[test]

@@ -65,7 +65,20 @@ pub struct Made {
     pub picture: u64,
 }
 
-/// Keeps what it is told to keep and forgets what it is told to forget; complains of what was forgotten and is asked for.
+impl Made {
+    /// What must be decoded before it, being frame `frame`.
+    pub fn needs(&self, frame: u64) -> Option<u64> {
+        match self.basis {
+            _ if self.keyframe => None,
+            Basis::After(source) => Some(source),
+            Basis::Buffers(buffers) if !buffers.last => buffers.long_term.map(|(_, frame)| frame),
+            Basis::Latest | Basis::Buffers(_) => frame.checked_sub(1),
+        }
+    }
+}
+
+/// Keeps what it is told to keep and forgets what it is told to forget; complains of what was forgotten and is asked
+/// for.
 #[derive(Debug)]
 pub struct ModelEncoder {
     random: Random,

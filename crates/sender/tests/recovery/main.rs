@@ -1,4 +1,5 @@
-//! Recovery, from the sender's plans over a bad path to what a receiver has: whatever a receiver decodes is what was meant.
+//! Recovery, from the sender's plans over a bad path to what a receiver has: whatever a receiver decodes is what was
+//! meant.
 
 mod encoder;
 mod receivers;
@@ -58,8 +59,8 @@ fn scheme(name: &str, ordinary: bool) -> Scheme {
 
 const SCHEMES: [&str; 2] = ["salsify", "vidaptive+functional"];
 
-/// Once a sender whose window was full of what was lost has twice waited in silence for 2 s, every frame is decoded and none is a
-/// keyframe.
+/// Once a sender whose window was full of what was lost has twice waited in silence for 2 s, every frame is decoded and
+/// none is a keyframe.
 fn recovers(outcome: &Outcome) -> Result<(), TestCaseError> {
     let frames = outcome.frames(GOOD_FROM + Span::from_millis(4500), END - Span::from_secs(1));
     prop_assert!(frames.len() >= 10, "{} frames in the last seconds", frames.len());
@@ -79,7 +80,9 @@ proptest! {
     }
 
     #[test]
-    fn a_receiver_that_keeps_states_is_never_asked_for_one_that_it_let_go(path in any_path(), seed: u64, which in 0usize..2) {
+    fn a_receiver_that_keeps_states_is_never_asked_for_one_that_it_let_go(
+        path in any_path(), seed: u64, which in 0usize..2,
+    ) {
         let outcome = World::new(&scheme(SCHEMES[which], false), Keeping::new(64), path, seed, truth).run(END);
         recovers(&outcome)?;
         let acknowledged = outcome.acknowledged.unwrap();
@@ -89,7 +92,9 @@ proptest! {
     }
 
     #[test]
-    fn whatever_a_receiver_says_of_its_states_plans_stay_valid(path in any_path(), seed: u64, which in 0usize..2, kinds: u8) {
+    fn whatever_a_receiver_says_of_its_states_plans_stay_valid(
+        path in any_path(), seed: u64, which in 0usize..2, kinds: u8,
+    ) {
         let mut told: Vec<DecoderReport> = Vec::new();
         let lies = |report: Option<DecoderReport>, lie: u64| {
             let mut report = report?;
@@ -116,7 +121,8 @@ proptest! {
             }
             (!one_in(6, 2)).then_some(report)
         };
-        // The encoder complains of plans that name what was forgotten, of states forgotten twice and of too many of them.
+        // The encoder complains of plans that name what was forgotten, of states forgotten twice and of too many of
+        // them.
         let outcome = World::new(&scheme(SCHEMES[which], false), Keeping::of_a_liar(8), path, seed, lies).run(END);
         prop_assert!(outcome.queued.len() > 20, "{} frames", outcome.queued.len());
     }

@@ -164,6 +164,11 @@ impl<R: Receiver, L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>>
     }
 
     fn transmit(&mut self, now: Time, packet: Packet) {
+        if let Content::Media { fragment, .. } = packet.content {
+            let meant = &self.encoder.made[fragment.frame as usize];
+            assert_eq!(fragment.transition, Some(meant.transition));
+            assert_eq!((fragment.keyframe, fragment.depends_on), (meant.keyframe, meant.needs(fragment.frame)));
+        }
         let begins = self.free.max(now);
         if begins - now > QUEUE && now < self.path.bad_until {
             return;

@@ -1,5 +1,5 @@
-//! Frames chosen after they were made (Salsify section 3): several candidates of a picture, and as late as possible the one that
-//! fits what the path has room for, or none.
+//! Frames chosen after they were made (Salsify section 3): several candidates of a picture, and as late as possible the
+//! one that fits what the path has room for, or none.
 
 mod candidates;
 mod conventional;
@@ -29,8 +29,8 @@ pub struct Config {
     pub candidates: Candidates,
     /// Which of those that fit is sent.
     pub choice: Choice,
-    /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section 3.2: 4; the
-    /// authors' code: 3).
+    /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section
+    /// 3.2: 4; the authors' code: 3).
     pub most_skips: u32,
     /// How many candidates are coded at a time.
     pub cores: u8,
@@ -58,11 +58,12 @@ impl Default for Config {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Room {
-    /// What the controller allows a frame, less what waits to leave: Salsify's max_frame_size. Of a controller that has a window
-    /// instead: what of it is not in flight.
+    /// What the controller allows a frame, less what waits to leave: Salsify's max_frame_size. Of a controller that has
+    /// a window instead: what of it is not in flight.
     #[default]
     Controller,
-    /// What the pacer sends in so many intervals of the camera, less what waits: for a flow whose filler keeps the window full.
+    /// What the pacer sends in so many intervals of the camera, less what waits: for a flow whose filler keeps the
+    /// window full.
     Intervals(f64),
 }
 
@@ -89,7 +90,8 @@ pub enum Choice {
     /// The largest, as the authors' code has it.
     #[default]
     Largest,
-    /// The first in the order they were asked for, the best, as the paper has it: the same, unless the better one is smaller.
+    /// The first in the order they were asked for, the best, as the paper has it: the same, unless the better one is
+    /// smaller.
     First,
     /// The first, whether it fits or not: what a codec that cannot go back has to send.
     WhateverWasMade,

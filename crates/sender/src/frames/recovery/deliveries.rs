@@ -23,9 +23,9 @@ struct Sent {
 
 /// Frames, whole or not, and what follows from that.
 ///
-/// A receiver decodes a frame as soon as it is whole and what it refers to was decoded, and none that is older than one it has
-/// decoded. Reports may be lost or overtake one another, so of a frame that could be decoded it must also be known that no later
-/// one which does without it was decoded first.
+/// A receiver decodes a frame as soon as it is whole and what it refers to was decoded, and none that is older than one
+/// it has decoded. Reports may be lost or overtake one another, so of a frame that could be decoded it must also be
+/// known that no later one which does without it was decoded first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Deliveries {
     /// Not known to be decoded, in order.

@@ -14,8 +14,8 @@ use crate::frames::plan::{Basis, EncodedFrame, StateHash};
 pub struct Config {
     /// How long after a loss frames are coded from acknowledged states only; longer than 0.
     pub recovery_time: Span,
-    /// The most states kept, at least 2. The paper's sender keeps all since the last one acknowledged, without a bound; a receiver
-    /// that acknowledges nothing must not fill the memory.
+    /// The most states kept, at least 2. The paper's sender keeps all since the last one acknowledged, without a bound;
+    /// a receiver that acknowledges nothing must not fill the memory.
     pub most_states: usize,
 }
 
@@ -54,8 +54,8 @@ impl Config {
     }
 }
 
-/// How many hashes are remembered, to tell a receiver that is far behind from one that missed something: a minute of video that
-/// nothing was heard of. States are dear, hashes are not.
+/// How many hashes are remembered, to tell a receiver that is far behind from one that missed something: a minute of
+/// video that nothing was heard of. States are dear, hashes are not.
 const REMEMBERED: usize = 4096;
 
 /// A frame and where it leads.
@@ -118,8 +118,9 @@ impl KeptStates {
             self.sent.pop_front();
         }
         if self.states.len() > self.config.most_states {
-            // What is acknowledged and what is assumed must stay. Of those between them the oldest are the likeliest to be at the
-            // receiver: when nothing was heard for so long, what was sent last did not come, or waits behind much.
+            // What is acknowledged and what is assumed must stay. Of those between them the oldest are the likeliest to
+            // be at the receiver: when nothing was heard for so long, what was sent last did not come, or waits behind
+            // much.
             let before_latest = self.states.len() - 2;
             self.forgotten.extend(self.states.remove(before_latest).map(|step| step.frame));
         }
@@ -130,8 +131,8 @@ impl KeptStates {
         self.left = self.left.max(Some(frame));
     }
 
-    /// The receiver said what its decoder's state is, and which it can go back to. A report about a packet before one already
-    /// answered is out of date, and one about a frame never sent is nonsense.
+    /// The receiver said what its decoder's state is, and which it can go back to. A report about a packet before one
+    /// already answered is out of date, and one about a frame never sent is nonsense.
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
         let position = Some((report.frame, report.fragment));
         if position < self.heard || Some(report.frame) > self.queued {
@@ -150,8 +151,8 @@ impl KeptStates {
         if self.tells_of_a_loss(report) || (self.is_recovering(now) && !self.is_known(report.current)) {
             self.recovering_until = now + self.config.recovery_time;
         }
-        // A receiver that goes on to a frame gives up those before it, so of them it has what it names; the paper's sender forgets
-        // only what is before the acknowledged. Nobody goes back behind that.
+        // A receiver that goes on to a frame gives up those before it, so of them it has what it names; the paper's
+        // sender forgets only what is before the acknowledged. Nobody goes back behind that.
         let before = newest.unwrap_or(0).max(report.frame);
         let stay = [self.latest, newest];
         self.forget(|frame| frame < before && !stay.contains(&Some(frame)));
@@ -159,9 +160,10 @@ impl KeptStates {
 
     /// Whether the receiver cannot decode the frame that it had a packet of.
     ///
-    /// The paper's sender takes any state it does not know for a loss, and so does this one while it recovers. But a receiver that
-    /// has what it needs for the frame that is coming in gets over what it missed, as after frames that were thrown away, or says so
-    /// before its first frame; and one that says which state it is stuck in has lost something although that state is known.
+    /// The paper's sender takes any state it does not know for a loss, and so does this one while it recovers. But a
+    /// receiver that has what it needs for the frame that is coming in gets over what it missed, as after frames that
+    /// were thrown away, or says so before its first frame; and one that says which state it is stuck in has lost
+    /// something although that state is known.
     fn tells_of_a_loss(&self, report: &DecoderReport) -> bool {
         let has = |state: StateHash| state == report.current || report.complete.contains(&state);
         // Of a frame that was thrown away in part the next will tell more.
@@ -173,10 +175,11 @@ impl KeptStates {
         self.sent.iter().any(|step| step.target == state)
     }
 
-    /// Frames that had not wholly left were thrown away. That is no loss of the receiver's: the next frame does without them.
+    /// Frames that had not wholly left were thrown away. That is no loss of the receiver's: the next frame does without
+    /// them.
     ///
-    /// To go back to what is acknowledged would be worse, for the receiver forgets that as soon as it has decoded what is still
-    /// on its way.
+    /// To go back to what is acknowledged would be worse, for the receiver forgets that as soon as it has decoded what
+    /// is still on its way.
     pub fn on_flushed(&mut self) {
         let left = self.left;
         self.forget(|frame| Some(frame) > left);

@@ -1,8 +1,8 @@
 //! What a frame may refer to when frames before it may not have come.
 //!
-//! A conventional sender asks for a keyframe once the receiver has. Salsify goes back to what the receiver is known to have, and
-//! there are two ways to say so: a state that the receiver keeps under its hash ([`kept_states`]), or a picture that an ordinary
-//! decoder has in a long-term buffer ([`long_term`]).
+//! A conventional sender asks for a keyframe once the receiver has. Salsify goes back to what the receiver is known to
+//! have, and there are two ways to say so: a state that the receiver keeps under its hash ([`kept_states`]), or a
+//! picture that an ordinary decoder has in a long-term buffer ([`long_term`]).
 
 mod deliveries;
 pub mod kept_states;
@@ -43,7 +43,8 @@ impl Config {
     }
 }
 
-/// How long a sender encodes from what was acknowledged after a loss (Salsify section 3.2 and its code: 5 s, begun anew at each).
+/// How long a sender encodes from what was acknowledged after a loss (Salsify section 3.2 and its code: 5 s, begun anew
+/// at each).
 pub const RECOVERY_TIME: Span = Span::from_secs(5);
 
 fn check_time(parameter: &'static str, time: Span) -> Result<(), ConfigError> {

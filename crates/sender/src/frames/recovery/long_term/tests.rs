@@ -184,7 +184,8 @@ fn a_frame_queued_after_it_was_heard_that_one_came_was_not_there_before_it() {
     sender.hear(130, &[(2, at(105)), (3, Fate::Lost)]);
     sender.send(132, 1);
     sender.hear(170, &[(4, at(150))]);
-    // Frame 3 may have come before 2, its report being lost. Frame 4 cannot; and being decoded it settles what was before it.
+    // Frame 3 may have come before 2, its report being lost. Frame 4 cannot; and being decoded it settles what was
+    // before it.
     assert_eq!(sender.send(175, 1), only((Golden, 0), Some(Altref)));
     sender.hear(200, &[(5, at(190))]);
     assert_eq!(sender.send(205, 1), only((Altref, 5), Some(Golden)));

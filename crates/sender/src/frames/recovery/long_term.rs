@@ -2,9 +2,9 @@
 //!
 //! Of VP8's golden frame and alternative reference one holds a picture that the receiver is known to have. A frame on
 //! its way is kept in the other; once it is known to have come, they change places. After a loss frames refer to the
-//! acknowledged picture alone, until [`RECOVERY_TIME`](super::RECOVERY_TIME) has passed without another: what was lost
-//! in between, nobody misses. A keyframe, which is in every buffer, is taken to come until part of it is lost. Reports
-//! of arrivals are all that this needs.
+//! acknowledged picture alone, until [`RECOVERY_TIME`] has passed without another: what was lost in between, nobody
+//! misses. A keyframe, which is in every buffer, is taken to come until part of it is lost. Reports of arrivals are all
+//! that this needs.
 
 use thalweg_control::{Fate, Feedback, Report};
 use thalweg_units::{ConfigError, Span, Time};

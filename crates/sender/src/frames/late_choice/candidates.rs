@@ -29,8 +29,8 @@ impl Default for Candidates {
     }
 }
 
-/// A better frame and a worse one than the last (section 3.1; the steps are those of the authors' code, spec A3). All in VP8's
-/// y_ac_qi, 0 to 127.
+/// A better frame and a worse one than the last (section 3.1; the steps are those of the authors' code, spec A3). All
+/// in VP8's y_ac_qi, 0 to 127.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Around {
@@ -56,8 +56,8 @@ impl Default for Around {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Fitting {
-    /// The shares, at least one, the largest first. What is above 1 is for room that grows while the picture is coded, what is
-    /// below for room that shrinks.
+    /// The shares, at least one, the largest first. What is above 1 is for room that grows while the picture is coded,
+    /// what is below for room that shrinks.
     pub shares: Vec<f64>,
     /// No less than this is asked for: a frame of a packet or two is sent even where there is hardly any room.
     pub least: Bytes,

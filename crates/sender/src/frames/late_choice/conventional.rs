@@ -1,4 +1,5 @@
-//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.3; spec A5).
+//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.3; spec
+//! A5).
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
@@ -50,7 +51,8 @@ impl Steps {
     pub(super) fn quantizer(&mut self, now: Time, rate: Rate) -> u8 {
         if now >= self.next {
             self.next = now + self.config.every;
-            let rate = rate.as_bps_f64();
+            // A path of nothing has no ratio to anything.
+            let rate = rate.as_bps_f64().max(1.0);
             let average = self.average.unwrap_or(rate);
             let change = ((rate - average) / average).clamp(-1.0, 1.5);
             self.quantizer = if change < -0.99 {

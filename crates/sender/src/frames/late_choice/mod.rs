@@ -1,5 +1,5 @@
-//! Frames chosen after they were made (Salsify section 3): several candidates of a picture, and as late as possible the one that
-//! fits what the path has room for, or none.
+//! Frames chosen after they were made (Salsify section 3): several candidates of a picture, and as late as possible the
+//! one that fits what the path has room for, or none.
 
 mod candidates;
 mod conventional;
@@ -10,7 +10,7 @@ use thalweg_control::Feedback;
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
 use super::plan::{EncodePlan, EncodedFrame};
-use super::policy::{FramePlan, FramePolicy, QueueVerdict, QueueView, View};
+use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
@@ -29,8 +29,8 @@ pub struct Config {
     pub candidates: Candidates,
     /// Which of those that fit is sent.
     pub choice: Choice,
-    /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section 3.2: 4; the
-    /// authors' code: 3).
+    /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section
+    /// 3.2: 4; the authors' code: 3).
     pub most_skips: u32,
     /// While nothing arrives, no second frame that does not fit within this time; `None` for the paper's, whose encoder took 50 ms
     /// a picture and so sent four such frames a second into a dead link. At sixty pictures a second it would be twelve,
@@ -63,11 +63,12 @@ impl Default for Config {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Room {
-    /// What the controller allows a frame, less what waits to leave: Salsify's max_frame_size. Of a controller that has a window
-    /// instead: what of it is not in flight.
+    /// What the controller allows a frame, less what waits to leave: Salsify's max_frame_size. Of a controller that has
+    /// a window instead: what of it is not in flight.
     #[default]
     Controller,
-    /// What the pacer sends in so many intervals of the camera, less what waits: for a flow whose filler keeps the window full.
+    /// What the pacer sends in so many intervals of the camera, less what waits: for a flow whose filler keeps the
+    /// window full.
     Intervals(f64),
 }
 
@@ -94,7 +95,8 @@ pub enum Choice {
     /// The largest, as the authors' code has it.
     #[default]
     Largest,
-    /// The first in the order they were asked for, the best, as the paper has it: the same, unless the better one is smaller.
+    /// The first in the order they were asked for, the best, as the paper has it: the same, unless the better one is
+    /// smaller.
     First,
     /// The first, whether it fits or not: what a codec that cannot go back has to send.
     WhateverWasMade,
@@ -183,7 +185,8 @@ impl FramePolicy for LateChoice {
         let room = self.room.of(view);
         self.last_room = room;
         let sizes: Vec<Bytes> = candidates.iter().map(|candidate| candidate.size).collect();
-        let fitting = (0..sizes.len()).filter(|index| sizes[*index] <= room);
+        // Of equally large ones the better, which was asked for first.
+        let fitting = (0..sizes.len()).rev().filter(|index| sizes[*index] <= room);
         let chosen = match self.choice {
             Choice::WhateverWasMade => (!sizes.is_empty()).then_some(0),
             Choice::First => fitting.min(),
@@ -199,6 +202,10 @@ impl FramePolicy for LateChoice {
         self.skips = 0;
         self.aim.on_queued(encoded);
         self.recovery.on_queued(frame, encoded, packets);
+    }
+
+    fn on_frame_sent(&mut self, sent: &FrameSent) {
+        self.recovery.on_frame_sent(sent.frame);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {

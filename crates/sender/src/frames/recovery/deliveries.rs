@@ -1,13 +1,13 @@
-//! What an ordinary receiver has decoded, as far as reports of arrivals tell.
+//! What an ordinary receiver has decoded, as far as reports of arrivals prove it.
 
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
-use thalweg_control::{Fate, Feedback};
+use thalweg_control::Feedback;
 use thalweg_units::Time;
 
-/// How many frames without a verdict are remembered: more than are ever under way.
-const REMEMBERED: usize = 1024;
+/// How many frames without a verdict are remembered: four seconds of 60 a second, more than are ever under way.
+const REMEMBERED: usize = 256;
 
 #[derive(Debug, Clone, Copy)]
 struct Sent {
@@ -15,73 +15,93 @@ struct Sent {
     /// The frame that must be decoded before it.
     needs: Option<u64>,
     missing: u16,
+    /// When the last of its packets that are known to have arrived did.
+    arrived: Option<Time>,
+    /// The newest frame queued when it was known to be whole: no later one can have been there before it.
+    rivals: u64,
 }
 
 /// Frames, whole or not, and what follows from that.
 ///
-/// A receiver decodes a frame as soon as it is whole and what it refers to was decoded, and none that is older than one it has
-/// decoded.
+/// A receiver decodes a frame as soon as it is whole and what it refers to was decoded, and none that is older than one
+/// it has decoded. Reports may be lost or overtake one another, so of a frame that could be decoded it must also be
+/// known that no later one which does without it was decoded first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Deliveries {
     /// Not known to be decoded, in order.
     sent: VecDeque<Sent>,
-    decoded: BTreeSet<u64>,
+    /// When frames were decoded at the latest, by the receiver's clock.
+    decoded: BTreeMap<u64, Time>,
+    newest: u64,
 }
 
 impl Deliveries {
     pub(super) fn on_queued(&mut self, frame: u64, needs: Option<u64>, packets: u16) {
-        self.sent.push_back(Sent { frame, needs, missing: packets });
+        self.newest = frame;
+        self.sent.push_back(Sent { frame, needs, missing: packets, arrived: None, rivals: frame });
         if self.sent.len() > REMEMBERED {
             self.sent.pop_front();
         }
     }
 
-    /// Takes news of packets; says whether any of a frame was lost.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> bool {
-        let mut arrivals: Vec<(Time, u64)> = Vec::new();
-        let mut lost = false;
-        for report in feedback.reports {
-            let Some(place) = report.packet.place else { continue };
-            match report.fate {
-                Fate::Arrived { at, .. } => arrivals.push((at, place.frame)),
-                Fate::Lost => lost = true,
-            }
-        }
+    /// Takes news of packets.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let arrival = |report: &thalweg_control::Report| Some((report.arrival()?, report.packet.place?.frame));
+        let mut arrivals: Vec<(Time, u64)> = feedback.reports.iter().filter_map(arrival).collect();
         arrivals.sort_unstable();
-        for (_, frame) in arrivals {
-            if let Some(sent) = self.sent.iter_mut().find(|sent| sent.frame == frame) {
-                sent.missing = sent.missing.saturating_sub(1);
-                if sent.missing == 0 {
-                    self.decode_what_is_whole();
-                }
-            }
+        for (at, frame) in arrivals {
+            let Ok(index) = self.sent.binary_search_by_key(&frame, |sent| sent.frame) else { continue };
+            let sent = &mut self.sent[index];
+            sent.missing = sent.missing.saturating_sub(1);
+            sent.arrived = sent.arrived.max(Some(at));
+            sent.rivals = self.newest;
         }
-        lost
-    }
-
-    fn decode_what_is_whole(&mut self) {
-        let ready = |sent: &Sent, decoded: &BTreeSet<u64>| {
-            sent.missing == 0 && sent.needs.is_none_or(|needed| decoded.contains(&needed))
-        };
-        while let Some(index) = self.sent.iter().position(|sent| ready(sent, &self.decoded)) {
-            self.decoded.insert(self.sent[index].frame);
-            // What was sent before it can no longer be decoded.
+        while let Some((index, at)) = (0..self.sent.len()).find_map(|index| Some((index, self.decoded_at(index)?))) {
+            self.decoded.insert(self.sent[index].frame, at);
+            // What was sent before it can no longer be decoded, if it was not.
             self.sent.drain(..=index);
         }
     }
 
+    /// When a frame was decoded, if it is sure that it was.
+    fn decoded_at(&self, index: usize) -> Option<Time> {
+        let sent = self.sent[index];
+        let whole = sent.arrived.filter(|_| sent.missing == 0)?;
+        let at = match sent.needs {
+            Some(needed) => whole.max(*self.decoded.get(&needed)?),
+            None => whole,
+        };
+        let mut followers = BTreeSet::from([sent.frame]);
+        for later in self.sent.range(index + 1..).take_while(|later| later.frame <= sent.rivals) {
+            if later.needs.is_some_and(|needed| followers.contains(&needed)) {
+                followers.insert(later.frame);
+            } else if later.arrived <= Some(at) {
+                return None;
+            }
+        }
+        Some(at)
+    }
+
     /// Whether a frame was decoded; `None` while that is open.
     pub(super) fn verdict(&self, frame: u64) -> Option<bool> {
-        if self.decoded.contains(&frame) {
+        if self.decoded.contains_key(&frame) {
             return Some(true);
         }
         if self.sent.iter().any(|sent| sent.frame == frame) { None } else { Some(false) }
     }
 
-    /// No frame before this one will be asked about or referred to, but for the newest one decoded.
-    pub(super) fn forget_before(&mut self, frame: u64) {
-        if let Some(newest) = self.decoded.last().copied() {
-            self.decoded.retain(|decoded| *decoded >= frame.min(newest));
-        }
+    /// Of the frames decoded only this one will be referred to, and the newest.
+    pub(super) fn forget_others(&mut self, frame: Option<u64>) {
+        let Some(newest) = self.decoded.last_key_value().map(|(newest, _)| *newest) else { return };
+        let needed: BTreeSet<u64> = self.sent.iter().filter_map(|sent| sent.needs).collect();
+        self.decoded.retain(|decoded, _| Some(*decoded) == frame || *decoded == newest || needed.contains(decoded));
+    }
+}
+
+#[cfg(test)]
+impl Deliveries {
+    /// How many frames anything is remembered of.
+    pub(super) fn remembered(&self) -> usize {
+        self.sent.len() + self.decoded.len()
     }
 }

@@ -12,10 +12,10 @@ use crate::frames::plan::{Basis, EncodedFrame, StateHash};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How long after a loss frames are coded from acknowledged states only.
+    /// How long after a loss frames are coded from acknowledged states only; longer than 0.
     pub recovery_time: Span,
-    /// The most states kept, at least 2. The paper's sender keeps all since the last one acknowledged, without a bound; a receiver
-    /// that acknowledges nothing must not fill the memory.
+    /// The most states kept, at least 2. The paper's sender keeps all since the last one acknowledged, without a bound;
+    /// a receiver that acknowledges nothing must not fill the memory.
     pub most_states: usize,
 }
 
@@ -31,13 +31,7 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<KeptStates, ConfigError> {
-        if self.recovery_time < Span::ZERO {
-            return Err(ConfigError::out_of_range(
-                "kept_states.recovery_time",
-                self.recovery_time,
-                "0 or more, such as 5s",
-            ));
-        }
+        super::check_time("kept_states.recovery_time", self.recovery_time)?;
         if self.most_states < 2 {
             return Err(ConfigError::out_of_range(
                 "kept_states.most_states",
@@ -48,9 +42,11 @@ impl Config {
         Ok(KeptStates {
             config: self,
             states: VecDeque::new(),
-            acknowledged: None,
+            sent: VecDeque::new(),
             latest: None,
-            initial: None,
+            queued: None,
+            left: None,
+            acknowledged: None,
             heard: None,
             recovering_until: Time::ZERO,
             forgotten: VecDeque::new(),
@@ -58,25 +54,35 @@ impl Config {
     }
 }
 
-/// A state that frames may be coded from, on both sides of the path.
+/// How many hashes are remembered, to tell a receiver that is far behind from one that missed something: a minute of
+/// video that nothing was heard of. States are dear, hashes are not.
+const REMEMBERED: usize = 4096;
+
+/// A frame and where it leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Kept {
+struct Step {
     frame: u64,
-    hash: StateHash,
+    /// The state it is decoded from; `None` of a keyframe, which is decoded from any.
+    source: Option<StateHash>,
+    target: StateHash,
 }
 
 /// The states a sender keeps and what it knows of the receiver's.
 #[derive(Debug, Clone)]
 pub struct KeptStates {
     config: Config,
-    /// In order of sending.
-    states: VecDeque<Kept>,
+    /// Frames whose states are kept, in order of sending.
+    states: VecDeque<Step>,
+    /// All that the receiver may come to, in order of sending.
+    sent: VecDeque<Step>,
+    /// The newest that the receiver can be in, if nothing was lost: assumed outside recovery.
+    latest: Option<u64>,
+    /// The newest frame ever queued.
+    queued: Option<u64>,
+    /// The newest frame that wholly left.
+    left: Option<u64>,
     /// The newest that the receiver says it can go back to.
     acknowledged: Option<u64>,
-    /// The newest frame sent, whose state is assumed outside recovery.
-    latest: Option<u64>,
-    /// The state that keyframes lead from: where every decoder begins.
-    initial: Option<StateHash>,
     /// The newest packet the receiver answered: frame and fragment.
     heard: Option<(u64, u16)>,
     recovering_until: Time,
@@ -86,9 +92,8 @@ pub struct KeptStates {
 impl KeptStates {
     /// What the next frame is to be coded from; `None` for a keyframe.
     pub fn basis(&self, now: Time) -> Option<Basis> {
-        let latest = self.latest?;
-        let source = if self.is_recovering(now) { self.acknowledged? } else { latest };
-        Some(Basis::After(source))
+        let source = if self.is_recovering(now) { self.acknowledged } else { self.latest };
+        source.map(Basis::After)
     }
 
     /// Whether a loss was seen not long ago.
@@ -98,49 +103,96 @@ impl KeptStates {
 
     /// A frame was queued.
     pub fn on_queued(&mut self, frame: u64, encoded: &EncodedFrame) {
-        let Some(transition) = encoded.transition else { return };
+        self.queued = Some(frame);
+        let Some(transition) = encoded.transition else {
+            // No packet can say where it leads from or to, so no report can either.
+            self.forgotten.push_back(frame);
+            return;
+        };
         self.latest = Some(frame);
-        if encoded.keyframe {
-            self.initial = Some(transition.source);
+        let source = (!encoded.keyframe).then_some(transition.source);
+        let step = Step { frame, source, target: transition.target };
+        self.states.push_back(step);
+        self.sent.push_back(step);
+        if self.sent.len() > REMEMBERED {
+            self.sent.pop_front();
         }
-        self.states.push_back(Kept { frame, hash: transition.target });
-        while self.states.len() > self.config.most_states {
-            // What is acknowledged and what is assumed must stay: the oldest between them goes.
-            let oldest = self.states.iter().position(|kept| Some(kept.frame) != self.acknowledged);
-            let Some(kept) = oldest.and_then(|index| self.states.remove(index)) else { return };
-            self.forgotten.push_back(kept.frame);
+        if self.states.len() > self.config.most_states {
+            // What is acknowledged and what is assumed must stay. Of those between them the oldest are the likeliest to
+            // be at the receiver: when nothing was heard for so long, what was sent last did not come, or waits behind
+            // much.
+            let before_latest = self.states.len() - 2;
+            self.forgotten.extend(self.states.remove(before_latest).map(|step| step.frame));
         }
     }
 
-    /// The receiver said what its decoder's state is, and which it can go back to. A report about a packet before one already
-    /// answered is out of date, and one about a frame never sent is nonsense.
+    /// A frame's last packet left.
+    pub fn on_frame_sent(&mut self, frame: u64) {
+        self.left = self.left.max(Some(frame));
+    }
+
+    /// The receiver said what its decoder's state is, and which it can go back to. A report about a packet before one
+    /// already answered is out of date, and one about a frame never sent is nonsense.
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
-        let position = (report.frame, report.fragment);
-        if Some(position) < self.heard || self.latest.is_none_or(|latest| report.frame > latest) {
+        let position = Some((report.frame, report.fragment));
+        if position < self.heard || Some(report.frame) > self.queued {
             return;
         }
-        self.heard = Some(position);
         // Hashes of frames that were sent and kept: all others say nothing.
-        let newest = self.states.iter().rev().find(|kept| report.complete.contains(&kept.hash)).map(|kept| kept.frame);
-        self.acknowledged = self.acknowledged.max(newest);
-        let known = self.initial == Some(report.current) || self.states.iter().any(|kept| kept.hash == report.current);
-        if !known {
-            self.on_loss(now);
+        let has = |step: &&Step| report.complete.contains(&step.target);
+        let newest = self.states.iter().rev().find(has).map(|step| step.frame);
+        if position == self.heard && newest < self.acknowledged {
+            // Of two reports about one packet the one that knows less is the older.
+            return;
         }
-        self.forget_before_acknowledged();
+        self.heard = position;
+        // What the receiver no longer names it no longer has.
+        self.acknowledged = newest;
+        if self.tells_of_a_loss(report) || (self.is_recovering(now) && !self.is_known(report.current)) {
+            self.recovering_until = now + self.config.recovery_time;
+        }
+        // A receiver that goes on to a frame gives up those before it, so of them it has what it names; the paper's
+        // sender forgets only what is before the acknowledged. Nobody goes back behind that.
+        let before = newest.unwrap_or(0).max(report.frame);
+        let stay = [self.latest, newest];
+        self.forget(|frame| frame < before && !stay.contains(&Some(frame)));
     }
 
-    /// Something was lost.
-    pub fn on_loss(&mut self, now: Time) {
-        self.recovering_until = now + self.config.recovery_time;
+    /// Whether the receiver cannot decode the frame that it had a packet of.
+    ///
+    /// The paper's sender takes any state it does not know for a loss, and so does this one while it recovers. But a
+    /// receiver that has what it needs for the frame that is coming in gets over what it missed, as after frames that
+    /// were thrown away, or says so before its first frame; and one that says which state it is stuck in has lost
+    /// something although that state is known.
+    fn tells_of_a_loss(&self, report: &DecoderReport) -> bool {
+        let has = |state: StateHash| state == report.current || report.complete.contains(&state);
+        // Of a frame that was thrown away in part the next will tell more.
+        let step = self.sent.iter().rev().find(|step| step.frame == report.frame);
+        step.is_some_and(|step| step.source.is_some_and(|source| !has(source)) && !has(step.target))
     }
 
-    fn forget_before_acknowledged(&mut self) {
-        let Some(acknowledged) = self.acknowledged else { return };
-        while let Some(kept) = self.states.front().copied().filter(|kept| kept.frame < acknowledged) {
-            self.states.pop_front();
-            self.forgotten.push_back(kept.frame);
-        }
+    fn is_known(&self, state: StateHash) -> bool {
+        self.sent.iter().any(|step| step.target == state)
+    }
+
+    /// Frames that had not wholly left were thrown away. That is no loss of the receiver's: the next frame does without
+    /// them.
+    ///
+    /// To go back to what is acknowledged would be worse, for the receiver forgets that as soon as it has decoded what
+    /// is still on its way.
+    pub fn on_flushed(&mut self) {
+        let left = self.left;
+        self.forget(|frame| Some(frame) > left);
+        self.latest = self.states.back().map(|step| step.frame);
+        // Only a receiver that makes things up has what never left.
+        self.acknowledged = self.acknowledged.filter(|acknowledged| Some(*acknowledged) <= left);
+    }
+
+    fn forget(&mut self, goes: impl Fn(u64) -> bool) {
+        self.sent.retain(|step| !goes(step.frame));
+        let forgotten = self.states.iter().map(|step| step.frame).filter(|frame| goes(*frame));
+        self.forgotten.extend(forgotten);
+        self.states.retain(|step| !goes(step.frame));
     }
 
     /// The next frame whose state will not be asked for again.
@@ -148,3 +200,6 @@ impl KeptStates {
         self.forgotten.pop_front()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,12 @@
 //! Recovery that an unmodified decoder can follow: from pictures in its long-term buffers.
 //!
-//! Of VP8's golden frame and alternative reference one holds a picture that the receiver is known to have. A frame on its way is kept
-//! in the other; once it is known to have come, they change places. After a loss frames refer to the acknowledged picture
-//! alone, until [`RECOVERY_TIME`](super::RECOVERY_TIME) has passed without another: what was lost in between, nobody misses.
-//! Reports of arrivals are all that this needs to know.
+//! Of VP8's golden frame and alternative reference one holds a picture that the receiver is known to have. A frame on
+//! its way is kept in the other; once it is known to have come, they change places. After a loss frames refer to the
+//! acknowledged picture alone, until [`RECOVERY_TIME`] has passed without another: what was lost in between, nobody
+//! misses. A keyframe, which is in every buffer, is taken to come until part of it is lost. Reports of arrivals are all
+//! that this needs.
 
-use thalweg_control::Feedback;
+use thalweg_control::{Fate, Feedback, Report};
 use thalweg_units::{ConfigError, Span, Time};
 
 use super::RECOVERY_TIME;
@@ -16,7 +17,7 @@ use crate::frames::plan::{Basis, Buffers, LongTerm};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How long after a loss frames refer to acknowledged pictures only.
+    /// How long after a loss frames refer to acknowledged pictures only; longer than 0.
     pub recovery_time: Span,
 }
 
@@ -30,15 +31,9 @@ impl Config {
     /// The bookkeeping before the first frame.
     ///
     /// # Errors
-    /// When the time is below zero.
+    /// When the time is not above zero.
     pub fn build(self) -> Result<LongTermBuffers, ConfigError> {
-        if self.recovery_time < Span::ZERO {
-            return Err(ConfigError::out_of_range(
-                "long_term.recovery_time",
-                self.recovery_time,
-                "0 or more, such as 5s",
-            ));
-        }
+        super::check_time("long_term.recovery_time", self.recovery_time)?;
         Ok(LongTermBuffers {
             config: self,
             deliveries: Deliveries::default(),
@@ -60,7 +55,7 @@ pub struct LongTermBuffers {
     latest: Option<u64>,
     /// A buffer and the frame the receiver is known to have in it.
     acknowledged: Option<(LongTerm, u64)>,
-    /// A buffer and the frame on its way into it.
+    /// A buffer and the frame on its way into it; a keyframe if nothing is acknowledged.
     candidate: Option<(LongTerm, u64)>,
     planned: Option<Buffers>,
     recovering_until: Time,
@@ -69,16 +64,14 @@ pub struct LongTermBuffers {
 impl LongTermBuffers {
     /// What the next frame is to refer to; `None` for a keyframe.
     pub fn basis(&mut self, now: Time) -> Option<Basis> {
-        let recovering = self.is_recovering(now);
-        let long_term = self.acknowledged;
-        self.planned = match (self.latest, recovering, long_term) {
-            (None, _, _) | (_, true, None) => None,
-            (Some(_), _, _) => Some(Buffers {
-                last: !recovering,
-                long_term,
-                kept_in: long_term.filter(|_| self.candidate.is_none()).map(|(buffer, _)| buffer.other()),
-            }),
-        };
+        let free = self.acknowledged.filter(|_| self.candidate.is_none());
+        // Without either, not even the last keyframe came.
+        let long_term = self.acknowledged.or(self.candidate);
+        self.planned = long_term.map(|_| Buffers {
+            last: !self.is_recovering(now),
+            long_term,
+            kept_in: free.map(|(buffer, _)| buffer.other()),
+        });
         self.planned.map(Basis::Buffers)
     }
 
@@ -87,8 +80,13 @@ impl LongTermBuffers {
         now < self.recovering_until
     }
 
-    /// Something was lost.
-    pub fn on_loss(&mut self, now: Time) {
+    /// What waited was thrown away.
+    pub fn on_flushed(&mut self, now: Time) {
+        self.on_loss(now);
+        self.candidate = None;
+    }
+
+    fn on_loss(&mut self, now: Time) {
         self.recovering_until = now + self.config.recovery_time;
     }
 
@@ -111,19 +109,26 @@ impl LongTermBuffers {
 
     /// It became known what packets arrived.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        if self.deliveries.on_feedback(feedback) {
+        let lost = |report: &Report| report.packet.place.filter(|_| report.fate == Fate::Lost);
+        for place in feedback.reports.iter().filter_map(lost) {
             self.on_loss(feedback.now);
+            // If it comes late after all, what is kept in its place overwrites it.
+            self.candidate = self.candidate.filter(|(_, frame)| *frame != place.frame);
         }
-        let Some((buffer, frame)) = self.candidate else { return };
-        match self.deliveries.verdict(frame) {
-            Some(true) => {
-                self.acknowledged = Some((buffer, frame));
-                self.candidate = None;
-                self.deliveries.forget_before(frame);
+        self.deliveries.on_feedback(feedback);
+        if let Some((buffer, frame)) = self.candidate {
+            match self.deliveries.verdict(frame) {
+                Some(true) => {
+                    self.acknowledged = Some((buffer, frame));
+                    self.candidate = None;
+                }
+                Some(false) => self.candidate = None,
+                None => {}
             }
-            Some(false) => self.candidate = None,
-            // If it is lost, the first frame decoded after it will tell.
-            None => {}
         }
+        self.deliveries.forget_others(self.acknowledged.map(|(_, frame)| frame));
     }
 }
+
+#[cfg(test)]
+mod tests;

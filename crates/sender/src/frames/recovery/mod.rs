@@ -1,8 +1,8 @@
 //! What a frame may refer to when frames before it may not have come.
 //!
-//! A conventional sender asks for a keyframe once the receiver has. Salsify goes back to what the receiver is known to have, and
-//! there are two ways to say so: a state that the receiver keeps under its hash ([`kept_states`]), or a picture that an ordinary
-//! decoder has in a long-term buffer ([`long_term`]).
+//! A conventional sender asks for a keyframe once the receiver has. Salsify goes back to what the receiver is known to
+//! have, and there are two ways to say so: a state that the receiver keeps under its hash ([`kept_states`]), or a
+//! picture that an ordinary decoder has in a long-term buffer ([`long_term`]).
 
 mod deliveries;
 pub mod kept_states;
@@ -43,8 +43,16 @@ impl Config {
     }
 }
 
-/// How long a sender encodes from what was acknowledged after a loss (Salsify section 3.2 and its code: 5 s, begun anew at each).
+/// How long a sender encodes from what was acknowledged after a loss (Salsify section 3.2 and its code: 5 s, begun anew
+/// at each).
 pub const RECOVERY_TIME: Span = Span::from_secs(5);
+
+fn check_time(parameter: &'static str, time: Span) -> Result<(), ConfigError> {
+    if time <= Span::ZERO {
+        return Err(ConfigError::out_of_range(parameter, time, "longer than 0, such as 5s"));
+    }
+    Ok(())
+}
 
 /// Bookkeeping of what the receiver has.
 #[derive(Debug, Clone)]
@@ -95,12 +103,19 @@ impl Recovery {
         }
     }
 
+    /// A frame's last packet left.
+    pub fn on_frame_sent(&mut self, frame: u64) {
+        if let Recovery::KeptStates(kept) = self {
+            kept.on_frame_sent(frame);
+        }
+    }
+
     /// Frames were thrown away unsent. Says whether the next can be coded without them and without being a keyframe.
     pub fn on_flushed(&mut self, now: Time) -> bool {
         match self {
             Recovery::Keyframe => return false,
-            Recovery::KeptStates(kept) => kept.on_loss(now),
-            Recovery::LongTerm(buffers) => buffers.on_loss(now),
+            Recovery::KeptStates(kept) => kept.on_flushed(),
+            Recovery::LongTerm(buffers) => buffers.on_flushed(now),
         }
         true
     }

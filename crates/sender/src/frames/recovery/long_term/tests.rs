@@ -1,0 +1,236 @@
+use alloc::vec::Vec;
+
+use super::*;
+use crate::frames::plan::LongTerm::{Altref, Golden};
+use thalweg_control::{Cause, FramePlace, PacketId, SentPacket};
+use thalweg_units::Bytes;
+
+fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+fn report(frame: u64, fate: Fate) -> Report {
+    let place = Some(FramePlace { frame, first: true, last: true, offset: Bytes::ZERO });
+    Report { packet: SentPacket { place, ..SentPacket::new(PacketId(frame), ms(0), Bytes::new(1000)) }, fate }
+}
+
+fn at(millis: u64) -> Fate {
+    Fate::Arrived { at: ms(millis), ce: false, was_lost: false }
+}
+
+struct Sender {
+    buffers: LongTermBuffers,
+    next: u64,
+}
+
+impl Sender {
+    fn new() -> Sender {
+        Sender { buffers: Config::default().build().unwrap(), next: 0 }
+    }
+
+    /// Sends a frame of so many packets; what it refers to and is kept in, `None` for a keyframe.
+    fn send(&mut self, now: u64, packets: u16) -> Option<Buffers> {
+        let basis = self.buffers.basis(ms(now)).map(|basis| match basis {
+            Basis::Buffers(buffers) => buffers,
+            other => panic!("{other:?}"),
+        });
+        self.buffers.on_queued(self.next, basis.is_none(), packets);
+        self.next += 1;
+        basis
+    }
+
+    fn hear(&mut self, now: u64, told: &[(u64, Fate)]) {
+        let reports: Vec<Report> = told.iter().map(|(frame, fate)| report(*frame, *fate)).collect();
+        self.buffers.on_feedback(&Feedback {
+            now: ms(now),
+            cause: Cause::Report,
+            reports: &reports,
+            rtt: None,
+            newest_delay: None,
+            path_rtt: None,
+            srtt: None,
+            min_rtt: None,
+            in_flight: Bytes::ZERO,
+            delivered: Bytes::ZERO,
+        });
+    }
+}
+
+/// A sender whose keyframe came, and whose frame 1 is on its way into altref.
+fn begun() -> Sender {
+    let mut sender = Sender::new();
+    sender.send(0, 2);
+    sender.hear(30, &[(0, at(10)), (0, at(11))]);
+    sender.send(33, 1);
+    sender
+}
+
+fn last_and(long_term: (LongTerm, u64), kept_in: Option<LongTerm>) -> Option<Buffers> {
+    Some(Buffers { last: true, long_term: Some(long_term), kept_in })
+}
+
+fn only(long_term: (LongTerm, u64), kept_in: Option<LongTerm>) -> Option<Buffers> {
+    Some(Buffers { last: false, long_term: Some(long_term), kept_in })
+}
+
+#[test]
+fn what_is_known_to_have_come_and_what_is_on_its_way_change_places_between_golden_and_altref() {
+    let mut sender = Sender::new();
+    assert_eq!(sender.send(0, 2), None);
+    assert_eq!(sender.send(5, 1), last_and((Golden, 0), None), "nothing can be kept beside a keyframe on its way");
+    sender.hear(30, &[(0, at(10))]);
+    assert_eq!(sender.send(33, 1), last_and((Golden, 0), None), "half of it came");
+    sender.hear(35, &[(0, at(11)), (1, at(15)), (2, at(43))]);
+    assert_eq!(sender.send(66, 1), last_and((Golden, 0), Some(Altref)));
+    assert_eq!(sender.send(99, 1), last_and((Golden, 0), None), "frame 3 is on its way");
+    sender.hear(100, &[(3, at(76))]);
+    assert_eq!(sender.send(133, 1), last_and((Altref, 3), Some(Golden)));
+    sender.hear(160, &[(4, at(110)), (5, at(143))]);
+    assert_eq!(sender.send(166, 1), last_and((Golden, 5), Some(Altref)));
+}
+
+#[test]
+fn after_a_loss_frames_refer_to_the_acknowledged_picture_alone_for_five_seconds_since_the_last() {
+    let mut sender = begun();
+    sender.send(66, 1);
+    sender.hear(90, &[(1, at(43)), (2, Fate::Lost)]);
+    assert_eq!(sender.send(99, 1), only((Altref, 1), Some(Golden)));
+    assert!(sender.buffers.is_recovering(ms(5089)) && !sender.buffers.is_recovering(ms(5090)));
+    sender.send(132, 1);
+    sender.hear(150, &[(4, Fate::Lost)]);
+    assert_eq!(sender.send(5149, 1), only((Altref, 1), None));
+    assert_eq!(sender.send(5150, 1), last_and((Altref, 1), None));
+}
+
+#[test]
+fn a_lost_keyframe_is_followed_by_another_and_that_by_frames_that_refer_to_it() {
+    let mut sender = Sender::new();
+    sender.send(0, 2);
+    sender.send(33, 1);
+    sender.hear(60, &[(0, at(10)), (0, Fate::Lost)]);
+    assert_eq!(sender.send(66, 1), None);
+    assert_eq!(sender.send(99, 1), only((Golden, 2), None), "one keyframe at a time");
+    sender.hear(120, &[(2, at(76)), (3, at(109))]);
+    assert_eq!(sender.send(132, 1), only((Golden, 2), Some(Altref)));
+}
+
+#[test]
+fn a_lost_keyframe_is_repeated_even_when_recovery_is_over() {
+    let mut sender = Sender::new();
+    sender.send(0, 1);
+    sender.hear(60, &[(0, Fate::Lost)]);
+    assert_eq!(sender.send(9000, 1), None);
+}
+
+#[test]
+fn a_lost_candidate_makes_room_for_another_and_coming_late_is_not_referred_to() {
+    let mut sender = begun();
+    sender.hear(90, &[(1, Fate::Lost)]);
+    assert_eq!(sender.send(99, 1), only((Golden, 0), Some(Altref)));
+    sender.hear(100, &[(1, Fate::Arrived { at: ms(80), ce: false, was_lost: true })]);
+    assert_eq!(sender.send(132, 1), only((Golden, 0), None));
+    sender.hear(150, &[(2, at(109)), (3, at(142))]);
+    assert_eq!(sender.send(165, 1), only((Altref, 2), Some(Golden)));
+}
+
+#[test]
+fn a_candidate_that_follows_from_a_lost_frame_was_not_decoded_although_it_came() {
+    let mut sender = begun();
+    sender.hear(50, &[(1, at(43))]);
+    // Frame 3 is kept in golden but follows from 2.
+    sender.buffers.candidate = Some((Golden, 99));
+    sender.send(66, 1);
+    sender.buffers.candidate = None;
+    assert_eq!(sender.send(99, 1), last_and((Altref, 1), Some(Golden)));
+    sender.hear(120, &[(2, Fate::Lost), (3, at(109))]);
+    assert_eq!(sender.send(132, 1), only((Altref, 1), None), "what became of 3 is open");
+    sender.hear(160, &[(4, at(142))]);
+    assert_eq!(sender.send(165, 1), only((Altref, 1), Some(Golden)), "4 was decoded without it");
+}
+
+/// In recovery: frame 2 is kept in altref, frame 3 does without it.
+fn two_that_do_without_one_another() -> Sender {
+    let mut sender = begun();
+    sender.hear(60, &[(1, Fate::Lost)]);
+    assert_eq!(sender.send(66, 1), only((Golden, 0), Some(Altref)));
+    assert_eq!(sender.send(99, 1), only((Golden, 0), None));
+    sender
+}
+
+#[test]
+fn of_frames_that_overtook_one_another_the_older_was_not_decoded() {
+    let mut sender = two_that_do_without_one_another();
+    sender.hear(130, &[(2, at(115)), (3, at(109))]);
+    assert_eq!(sender.send(132, 1), only((Golden, 0), Some(Altref)));
+}
+
+#[test]
+fn a_frame_is_not_known_to_be_decoded_while_a_later_one_may_have_been_there_before_it() {
+    let mut sender = two_that_do_without_one_another();
+    sender.hear(130, &[(2, at(115))]);
+    assert_eq!(sender.send(132, 1), only((Golden, 0), None));
+    let mut later = sender;
+    let mut sooner = Sender { buffers: later.buffers.clone(), next: later.next };
+    later.hear(140, &[(3, at(116))]);
+    assert_eq!(later.send(165, 1), only((Altref, 2), Some(Golden)));
+    // Whether frame 4 was there before 3 is settled with it.
+    sooner.hear(170, &[(3, at(114)), (4, at(149))]);
+    assert_eq!(sooner.send(165, 1), only((Golden, 0), Some(Altref)));
+}
+
+#[test]
+fn a_frame_queued_after_it_was_heard_that_one_came_was_not_there_before_it() {
+    let mut sender = two_that_do_without_one_another();
+    sender.hear(130, &[(2, at(105)), (3, Fate::Lost)]);
+    sender.send(132, 1);
+    sender.hear(170, &[(4, at(150))]);
+    // Frame 3 may have come before 2, its report being lost. Frame 4 cannot; and being decoded it settles what was
+    // before it.
+    assert_eq!(sender.send(175, 1), only((Golden, 0), Some(Altref)));
+    sender.hear(200, &[(5, at(190))]);
+    assert_eq!(sender.send(205, 1), only((Altref, 5), Some(Golden)));
+}
+
+#[test]
+fn what_is_thrown_away_is_referred_to_no_more() {
+    let mut sender = begun();
+    sender.buffers.on_flushed(ms(40));
+    assert_eq!(sender.send(66, 1), only((Golden, 0), Some(Altref)));
+    let mut sender = Sender::new();
+    sender.send(0, 2);
+    sender.buffers.on_flushed(ms(10));
+    assert_eq!(sender.send(33, 1), None, "the keyframe was thrown away");
+}
+
+#[test]
+fn silence_is_the_loss_of_everything_and_the_acknowledged_picture_outlives_it() {
+    let mut sender = begun();
+    (2..60).for_each(|frame| {
+        sender.send(33 * frame, 1);
+    });
+    let all: Vec<_> = (1..60).map(|frame| (frame, Fate::Lost)).collect();
+    sender.hear(2000, &all);
+    assert_eq!(sender.send(2010, 1), only((Golden, 0), Some(Altref)));
+    sender.hear(2100, &[(60, at(2050))]);
+    assert_eq!(sender.send(2110, 1), only((Altref, 60), Some(Golden)));
+}
+
+#[test]
+fn what_is_remembered_of_frames_is_bounded_whatever_is_heard_of_them() {
+    let mut sender = begun();
+    sender.hear(60, &[(1, Fate::Lost)]);
+    for frame in 2..5000 {
+        sender.send(60, 1);
+        // Each but the candidates comes.
+        if sender.buffers.candidate.is_none_or(|(_, candidate)| candidate != frame) {
+            sender.hear(60, &[(frame, at(frame))]);
+        }
+        assert!(sender.buffers.deliveries.remembered() <= 600);
+    }
+}
+
+#[test]
+fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
+    let refused = Config { recovery_time: Span::ZERO }.build().unwrap_err();
+    assert!(alloc::string::ToString::to_string(&refused).contains("long_term.recovery_time is 0"));
+}

@@ -1,0 +1,159 @@
+//! Recovery, from the sender's plans over a bad path to what a receiver has: whatever a receiver decodes is what was
+//! meant.
+
+mod encoder;
+mod receivers;
+mod world;
+
+use proptest::prelude::*;
+use thalweg_sender::feedback::DecoderReport;
+use thalweg_sender::frames::{StateHash, recovery};
+use thalweg_sender::scheme::FramesConfig;
+use thalweg_sender::{Event, Scheme};
+use thalweg_units::{Span, Time};
+
+use receivers::{Keeping, Ordinary};
+use world::{Outcome, Path, World, truth};
+
+fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+const GOOD_FROM: Time = Time::from_millis(5000);
+const END: Time = Time::from_millis(12_000);
+
+fn good() -> Path {
+    Path {
+        loss: 0.0,
+        report_loss: 0.0,
+        duplicates: 0.0,
+        jitter: Span::ZERO,
+        report_jitter: Span::ZERO,
+        outage: (Time::ZERO, Time::ZERO),
+        bad_until: GOOD_FROM,
+    }
+}
+
+fn any_path() -> impl Strategy<Value = Path> {
+    (0.0..0.4, 0.0..0.6, 0.0..0.3, 0i64..150, 0i64..150, 0u64..4000, 0u64..3000).prop_map(
+        |(loss, report_loss, duplicates, jitter, report_jitter, from, lasts)| Path {
+            loss,
+            report_loss,
+            duplicates,
+            jitter: Span::from_millis(jitter),
+            report_jitter: Span::from_millis(report_jitter),
+            outage: (ms(from), ms((from + lasts).min(5000))),
+            bad_until: GOOD_FROM,
+        },
+    )
+}
+
+/// The scheme of this name, with recovery for an ordinary receiver if `ordinary`.
+fn scheme(name: &str, ordinary: bool) -> Scheme {
+    let mut scheme: Scheme = name.parse().unwrap();
+    if let (FramesConfig::LateChoice(frames), true) = (&mut scheme.frames, ordinary) {
+        frames.recovery = recovery::Config::LongTerm(recovery::long_term::Config::default());
+    }
+    scheme
+}
+
+const SCHEMES: [&str; 2] = ["salsify", "vidaptive+functional"];
+
+/// Once a sender whose window was full of what was lost has twice waited in silence for 2 s, every frame is decoded and
+/// none is a keyframe.
+fn recovers(outcome: &Outcome) -> Result<(), TestCaseError> {
+    let frames = outcome.frames(GOOD_FROM + Span::from_millis(4500), END - Span::from_secs(1));
+    prop_assert!(frames.len() >= 10, "{} frames in the last seconds", frames.len());
+    let missed: Vec<_> = frames.iter().filter(|frame| !outcome.exact.contains(frame)).collect();
+    prop_assert!(missed.is_empty(), "{missed:?} of {frames:?}");
+    prop_assert!(!frames.iter().any(|frame| outcome.keyframes.contains(frame)));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn whatever_an_ordinary_receiver_may_decode_is_what_was_meant(path in any_path(), seed: u64, which in 0usize..2) {
+        let scheme = scheme(SCHEMES[which], true);
+        recovers(&World::new(&scheme, Ordinary::default(), path, seed, truth).run(END))?;
+    }
+
+    #[test]
+    fn a_receiver_that_keeps_states_is_never_asked_for_one_that_it_let_go(
+        path in any_path(), seed: u64, which in 0usize..2,
+    ) {
+        let outcome = World::new(&scheme(SCHEMES[which], false), Keeping::new(64), path, seed, truth).run(END);
+        recovers(&outcome)?;
+        let acknowledged = outcome.acknowledged.unwrap();
+        // One may be in the encoder while the first report comes.
+        let after = |frame: &&u64| outcome.queued[**frame as usize] > acknowledged + Span::from_millis(60);
+        prop_assert_eq!(outcome.keyframes.iter().filter(after).count(), 0);
+    }
+
+    #[test]
+    fn whatever_a_receiver_says_of_its_states_plans_stay_valid(
+        path in any_path(), seed: u64, which in 0usize..2, kinds: u8,
+    ) {
+        let mut told: Vec<DecoderReport> = Vec::new();
+        let lies = |report: Option<DecoderReport>, lie: u64| {
+            let mut report = report?;
+            told.push(report.clone());
+            let one_in = |shift: u32, of: u64| kinds & (1 << shift) != 0 && (lie >> (8 * shift)).is_multiple_of(of);
+            if one_in(0, 3) {
+                report.current = StateHash(lie);
+            }
+            if one_in(1, 3) {
+                report.complete = (0..40).map(|state| StateHash(lie ^ state)).collect();
+            }
+            if one_in(2, 5) {
+                report = told[(lie % told.len() as u64) as usize].clone();
+            }
+            if one_in(3, 7) {
+                report.frame = lie >> (lie % 64);
+            }
+            if one_in(4, 5) {
+                report.fragment = lie as u16;
+                report.complete.reverse();
+            }
+            if one_in(5, 3) {
+                report.complete.clear();
+            }
+            (!one_in(6, 2)).then_some(report)
+        };
+        // The encoder complains of plans that name what was forgotten, of states forgotten twice and of too many of
+        // them.
+        let outcome = World::new(&scheme(SCHEMES[which], false), Keeping::of_a_liar(8), path, seed, lies).run(END);
+        prop_assert!(outcome.queued.len() > 20, "{} frames", outcome.queued.len());
+    }
+}
+
+#[test]
+fn a_receiver_that_never_acknowledges_a_state_costs_no_memory_and_no_keyframe_on_a_good_path() {
+    let none = |report: Option<DecoderReport>, _| report.map(|report| DecoderReport { complete: Vec::new(), ..report });
+    let silent = |_: Option<DecoderReport>, _| None;
+    let scheme = scheme("salsify", false);
+    let outcome = World::new(&scheme, Keeping::new(64), good(), 1, none).run(END);
+    assert_eq!(outcome.keyframes, [0]);
+    assert!(outcome.frames(Time::ZERO, END - Span::from_secs(1)).iter().all(|frame| outcome.exact.contains(frame)));
+    let outcome = World::new(&scheme, Keeping::new(64), good(), 1, silent).run(END);
+    assert_eq!(outcome.keyframes, [0]);
+}
+
+#[test]
+fn an_outage_is_gone_through_without_a_keyframe_although_the_queue_is_thrown_away() {
+    let path = Path { outage: (ms(2000), ms(4500)), ..good() };
+    for ordinary in [false, true] {
+        let scheme = scheme("vidaptive+functional", ordinary);
+        let outcome = if ordinary {
+            World::new(&scheme, Ordinary::default(), path, 5, truth).run(END)
+        } else {
+            World::new(&scheme, Keeping::new(64), path, 5, truth).run(END)
+        };
+        assert!(outcome.events.iter().any(|event| matches!(event, Event::Reset { .. })), "the queue was thrown away");
+        assert!(outcome.events.contains(&Event::RecoveryBegan));
+        assert!(!outcome.events.iter().any(|event| matches!(event, Event::KeyframeForced { .. })));
+        assert_eq!(outcome.keyframes, [0]);
+        recovers(&outcome).unwrap();
+    }
+}

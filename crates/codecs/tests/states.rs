@@ -88,7 +88,10 @@ fn what_was_not_kept_or_was_forgotten_cannot_be_gone_back_to_and_the_message_say
         assert!(matches!(error, EncodeError::Basis { basis: Basis::After(frame), .. } if frame == never));
         assert!(message.contains(&never.to_string()) && message.contains("kept and not forgotten"), "{message}");
     }
-    assert_eq!(encoder.candidates(&picture, &plan(Basis::After(0))).unwrap()[0].frame.transition.unwrap().source, target(&first));
+    assert_eq!(
+        encoder.candidates(&picture, &plan(Basis::After(0))).unwrap()[0].frame.transition.unwrap().source,
+        target(&first)
+    );
     encoder.commit(None).unwrap();
     encoder.forget(0);
     encoder.forget(0);
@@ -150,7 +153,8 @@ struct Step {
 
 /// A keyframe, a frame kept in the altref buffer, and losses on the way; each frame refers only to what arrived.
 fn losses() -> Vec<Step> {
-    let frame = |last, long_term, kept_in, arrives| Step { buffers: Some(Buffers { last, long_term, kept_in }), arrives };
+    let frame =
+        |last, long_term, kept_in, arrives| Step { buffers: Some(Buffers { last, long_term, kept_in }), arrives };
     let golden = Some((LongTerm::Golden, 0));
     let altref = Some((LongTerm::Altref, 5));
     vec![
@@ -235,26 +239,23 @@ fn candidates_made_on_two_cores_are_those_made_on_one() {
 
 #[test]
 fn a_guessed_quantiser_makes_frames_of_about_the_size() {
-    for (size, sizes) in [
-        (Size::new(320, 180), [1000, 1500, 4000, 10_000]),
-        (Size::new(640, 360), [1500, 3000, 8000, 20_000]),
-        (Size::HD, [4000, 8000, 20_000, 50_000]),
-    ] {
+    for (size, bytes) in [(SIZE, 4000), (Size::new(640, 360), 3000), (Size::new(640, 360), 20_000)] {
         let format = Format { size, frame_rate: (30, 1) };
         let scene = Scene::new(SceneConfig { format, ..SceneConfig::default() });
-        for bytes in sizes {
-            let mut encoder = encoder();
-            let guess = EncodePlan::new(vec![Target::Guess(Bytes::new(bytes))], size, INTERVAL);
-            let shares = (0..30).map(|picture| {
-                let made = encoder.candidates(&scene.picture(picture), &guess).unwrap();
-                encoder.commit(Some(0)).unwrap();
-                made[0].frame.size.as_f64() / bytes as f64
-            });
-            let shares: Vec<f64> = shares.collect();
-            let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-            let within = shares.iter().filter(|share| (0.5..=2.0).contains(*share)).count();
-            println!("{size} {bytes} bytes: mean {mean:.2}, {within} of 30 within a factor of two, {shares:.2?}");
-        }
+        let mut encoder = encoder();
+        let guess = EncodePlan::new(vec![Target::Guess(Bytes::new(bytes))], size, INTERVAL);
+        let shares = (0..30).map(|picture| {
+            let made = encoder.candidates(&scene.picture(picture), &guess).unwrap();
+            encoder.commit(Some(0)).unwrap();
+            made[0].frame.size.as_f64() / bytes as f64
+        });
+        let shares: Vec<f64> = shares.collect();
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        let within = shares.iter().filter(|share| (0.5..=2.0).contains(*share)).count();
+        println!("{size}, {bytes} bytes: mean {mean:.2}, {within} of 30 within a factor of two");
+        // Half the width and height has more than a quarter of the detail, so guesses are coarse rather than fine.
+        assert!((0.5..1.2).contains(&mean) && within >= 18, "{size}, {bytes} bytes: {shares:.2?}");
+        assert!(shares.iter().all(|share| (0.25..=2.0).contains(share)), "{size}, {bytes} bytes: {shares:.2?}");
     }
 }
 

@@ -7,7 +7,6 @@ mod hostile;
 mod kept_states;
 mod loss;
 mod salsify;
-mod scan;
 mod square_wave;
 mod standard_decoder;
 mod support;

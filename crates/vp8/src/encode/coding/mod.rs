@@ -27,7 +27,7 @@ use super::weights::Weights;
 use crate::bool_coder::Probability;
 use crate::image::Image;
 use crate::state::State;
-use crate::syntax::header::{FilterHeader, InterHeader, KeyHeader, QuantizerHeader, VectorUpdates};
+use crate::syntax::header::{FilterHeader, InterHeader, KeyHeader, QuantizerHeader, ReferenceUpdate, VectorUpdates};
 use crate::syntax::{FrameHeader, FrameKind, Probabilities, SignBias};
 
 /// A coded frame.
@@ -188,6 +188,7 @@ fn kind(analysis: &Analysis<'_>, before: &Probabilities, counts: &Counts) -> Fra
     let PlanKind::Inter { refreshes_last, golden, altref, .. } = analysis.plan.kind else {
         return FrameKind::Key(KeyHeader::new(analysis.image.size()));
     };
+    let (golden, altref) = ReferenceUpdate::unambiguous(golden, altref);
     let (luma_modes, chroma_modes) = counts.intra.choose(before);
     FrameKind::Inter(InterHeader {
         golden,

@@ -59,6 +59,7 @@ mod analysis;
 mod coding;
 pub mod cost;
 mod filter_level;
+mod motion_bools;
 mod plan;
 mod settings;
 mod size;

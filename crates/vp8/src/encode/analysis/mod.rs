@@ -14,14 +14,14 @@ mod padded;
 mod predict;
 mod vectors;
 
-use inter::{InterChoice, MotionFound, PaddedReference, SourceBlock};
+use inter::{InterChoice, PaddedReference, SourceBlock};
 use motion::Effort;
 use padded::Padded;
 use predict::predict;
 use vectors::VectorCosts;
 
-use super::coding::probabilities::VectorCounts;
 use super::coding::residual::{Transform, Transformed};
+use super::motion_bools::MotionBools;
 use super::plan::ReferenceSet;
 use super::settings::Speed;
 use super::weights::Weights;
@@ -55,7 +55,7 @@ pub struct Found {
     /// The predictions of the macroblocks that are predicted from other frames.
     pub prediction: Image,
     pub residuals: Scratch<Transformed>,
-    pub vectors: VectorCounts,
+    pub motion: MotionBools,
 }
 
 impl Found {
@@ -90,7 +90,7 @@ pub fn analyse(
         choices: Vec::with_capacity(size.macroblocks()),
         prediction: Image::blank(size),
         residuals: Scratch::with_capacity(&RESIDUALS, size.macroblocks()),
-        vectors: VectorCounts::default(),
+        motion: MotionBools::with_capacity(size.macroblocks()),
     };
     let mut planes = found.prediction.planes_mut();
     let source = image.planes();
@@ -123,6 +123,7 @@ pub fn analyse(
             let price = (weights.intra_bits * weights.difference_per_bit) >> 16;
             if intra::estimate(kernels, source.y, source.stride, position) + 2 * price < left {
                 found.choices.push(Choice::Intra);
+                found.motion.pass_intra();
                 neighbours.advance(&Prediction::Intra(super::coding::macroblocks::UNDECIDED));
                 continue;
             }
@@ -139,7 +140,7 @@ pub fn analyse(
             transform.all(&planes.as_planes(), prediction.has_y2(), &mut found.residuals[index]);
             index
         });
-        count_vectors(&best, survey_of_best.best, &mut found.vectors);
+        found.motion.record(reference.reference, &best.motion, &survey_of_best, &neighbours);
         found.choices.push(Choice::Inter { prediction, difference, residual });
         neighbours.advance(&prediction);
     }
@@ -150,27 +151,17 @@ pub fn analyse(
 pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
     let reference = Reference::ALL.into_iter().find(|&reference| from.contains(reference)).unwrap_or(Reference::Last);
     let prediction = Prediction::Inter { reference, motion: Motion::Zero };
+    let mut motion = MotionBools::with_capacity(size.macroblocks());
+    let mut neighbours = Neighbours::new(size);
+    for _ in 0..size.macroblocks() {
+        motion.record(reference, &Motion::Zero, &neighbours.survey(reference, SignBias::default()), &neighbours);
+        neighbours.advance(&prediction);
+    }
     Found {
         choices: vec![Choice::Inter { prediction, difference: 0, residual: None }; size.macroblocks()],
         prediction: Image::clone(references.get(reference)),
         residuals: Scratch::with_capacity(&RESIDUALS, 0),
-        vectors: VectorCounts::default(),
-    }
-}
-
-/// Counts the vectors that a motion says.
-fn count_vectors(found: &MotionFound, best: crate::syntax::MotionVector, counts: &mut VectorCounts) {
-    use crate::syntax::PartMode;
-    match &found.motion {
-        Motion::New(vector) => counts.add(vector.minus(best)),
-        Motion::Split(split) => {
-            for (&first, mode) in split.layout.first_subblocks().iter().zip(split.modes) {
-                if mode == PartMode::New {
-                    counts.add(split.vectors[usize::from(first)].minus(best));
-                }
-            }
-        }
-        Motion::Zero | Motion::Nearest(_) | Motion::Near(_) => {}
+        motion,
     }
 }
 

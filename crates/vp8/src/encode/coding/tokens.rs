@@ -112,8 +112,23 @@ impl Tokens {
 
     /// Records a block of levels, of which the places of the scan that `coded` has bits for are not 0; `context` is how
     /// many of the blocks above and to the left have levels.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
+        let room = self.recorded.len() > self.length;
+        if coded == 0 && room {
+            // Most blocks: nothing but their end.
+            let symbol = symbol(kind as usize * 24 + usize::from(BANDS[kind.first()]) * 3 + context, END);
+            self.counts[symbol as usize % KINDS_OF_TOKENS] += 1;
+            self.recorded[self.length] = symbol;
+            self.length += 1;
+        } else {
+            self.record_levels(kind, context, levels, coded);
+        }
+    }
+
+    /// Records a block that may have levels.
+    #[inline(never)]
+    fn record_levels(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
         if self.recorded.len() < self.length + 16 {
             let room = (self.recorded.len() * 2).max(self.recorded.capacity());
             self.recorded.resize(room.max(16), 0);

@@ -37,6 +37,8 @@
 //! | a quiet macroblock (up to 10 steps of difference) is not even transformed | 0.00 dB, quicker |
 //! | buffers that are used again | 0.00 dB, 27 % of the time |
 //! | blocks say where their levels are, so that zeros are not walked over | 0.00 dB, 6 to 9 % of a candidate's time |
+//! | motion is turned to bools once for all candidates | 0.00 dB, 0.1 ms of a candidate's 1 to 4 |
+//! | a block without levels is recorded in place | 0.00 dB, 6 to 12 % of a candidate's time |
 //!
 //! No gain on these clips: predicting from older references besides the last (they cost time, so the fast speed does
 //! not), and shortening blocks in key frames (a loss of up to 0.3 dB: what a key frame spares, all frames after it

@@ -113,3 +113,68 @@ impl MotionWriter<'_> {
         (self.start, self.ends) = (end as usize, ends);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bool_coder::Writer;
+    use crate::image::Size;
+    use crate::syntax::{
+        MacroblockModes, ModeCoding, MotionVector, PartMode, Prediction, Probabilities, SignBias, Split, SplitLayout,
+    };
+
+    /// Motion of every kind, as far as it is said: what nearest and near vectors are, the neighbours say.
+    fn motions() -> Vec<Motion> {
+        let new = |x, y| Motion::New(MotionVector::new(x, y));
+        let mut modes = [PartMode::Zero; 16];
+        modes[..4].copy_from_slice(&[PartMode::New, PartMode::Left, PartMode::Above, PartMode::New]);
+        let quarters = SplitLayout::Quarters.parts().map(|part| MotionVector::new(5 * i16::from(part), -40));
+        let split = Motion::Split(Split { layout: SplitLayout::Quarters, modes, vectors: quarters });
+        let near = MotionVector::new(3, 3);
+        vec![Motion::Zero, new(3, 3), Motion::Nearest(near), split, new(-900, 70), Motion::Near(near), new(0, 8), split]
+    }
+
+    #[test]
+    fn what_is_written_from_the_record_is_what_is_written_at_once() {
+        let size = Size::new(112, 112).unwrap();
+        let before = Probabilities::default();
+        let prediction = |index: usize| Prediction::Inter {
+            reference: Reference::ALL[index * index % 3],
+            motion: motions()[(index * 5 + index / 8) % 8],
+        };
+        let mut recorded = MotionBools::with_capacity(size.macroblocks());
+        let mut neighbours = Neighbours::new(size);
+        for index in 0..size.macroblocks() {
+            let prediction = prediction(index);
+            let Prediction::Inter { reference, motion } = &prediction else { unreachable!() };
+            let survey = neighbours.survey(*reference, SignBias::default());
+            recorded.record(*reference, motion, &survey, &neighbours);
+            neighbours.advance(&prediction);
+        }
+        let mut header = InterHeader::default();
+        recorded.fit(&mut header, &before.vectors);
+        let mut probabilities = before.clone();
+        header.vectors.apply(&mut probabilities.vectors);
+        assert!(probabilities.vectors != before.vectors && header.intra < 3 && header.last > 3);
+
+        let mut from_record = Writer::new();
+        let mut motion = recorded.at(&header, &probabilities.vectors);
+        (0..size.macroblocks()).for_each(|_| from_record.burst(|burst| motion.write(burst)));
+        let coding = ModeCoding {
+            is_key: false,
+            segments: None,
+            skip: None,
+            intra: header.intra,
+            last: header.last,
+            golden: header.golden_not_altref,
+            sign_bias: SignBias::default(),
+        };
+        let (mut at_once, mut neighbours) = (Writer::new(), Neighbours::new(size));
+        for index in 0..size.macroblocks() {
+            let modes = MacroblockModes { segment: None, is_skipped: false, prediction: prediction(index) };
+            coding.write(&mut at_once, &probabilities, &neighbours, &modes);
+            neighbours.advance(&modes.prediction);
+        }
+        assert_eq!(from_record.finish(), at_once.finish());
+    }
+}

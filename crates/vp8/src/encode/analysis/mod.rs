@@ -1,8 +1,8 @@
 //! What is found out about an image once, whatever it is then coded at: motion, modes, and the transformed residual.
 //!
 //! Prediction from another frame does not depend on how this one is quantised, so neither does what it leaves: a
-//! candidate starts from coefficients that are ready to be quantised, over pixels that are already predicted. Only
-//! macroblocks that are predicted from this frame itself are left to the candidates.
+//! candidate starts from coefficients that are ready to be quantised, over pixels that are already predicted, and with
+//! the bools that say the motion. Only macroblocks that are predicted from this frame itself are left to the candidates.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -55,6 +55,7 @@ pub struct Found {
     /// The predictions of the macroblocks that are predicted from other frames.
     pub prediction: Image,
     pub residuals: Scratch<Transformed>,
+    /// What a frame says of them.
     pub motion: MotionBools,
 }
 

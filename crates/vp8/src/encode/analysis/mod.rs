@@ -2,7 +2,8 @@
 //!
 //! Prediction from another frame does not depend on how this one is quantised, so neither does what it leaves: a
 //! candidate starts from coefficients that are ready to be quantised, over pixels that are already predicted, and with
-//! the bools that say the motion. Only macroblocks that are predicted from this frame itself are left to the candidates.
+//! the bools that say the motion. Only macroblocks that are predicted from this frame itself are left to the
+//! candidates.
 
 use std::cell::OnceCell;
 use std::sync::Arc;

@@ -7,8 +7,8 @@ use crate::state::Coding;
 use crate::syntax::header::{FrameTag, LARGEST_FIRST_PARTITION};
 use crate::syntax::{FrameHeader, FrameKind, FrameWriter, ModeCoding, Neighbours, Partitions, Prediction, WriteError};
 
-/// Writes a frame: its header, its modes and motion, then its tokens in their partitions. Returns how long the first part
-/// is as well; nothing when that is longer than a frame can say.
+/// Writes a frame: its header, its modes and motion, then its tokens in their partitions. Returns how long the first
+/// part is as well; nothing when that is longer than a frame can say.
 pub fn write(
     header: &FrameHeader,
     coding: &Coding,

@@ -49,10 +49,10 @@ impl KeyHeader {
 
 /// What becomes of the golden or the altref frame.
 ///
-/// One pair is read in two ways: golden from altref while altref becomes the last frame or golden. libvpx replaces altref
-/// first and gives golden what altref is by then, and so do this crate's states; ffmpeg and oxideav take both from what
-/// was there before the frame, and show other pictures from then on. The encoder never writes that pair, but the
-/// [equal one](Self::unambiguous) that all read alike.
+/// One pair is read in two ways: golden from altref while altref becomes the last frame or golden. libvpx replaces
+/// altref first and gives golden what altref is by then, and so do this crate's states; ffmpeg and oxideav take both
+/// from what was there before the frame, and show other pictures from then on. The encoder never writes that pair, but
+/// the [equal one](Self::unambiguous) that all read alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ReferenceUpdate {
     /// It stays.
@@ -62,8 +62,8 @@ pub enum ReferenceUpdate {
     ThisFrame,
     /// The frame that was the last until now takes its place.
     Last,
-    /// The altref frame takes the golden frame's place, or the other way round. If both do, the altref frame is replaced
-    /// first, so that both are the golden frame then.
+    /// The altref frame takes the golden frame's place, or the other way round. If both do, the altref frame is
+    /// replaced first, so that both are the golden frame then.
     Other,
 }
 

@@ -139,8 +139,8 @@ pub enum MotionOdds {
     },
 }
 
-/// Calls `step` with each bool that says how a macroblock moved, given what its neighbours say of that: what comes after
-/// the reference in the first partition.
+/// Calls `step` with each bool that says how a macroblock moved, given what its neighbours say of that: what comes
+/// after the reference in the first partition.
 pub fn walk_motion(motion: &Motion, survey: &Survey, neighbours: &Neighbours, mut step: impl FnMut(MotionOdds, bool)) {
     MOTION_TREE.walk(motion.mode(), |node, bool| step(MotionOdds::Known(survey.modes[node]), bool));
     match motion {

@@ -8,8 +8,6 @@
 //! lie far above their own 10.2 to 10.6 dB at a constant 500 kbps, and at 5.5 Mbps it lies where it should between that and 16.6 dB at 12 Mbps.
 
 use thalweg_link::{LossModel, QueueConfig, queue::Limits};
-use thalweg_sender::Scheme;
-use thalweg_sender::scheme::FramesConfig;
 use thalweg_units::Span;
 
 use super::vidaptive::known;
@@ -20,7 +18,8 @@ use super::{Experiment, Figure, Link, Links, Origin, Place, Reading, Setup, Thei
 /// beside the 100 ms of the transport are what grace periods are for.
 const AUTHORS_ENCODE_TIME: Span = Span::from_millis(55);
 
-const SETUP: Setup = Setup { frame_rate: Some(60), duration: Span::from_secs(120), delay: Span::from_millis(20), encode_time: None };
+const SETUP: Setup =
+    Setup { frame_rate: Some(60), duration: Span::from_secs(120), delay: Span::from_millis(20), encode_time: None };
 
 /// When the link is back in the experiment with one dropout, in seconds.
 const BACK_S: f64 = 31.0;

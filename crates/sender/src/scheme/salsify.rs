@@ -133,15 +133,15 @@ pub(super) fn conventional_transport_and_codec() -> Scheme {
     Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(frames) }
 }
 
-/// Vidaptive's window, pacing and dummies; a frame has what the pacer sends in an interval, less what waits. What is hopeless is
-/// thrown away as there, but costs no keyframe.
+/// Vidaptive's window, pacing and dummies; a frame has what the pacer sends within the age at which Vidaptive pauses (33 ms), less what
+/// waits. What is hopeless is thrown away as there, but sooner (after 500 ms instead of 1 s), because it costs no keyframe.
 pub(super) fn under_vidaptive() -> Scheme {
     Scheme {
         frames: FramesConfig::LateChoice(late_choice::Config {
-            room: Room::Intervals(1.0),
+            room: Room::Within(Span::from_millis(33)),
             candidates: Candidates::Fitting(Fitting::default()),
             recovery: recovery::Config::KeptStates(kept_states::Config::default()),
-            safeguards: safeguards::Config { pause: None, reset: Some(Span::from_secs(1)), ..safeguards::Config::NONE },
+            safeguards: safeguards::Config { reset: Some(Span::from_millis(500)), ..safeguards::Config::NONE },
             ..late_choice::Config::default()
         }),
         repair: None,

@@ -67,9 +67,8 @@ pub enum Room {
     /// a window instead: what of it is not in flight.
     #[default]
     Controller,
-    /// What the pacer sends in so many intervals of the camera, less what waits: for a flow whose filler keeps the
-    /// window full.
-    Intervals(f64),
+    /// What the pacer sends in this time, less what waits: for a flow whose filler keeps the window full.
+    Within(Span),
 }
 
 impl Room {
@@ -80,8 +79,8 @@ impl Room {
                 let window = || allowance.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
                 allowance.frame.unwrap_or_else(window).saturating_sub(view.queue.bytes)
             }
-            Room::Intervals(intervals) => {
-                let wire = view.pacing.over(view.interval.scale(intervals)).saturating_sub(view.queue.bytes);
+            Room::Within(time) => {
+                let wire = view.pacing.over(time).saturating_sub(view.queue.bytes);
                 wire.scale(view.payload_share)
             }
         }
@@ -108,10 +107,10 @@ impl Config {
     /// # Errors
     /// When a part's parameter is out of range.
     pub fn build(&self) -> Result<LateChoice, ConfigError> {
-        if let Room::Intervals(intervals) = self.room
-            && !(intervals > 0.0 && intervals.is_finite())
+        if let Room::Within(time) = self.room
+            && time <= Span::ZERO
         {
-            return Err(ConfigError::out_of_range("late_choice.room.intervals", intervals, "above 0, such as 1"));
+            return Err(ConfigError::out_of_range("late_choice.room.within", time, "longer than 0, such as 33ms"));
         }
         if self.cores == 0 {
             return Err(ConfigError::out_of_range("late_choice.cores", self.cores, "1 or more, such as 2"));
@@ -152,8 +151,11 @@ pub struct LateChoice {
 
 impl LateChoice {
     /// Whether one more picture is to go unsent, or a frame is to be sent that does not fit.
-    fn skips(&mut self, now: Time) -> bool {
-        let skips = self.skips < self.most_skips || now < self.may_force_at;
+    fn skips(&mut self, view: &View) -> bool {
+        let now = view.now;
+        // What waits would only have to wait for it as well.
+        let pointless = now < self.may_force_at || view.queue.packets > 0;
+        let skips = self.skips < self.most_skips || pointless;
         if skips {
             self.skips += 1;
         } else if let Some(unheard) = self.unheard {
@@ -171,7 +173,7 @@ impl FramePolicy for LateChoice {
         if self.choice == Choice::WhateverWasMade
             && room == Bytes::ZERO
             && self.aim.depends_on_room()
-            && self.skips(view.now)
+            && self.skips(view)
         {
             return FramePlan::Skip(Why::NoCandidateFits);
         }
@@ -192,7 +194,7 @@ impl FramePolicy for LateChoice {
             Choice::First => fitting.min(),
             Choice::Largest => fitting.max_by_key(|index| sizes[*index]),
         };
-        if chosen.is_some() || candidates.is_empty() || self.skips(view.now) {
+        if chosen.is_some() || candidates.is_empty() || self.skips(view) {
             return chosen;
         }
         (0..sizes.len()).min_by_key(|index| sizes[*index])

@@ -104,9 +104,13 @@ fn a_codec_that_codes_once_sends_what_it_made_and_codes_nothing_without_room() {
 }
 
 #[test]
-fn frames_may_be_asked_to_fit_what_the_pacer_sends_in_an_interval() {
+fn frames_may_be_asked_to_fit_what_the_pacer_sends_in_a_while() {
     let shares = Fitting { shares: alloc::vec![1.0, 0.4], least: Bytes::new(1000) };
-    let config = Config { room: Room::Intervals(2.0), candidates: Candidates::Fitting(shares), ..Config::default() };
+    let config = Config {
+        room: Room::Within(Span::from_millis(50)),
+        candidates: Candidates::Fitting(shares),
+        ..Config::default()
+    };
     let mut policy = config.build().unwrap();
     // 4 Mbps in 50 ms are 25,000 bytes, of which 0.8 are payload.
     assert_eq!(targets(&mut policy, 0), [Target::Size(Bytes::new(20_000)), Target::Size(Bytes::new(8000))]);
@@ -120,7 +124,7 @@ fn frames_may_be_asked_to_fit_what_the_pacer_sends_in_an_interval() {
 fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
     let message = |config: Config| alloc::string::ToString::to_string(&config.build().unwrap_err());
     assert!(message(Config { cores: 0, ..Config::default() }).contains("such as 2"));
-    assert!(message(Config { room: Room::Intervals(f64::NAN), ..Config::default() }).contains("NaN"));
+    assert!(message(Config { room: Room::Within(Span::ZERO), ..Config::default() }).contains("such as 33ms"));
     let none = Candidates::Fitting(Fitting { shares: Vec::new(), ..Fitting::default() });
     assert!(message(Config { candidates: none, ..Config::default() }).contains("[1.0, 0.5]"));
 }

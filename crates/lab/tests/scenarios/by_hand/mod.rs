@@ -38,7 +38,6 @@ pub struct Call {
 #[derive(Debug)]
 pub struct Sent {
     pub at: Time,
-    pub size: Bytes,
     pub keyframe: bool,
     pub quantizer: u8,
 }
@@ -219,8 +218,8 @@ impl Near {
         }
         for timed in self.engine.drain_events() {
             match timed.event {
-                Event::FrameQueued { size, keyframe, quantizer, .. } => {
-                    seen.frames.push(Sent { at: timed.at, size, keyframe, quantizer });
+                Event::FrameQueued { keyframe, quantizer, .. } => {
+                    seen.frames.push(Sent { at: timed.at, keyframe, quantizer });
                 }
                 Event::RecoveryBegan => seen.recoveries += 1,
                 _ => {}

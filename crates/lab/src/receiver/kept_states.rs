@@ -1,8 +1,8 @@
 //! A receiver that keeps its decoder's states (Salsify section 3.2; sprout_ewma_salsify.md A2).
 //!
-//! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a packet of a
-//! newer frame comes, an older one has had its chance. What the decoder is told to do is data ([`Moves`]); this follows hashes
-//! alone and so works the same for a model, which has no pictures.
+//! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a
+//! packet of a newer frame comes, an older one has had its chance. What the decoder is told to do is data ([`Moves`]);
+//! this follows hashes alone and so works the same for a model, which has no pictures.
 
 use std::collections::VecDeque;
 
@@ -22,8 +22,8 @@ const LEAST_STATES: usize = 2;
 /// What a report of 1200 bytes has room for ([`DecoderState`]).
 const MOST_STATES: usize = 145;
 
-/// Of frames that never came the newest are named: more than are under way, and no more than memory bears where the first number
-/// heard is a large one.
+/// Of frames that never came the newest are named: more than are under way, and no more than memory bears where the
+/// first number heard is a large one.
 const MOST_ABANDONED: u64 = 4096;
 
 /// What a decoder is to do for a frame, in this order.

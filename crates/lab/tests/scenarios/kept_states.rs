@@ -9,8 +9,9 @@ const TWENTY_PERCENT: LossModel = LossModel::Random { probability: 0.2 };
 /// Every hundredth packet begins a burst of five, of which four are lost.
 const BURSTS: LossModel = LossModel::GilbertElliott { to_bad: 0.01, to_good: 0.2, good_loss: 0.0, bad_loss: 0.8 };
 
-/// Of a path that loses packets, and as many of what the receiver says: nothing that is taken for exact is anything else, no
-/// keyframe is needed after one has come, frames that came whole are decoded, and states are kept of what is under way alone.
+/// Of a path that loses packets, and as many of what the receiver says: nothing that is taken for exact is anything
+/// else, no keyframe is needed after one has come, frames that came whole are decoded, and states are kept of what is
+/// under way alone.
 fn survives(loss: LossModel, least_exact: f64, call: Call, ends: &mut dyn Ends) -> Seen {
     let seen = Call { loss: vec![loss], report_loss: vec![loss], ..call }.play(ends, &mut truth);
     let (frames, exact) = (seen.frames.len(), seen.count(Decoded::Exact));

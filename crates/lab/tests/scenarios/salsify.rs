@@ -25,8 +25,8 @@ fn first_fresh(outcome: &Outcome, from: f64) -> f64 {
     fresh.filter_map(|frame| frame.displayed_s).fold(f64::INFINITY, f64::min) - from
 }
 
-/// An outage of a second at 500 kbps. How long it takes hangs on what was under way when it began, so it begins at several points of
-/// a picture's interval; in none may it take longer than `most`, in seconds.
+/// An outage of a second at 500 kbps. How long it takes hangs on what was under way when it began, so it begins at
+/// several points of a picture's interval; in none may it take longer than `most`, in seconds.
 fn after_a_second_of_nothing(scheme: &str, lossy: bool, most: f64) {
     for millis in [5000, 5011, 5022] {
         let (from, until) = (Span::from_millis(millis), Span::from_millis(millis + 1000));
@@ -64,7 +64,8 @@ fn so_it_is_for_an_ordinary_receiver_of_a_link_that_held_packets() {
 
 #[test]
 fn so_it_is_for_an_ordinary_receiver_of_a_link_that_lost_packets() {
-    // Where the frame that tries the link refers to a lost one, a round trip more; two of the three beginnings are so unlucky.
+    // Where the frame that tries the link refers to a lost one, a round trip more; two of the three beginnings are so
+    // unlucky.
     after_a_second_of_nothing("salsify:standard-decoder", true, 0.3);
 }
 

@@ -1,5 +1,5 @@
-//! Standard-decoder mode is what it says: libvpx, which knows of no states, decodes what an ordinary receiver gives it, in order, to
-//! the very pictures that our encoder made, and no keyframe is sent after one has come.
+//! Standard-decoder mode is what it says: libvpx, which knows of no states, decodes what an ordinary receiver gives it,
+//! in order, to the very pictures that our encoder made, and no keyframe is sent after one has come.
 #![cfg(feature = "libvpx")]
 
 use crate::by_hand::{Call, Decoded, Real, Seen, truth};

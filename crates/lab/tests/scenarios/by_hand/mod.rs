@@ -1,5 +1,5 @@
-//! One sender and one receiver, driven by hand. A test sees what `simulate` shows nobody, the pictures on both sides and the states
-//! that are kept, and it may put words into the receiver's mouth.
+//! One sender and one receiver, driven by hand. A test sees what `simulate` shows nobody, the pictures on both sides
+//! and the states that are kept, and it may put words into the receiver's mouth.
 
 mod ends;
 

@@ -44,12 +44,12 @@ proptest! {
         for (number, (back, target, count, fates)) in frames.iter().enumerate() {
             let behind = sent.len().checked_sub(*back).filter(|_| *back > 0 && number > 0);
             let source = behind.and_then(|index| sent.get(index)).and_then(|fragment| fragment.transition);
-            let transition = Transition { source: source.map_or(INITIAL, |source| source.target), target: state(*target) };
             let keyframe = source.is_none();
+            let source = source.map_or(INITIAL, |transition| transition.target);
             // The same state cannot come of a keyframe and of another frame here, nor of two sources.
-            let target = if keyframe { *target } else { 100 + (transition.source.0 * 31 + target) % 50 };
-            let transition = Transition { target: state(target), ..transition };
-            let whole = Fragment { keyframe, transition: Some(transition), ..fragment(number as u64, None, (0, *count)) };
+            let target = if keyframe { *target } else { 100 + (source.0 * 31 + target) % 50 };
+            let transition = Some(Transition { source, target: state(target) });
+            let whole = Fragment { keyframe, transition, ..fragment(number as u64, None, (0, *count)) };
             sent.push(whole);
             for index in 0..*count {
                 let fragment = Fragment { index, ..whole };

@@ -66,7 +66,7 @@ fn so_it_is_for_an_ordinary_receiver_of_a_link_that_held_packets() {
 fn so_it_is_for_an_ordinary_receiver_of_a_link_that_lost_packets() {
     // Where the frame that tries the link refers to a lost one, a round trip more; two of the three beginnings are so
     // unlucky.
-    after_a_second_of_nothing("salsify:standard-decoder", true, 0.3);
+    after_a_second_of_nothing("salsify:standard-decoder", true, 0.25);
 }
 
 /// What [`crate::kept_states`] sees of both ends, seen by a whole run.

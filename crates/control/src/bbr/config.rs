@@ -5,8 +5,9 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
 use super::Bbr;
 use crate::packet::MSS;
 
-/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. [`Config::for_media`] has what
-/// bbr.md section 6 changes for a sender that seldom fills its path.
+/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. That is BBR for bulk transfers:
+/// of media alone it never learns what the path bears. [`Config::of_camel`] fills the path at the start,
+/// [`Config::for_media`] whenever it asks for more.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -50,15 +51,14 @@ pub struct Config {
     pub seed: Seed,
 }
 
-
 /// What becomes of old samples of the bandwidth while newer ones are limited by the application and lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Ageing {
-    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (bbr.md section 6 on v1).
-    EveryRound,
     /// They are forgotten only by the next sample that counts, as the draft's and Linux's filters are written.
     WithSamples,
+    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (bbr.md section 6 on v1).
+    EveryRound,
     /// Rounds of nothing but limited samples are not counted (the rule of bbr.md section 6) unless the last round was bad.
     Frozen(BadRound),
 }
@@ -139,7 +139,7 @@ impl Default for Config {
             cwnd_gain: 2.0,
             pacing_margin: 1.0,
             bandwidth_rounds: 10,
-            ageing: Ageing::EveryRound,
+            ageing: Ageing::WithSamples,
             full_pipe_growth: 1.25,
             full_pipe_rounds: 3,
             probe_rtt: ProbeRtt::default(),
@@ -158,6 +158,12 @@ impl Default for Config {
 }
 
 impl Config {
+    /// BBR as the Camel paper shows it: it fills the path at the start, follows an encoder that uses the whole estimate, and falls
+    /// with one that does not. The paper does not say what its BBR does; these are the readings that give its figures' shape.
+    pub fn of_camel() -> Config {
+        Config { ageing: Ageing::EveryRound, padding: Padding::Startup, target_share: 1.0, ..Config::default() }
+    }
+
     /// The real-time variant of bbr.md section 6: the estimate does not age while media limit the sender, filler probes for more,
     /// and looking for the least round trip halves the flow instead of stopping it.
     pub fn for_media() -> Config {
@@ -206,7 +212,9 @@ impl Config {
         if self.window_after_silence < MSS || self.min_window < MSS || self.initial_window < self.min_window {
             let value = alloc::format!(
                 "min {}, initial {}, after silence {}",
-                self.min_window, self.initial_window, self.window_after_silence
+                self.min_window,
+                self.initial_window,
+                self.window_after_silence
             );
             return Err(ConfigError::out_of_range("bbr windows", value, "1500B or more, min_window <= initial_window"));
         }

@@ -56,6 +56,8 @@ pub struct Bbr {
     app_limited: bool,
     /// Nothing was in flight, and what was sent since has not arrived yet.
     idle_restart: bool,
+    /// BtlBw as the decisions last had it.
+    told: Rate,
     decisions: Decisions,
 }
 
@@ -98,6 +100,7 @@ impl Bbr {
             newest: PacketId::default(),
             app_limited: false,
             idle_restart: false,
+            told: Rate::ZERO,
             decisions: Decisions::default(),
             config,
         }
@@ -125,14 +128,18 @@ impl Bbr {
         Some(self.bandwidth.get()?.over(self.round_trip.get()?))
     }
 
-    /// The window aimed at: the gain's BDPs, what leaves while a report is awaited, and three bursts for delayed acknowledgements.
+    /// The window aimed at: the gain's BDPs, what arrives while a report is awaited, and three bursts.
     fn target(&self) -> Bytes {
-        let (Some(bdp), Some(bandwidth)) = (self.bdp(), self.bandwidth.get()) else { return self.config.initial_window };
-        let awaited = bandwidth.scale(self.pacing_gain()).over(self.held.unwrap_or(Span::ZERO));
-        bdp.scale(self.cwnd_gain()) + awaited + quantum(self.pacing) * 3
+        let (Some(bdp), Some(bandwidth)) = (self.bdp(), self.bandwidth.get()) else {
+            return self.config.initial_window;
+        };
+        // No more arrives unreported than the path bears; until that is known, as much as is sent.
+        let arriving = if self.full_pipe.is_filled() { bandwidth } else { bandwidth.scale(self.pacing_gain()) };
+        let unreported = arriving.over(self.held.unwrap_or(Span::ZERO));
+        bdp.scale(self.cwnd_gain()) + unreported + quantum(self.pacing) * 3
     }
 
-    /// What may be in flight in PROBE_RTT.
+    /// What may be in flight in a PROBE_RTT that began now.
     fn little(&self) -> Bytes {
         let share = match self.config.probe_rtt.window {
             ProbeRttWindow::Least => return self.config.min_window,
@@ -143,7 +150,7 @@ impl Bbr {
 
     fn window(&self) -> Bytes {
         let window = self.recovery.window().map_or(self.cwnd, |bound| bound.min(self.cwnd));
-        if matches!(self.state, State::ProbeRtt(_)) { window.min(self.little()) } else { window }
+        if let State::ProbeRtt(probing) = self.state { window.min(probing.little()) } else { window }
     }
 
     /// The encoder's target, before the application's bounds.
@@ -179,7 +186,7 @@ impl Bbr {
 
     /// BtlBw; whether a round began, and whether its sample shows what the path bears.
     fn update_bandwidth(&mut self, feedback: &Feedback<'_>) -> (bool, bool) {
-        let before = (self.bandwidth.get(), self.capacity());
+        let before = self.capacity();
         let ended = self.rounds.on_feedback(feedback);
         if let Some(round) = &ended {
             let bad = self.is_bad(round);
@@ -188,15 +195,27 @@ impl Bbr {
         let sample = self.rate.on_feedback(feedback);
         if let Some(sample) = &sample {
             self.bandwidth.add(sample);
-        }
-        if self.bandwidth.get() < before.0 {
-            let why = match sample {
-                Some(sample) if sample.app_limited => "BtlBw forgotten, a sample limited by the application stands in",
-                _ => "the largest sample is too many rounds old",
-            };
-            self.decide(feedback.now, "lower BtlBw", why, before.1);
+            self.tell(feedback.now, sample.app_limited, before);
         }
         (ended.is_some(), sample.is_some_and(|sample| !sample.app_limited))
+    }
+
+    /// Says when BtlBw is a tenth away from what was last said.
+    fn tell(&mut self, now: Time, app_limited: bool, before: Rate) {
+        let bandwidth = self.bandwidth.get().unwrap_or(self.told);
+        let away = bandwidth.as_bps_f64() / self.told.as_bps_f64().max(1.0);
+        if away > 1.1 {
+            self.told = bandwidth;
+            self.decide(now, "raise BtlBw", "more was delivered than in the last rounds", before);
+        } else if away < 0.9 {
+            self.told = bandwidth;
+            let why = if app_limited {
+                "the largest sample is too old, one limited by the application stands in"
+            } else {
+                "the largest sample is too old"
+            };
+            self.decide(now, "lower BtlBw", why, before);
+        }
     }
 
     fn advance(&mut self, feedback: &Feedback<'_>, round_began: bool, full_path: bool) {
@@ -236,14 +255,15 @@ impl Bbr {
         let now = feedback.now;
         let least = feedback.reports.iter().filter_map(|report| feedback.rtt_of(report)).min();
         let tolerance = if self.app_limited { self.config.probe_rtt.confirmed_within } else { 1.0 };
+        // By the RTprop that is about to be forgotten: what replaces it may be all queue.
+        let little = self.little();
         let old = least.is_some_and(|least| self.round_trip.add(now, least, tolerance));
         if old && !self.idle_restart && !matches!(self.state, State::ProbeRtt(_)) {
-            let probing = Probing::new(self.rounds.count());
+            let probing = Probing::new(self.rounds.count(), little);
             self.enter(now, State::ProbeRtt(probing), "RTprop not confirmed for long");
         }
-        let little = self.little();
         if let State::ProbeRtt(probing) = &mut self.state {
-            match probing.step(&self.config.probe_rtt, now, self.rounds.count(), feedback.in_flight, little) {
+            match probing.step(&self.config.probe_rtt, now, self.rounds.count(), feedback.in_flight) {
                 Step::Wait => {}
                 Step::Emptied => self.rounds.begin(feedback.delivered),
                 Step::Done => self.leave_probe_rtt(now),

@@ -8,7 +8,9 @@ use super::config;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probing {
     began_in_round: u64,
-    /// Little is in flight since then: until when at least, and the round that must have ended.
+    /// What may be in flight.
+    little: Bytes,
+    /// Little is in flight: until when at least, and the round that must have ended.
     until: Option<(Time, u64)>,
 }
 
@@ -24,23 +26,21 @@ pub(super) enum Step {
 }
 
 impl Probing {
-    pub(super) fn new(round: u64) -> Probing {
-        Probing { began_in_round: round, until: None }
+    pub(super) fn new(round: u64, little: Bytes) -> Probing {
+        Probing { began_in_round: round, little, until: None }
     }
 
-    /// Goes on; `round` is how many have begun, `little` what may be in flight.
-    pub(super) fn step(
-        &mut self,
-        config: &config::ProbeRtt,
-        now: Time,
-        round: u64,
-        in_flight: Bytes,
-        little: Bytes,
-    ) -> Step {
+    /// What may be in flight.
+    pub(super) fn little(&self) -> Bytes {
+        self.little
+    }
+
+    /// Goes on; `round` is how many have begun.
+    pub(super) fn step(&mut self, config: &config::ProbeRtt, now: Time, round: u64, in_flight: Bytes) -> Step {
         match self.until {
             None => {
                 let waited = config.patience.is_some_and(|rounds| round >= self.began_in_round + rounds);
-                if in_flight > little && !waited {
+                if in_flight > self.little && !waited {
                     return Step::Wait;
                 }
                 self.until = Some((now + config.lasting, round));
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn it_lasts_two_hundred_milliseconds_and_a_round_with_little_in_flight() {
         let config = config::ProbeRtt::default();
-        let mut probing = Probing::new(7);
-        let mut step = |ms, round, bytes| probing.step(&config, Time::from_millis(ms), round, Bytes::new(bytes), FOUR);
+        let mut probing = Probing::new(7, FOUR);
+        let mut step = |ms, round, bytes| probing.step(&config, Time::from_millis(ms), round, Bytes::new(bytes));
         assert_eq!(step(0, 7, 40_000), Step::Wait);
         assert_eq!(step(900, 30, 6001), Step::Wait, "as published it waits as long as it takes");
         assert_eq!(step(1000, 31, 6000), Step::Emptied);
@@ -80,10 +80,11 @@ mod tests {
     #[test]
     fn patience_ends_the_wait_for_a_sender_that_does_not_heed_the_window() {
         let config = config::ProbeRtt { patience: Some(2), lasting: Span::from_millis(1), ..Default::default() };
-        let mut probing = Probing::new(7);
-        let mut step = |ms, round| probing.step(&config, Time::from_millis(ms), round, Bytes::new(40_000), FOUR);
-        assert_eq!([step(0, 7), step(50, 8), step(100, 9), step(150, 10)].map(|step| step == Step::Wait), [
-            true, true, false, false
-        ]);
+        let mut probing = Probing::new(7, FOUR);
+        let mut step = |ms, round| probing.step(&config, Time::from_millis(ms), round, Bytes::new(40_000));
+        assert_eq!(
+            [step(0, 7), step(50, 8), step(100, 9), step(150, 10)].map(|step| step == Step::Wait),
+            [true, true, false, false]
+        );
     }
 }

@@ -42,7 +42,11 @@ impl Recovery {
         if lost {
             bound.ends_after = newest;
             bound.window = bound.window.saturating_sub(feedback.lost_bytes());
-        } else if feedback.reports.iter().any(|report| report.arrival().is_some() && report.packet.id > bound.ends_after) {
+        } else if feedback
+            .reports
+            .iter()
+            .any(|report| report.arrival().is_some() && report.packet.id > bound.ends_after)
+        {
             self.0 = None;
             return;
         }

@@ -57,8 +57,9 @@ impl Bandwidth {
             }
             self.largest.expire(self.round, self.window);
         }
-        let larger = self.get().is_none_or(|largest| sample.rate > largest);
-        if larger || !sample.app_limited || self.accept_lower {
+        // An equal one counts too, as in the draft: it keeps the estimate young.
+        let as_large = self.get().is_none_or(|largest| sample.rate >= largest);
+        if as_large || !sample.app_limited || self.accept_lower {
             self.largest.add(self.round, sample.rate, self.window);
             self.counted_at = self.round;
         }

@@ -359,7 +359,9 @@ impl Controller for Bbr {
         }
         self.learn_delays(feedback);
         let (round_began, full_path) = self.update_bandwidth(feedback);
-        self.recovery.on_feedback(feedback, self.newest, round_began, self.config.min_window);
+        if self.recovery.on_feedback(feedback, self.newest, round_began, self.config.min_window) {
+            self.rounds.begin(feedback.delivered);
+        }
         self.advance(feedback, round_began, full_path);
         self.update_round_trip(feedback);
         self.set_pacing();

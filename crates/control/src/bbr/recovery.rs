@@ -27,8 +27,15 @@ impl Recovery {
         self.0.map(|bound| bound.window)
     }
 
-    /// Takes in what became of packets. `newest` is the last packet sent, `round_began` whether this news begins a round.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, newest: PacketId, round_began: bool, least: Bytes) {
+    /// Takes in what became of packets. `newest` is the last packet sent, `round_began` whether this news begins a round. Whether
+    /// recovery begins with it: a round is then to be counted from here.
+    pub(super) fn on_feedback(
+        &mut self,
+        feedback: &Feedback<'_>,
+        newest: PacketId,
+        round_began: bool,
+        least: Bytes,
+    ) -> bool {
         let lost = feedback.reports.iter().any(|report| report.fate == Fate::Lost);
         let arrived = feedback.arrived_bytes();
         let kept = (feedback.in_flight + arrived).max(least);
@@ -36,7 +43,7 @@ impl Recovery {
             if lost {
                 self.0 = Some(Bound { window: kept, ends_after: newest, conserving: true });
             }
-            return;
+            return lost;
         };
         bound.conserving &= !round_began;
         if lost {
@@ -48,12 +55,13 @@ impl Recovery {
             .any(|report| report.arrival().is_some() && report.packet.id > bound.ends_after)
         {
             self.0 = None;
-            return;
+            return false;
         }
         if !bound.conserving {
             bound.window += arrived;
         }
         bound.window = bound.window.max(kept);
+        false
     }
 
     /// Nothing was heard for long, everything in flight counts as lost: `window` until there is progress.

@@ -1,4 +1,5 @@
-//! What BBR does over time, against the numbers of its paper and of bbr.md. With `--nocapture` a line a second is printed.
+//! What BBR does over time, against the numbers of its paper and of bbr.md. With `--nocapture` a line a second is
+//! printed.
 
 mod support;
 
@@ -58,14 +59,14 @@ fn on_a_busy_path_the_queue_is_what_a_quarter_more_puts_there_and_the_pause_cost
 fn a_lower_capacity_is_believed_after_ten_round_trips_and_a_higher_one_after_some_cycles() {
     let record = run(bbr::Config::default(), &backlog(&[(0, 6000), (20, 2000), (40, 6000)], 60));
     record.print("bbr, 6, 2 and 6 Mbps by turns of 20 s");
-    // At most 2 BDP of the old rate, of an RTprop found anew with 4.8 ms for a packet, and three bursts are in flight: 91 kB, less
-    // the 12.5 kB that fit the path now, is 315 ms.
+    // At most 2 BDP of the old rate, of an RTprop found anew with 4.8 ms for a packet, and three bursts are in flight:
+    // 91 kB, less the 12.5 kB that fit the path now, is 315 ms.
     within(record.worst_queueing(20.0, 24.0).as_millis_f64(), 200.0, 320.0, "worst queueing after the drop in ms");
     // Ten rounds of up to 366 ms.
     let believed = (200..400).find(|bin| record.bins[*bin].target < Rate::from_kbps(2200)).expect("it is") as f64;
     within(believed / 10.0 - 20.0, 1.0, 3.7, "seconds until the target is below 2.2 Mbps");
-    // A phase of 0.75 takes back what one of 1.25 added and no more: what the drop left, up to a BDP and the bursts, stands until
-    // RTprop is next looked for.
+    // A phase of 0.75 takes back what one of 1.25 added and no more: what the drop left, up to a BDP and the bursts,
+    // stands until RTprop is next looked for.
     within(record.worst_queueing(26.0, 32.0).as_millis_f64(), 40.0, 110.0, "worst queueing until PROBE_RTT in ms");
     within(record.worst_queueing(34.0, 40.0).as_millis_f64(), 5.0, 30.0, "worst queueing after it in ms");
     // ln 3 / ln 1.25 = 4.9 cycles of eight phases of 50 ms and more.
@@ -73,7 +74,8 @@ fn a_lower_capacity_is_believed_after_ten_round_trips_and_a_higher_one_after_som
     within(again, 1.0, 4.0, "seconds until 5.4 Mbps arrive");
 }
 
-/// The path of the Camel paper's Figures 10 and 11: an encoder that makes this share of its target, 1, 2 and 1 Mbps by turns of 30 s.
+/// A path like that of the Camel paper's Figures 10 and 11: an encoder that makes this share of its target, 1, 2 and 1
+/// Mbps by turns of 30 s.
 fn encoder(share: f64, style: Style) -> Scenario {
     Scenario {
         source: Source::Encoder { share, max: Rate::from_kbps(2500) },

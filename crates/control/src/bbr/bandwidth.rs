@@ -70,6 +70,7 @@ impl Bandwidth {
 mod tests {
     use super::*;
     use crate::bbr::config::BadRound;
+    use proptest::prelude::*;
     use thalweg_units::{Bytes, Span};
 
     fn sample(mbps: u64, app_limited: bool) -> RateSample {
@@ -137,5 +138,26 @@ mod tests {
         assert_eq!(mbps(&bandwidth), 6, "a round that filled the path counts, and forty that did not are forgotten");
         let falling = limited_rounds(&mut bandwidth, 2, 12, true);
         assert_eq!((falling[0], falling[11]), (6, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_sample_and_not_below_those_of_the_last_ten_rounds_that_filled_the_path(
+            rounds in prop::collection::vec((1u64..50, any::<bool>(), any::<bool>()), 1..60),
+            ageing in prop_oneof![
+                Just(Ageing::WithSamples), Just(Ageing::EveryRound), Just(Ageing::Frozen(BadRound::default()))
+            ],
+        ) {
+            let mut bandwidth = Bandwidth::new(10, ageing);
+            for (index, (rate, app_limited, bad)) in rounds.iter().enumerate() {
+                bandwidth.on_round(*bad);
+                bandwidth.add(&sample(*rate, *app_limited));
+                let now = mbps(&bandwidth);
+                prop_assert!(rounds[..=index].iter().any(|round| round.0 == now));
+                let recent = &rounds[(index + 1).saturating_sub(10)..=index];
+                let full = recent.iter().filter(|round| !round.1).map(|round| round.0).max();
+                prop_assert!(full.is_none_or(|full| now >= full), "{now} after {recent:?}");
+            }
+        }
     }
 }

@@ -5,13 +5,14 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
 use super::Bbr;
 use crate::packet::MSS;
 
-/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. That is BBR for bulk transfers:
-/// of media alone it never learns what the path bears. [`Config::of_camel`] fills the path at the start,
+/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. That is BBR for bulk
+/// transfers: of media alone it never learns what the path bears. [`Config::of_camel`] fills the path at the start,
 /// [`Config::for_media`] whenever it asks for more.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// BBRHighGain: pacing and window gain of STARTUP, and 1 / pacing gain of DRAIN (2 / ln 2 = 2.885: doubles in a round trip).
+    /// BBRHighGain: pacing and window gain of STARTUP, and 1 / pacing gain of DRAIN (2 / ln 2 = 2.885: doubles in a
+    /// round trip).
     pub high_gain: f64,
     /// Pacing gains of PROBE_BW, a phase each (1.25, 0.75 and six times 1).
     pub cycle: [f64; 8],
@@ -57,9 +58,11 @@ pub struct Config {
 pub enum Ageing {
     /// They are forgotten only by the next sample that counts, as the draft's and Linux's filters are written.
     WithSamples,
-    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (bbr.md section 6 on v1).
+    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (bbr.md
+    /// section 6 on v1).
     EveryRound,
-    /// Rounds of nothing but limited samples are not counted (the rule of bbr.md section 6) unless the last round was bad.
+    /// Rounds of nothing but limited samples are not counted (the rule of bbr.md section 6) unless the last round was
+    /// bad.
     Frozen(BadRound),
 }
 
@@ -89,11 +92,11 @@ pub struct ProbeRtt {
     pub lasting: Span,
     /// How much that is.
     pub window: ProbeRttWindow,
-    /// A sample up to this many RTprop confirms RTprop while the application limits the sender: 1 as published; 1.02 in bbr.md
-    /// section 6, so that video, which leaves the queue empty by itself, is not stopped for it.
+    /// A sample up to this many RTprop confirms RTprop while the application limits the sender: 1 as published; 1.02 in
+    /// bbr.md section 6, so that video, which leaves the queue empty by itself, is not stopped for it.
     pub confirmed_within: f64,
-    /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None` waits for
-    /// ever, as published.
+    /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None`
+    /// waits for ever, as published.
     pub patience: Option<u64>,
 }
 
@@ -103,7 +106,8 @@ pub struct ProbeRtt {
 pub enum ProbeRttWindow {
     /// [`Config::min_window`]: v1.
     Least,
-    /// This share of the BDP (v3: 0.5), and no less than [`Config::min_window`]; the encoder's target is cut to it as well.
+    /// This share of the BDP (v3: 0.5), and no less than [`Config::min_window`]; the encoder's target is cut to it as
+    /// well.
     Share(f64),
 }
 
@@ -158,14 +162,15 @@ impl Default for Config {
 }
 
 impl Config {
-    /// BBR as the Camel paper shows it: it fills the path at the start, follows an encoder that uses the whole estimate, and falls
-    /// with one that does not. The paper does not say what its BBR does; these are the readings that give its figures' shape.
+    /// BBR as the Camel paper shows it: it fills the path at the start, follows an encoder that uses the whole
+    /// estimate, and falls with one that does not. The paper does not say what its BBR does; these are the readings
+    /// that give its figures' shape.
     pub fn of_camel() -> Config {
         Config { ageing: Ageing::EveryRound, padding: Padding::Startup, target_share: 1.0, ..Config::default() }
     }
 
-    /// The real-time variant of bbr.md section 6: the estimate does not age while media limit the sender, filler probes for more,
-    /// and looking for the least round trip halves the flow instead of stopping it.
+    /// The real-time variant of bbr.md section 6: the estimate does not age while media limit the sender, filler probes
+    /// for more, and looking for the least round trip halves the flow instead of stopping it.
     pub fn for_media() -> Config {
         Config {
             ageing: Ageing::Frozen(BadRound::default()),

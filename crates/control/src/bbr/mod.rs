@@ -1,16 +1,18 @@
-//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; bbr.md): the pace is the largest delivery
-//! rate seen, what is in flight twice what that delivers in the least round trip.
+//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; bbr.md): the pace is the largest
+//! delivery rate seen, what is in flight twice what that delivers in the least round trip.
 //!
 //! * `bandwidth`: BtlBw, and how it ages while media limit the sender;
 //! * `round_trip`: RTprop;
 //! * `rounds`: round trips counted by packets;
 //! * `full_pipe`, `cycle`, `probe_rtt`: the ends of STARTUP, of the phases of PROBE_BW and of PROBE_RTT;
-//! * `recovery`: what losses do.
+//! * `recovery`: what losses do;
+//! * `limits`: the pacing rate, the window and the encoder's target that follow.
 
 mod bandwidth;
 mod config;
 mod cycle;
 mod full_pipe;
+mod limits;
 mod probe_rtt;
 mod recovery;
 mod round_trip;
@@ -22,7 +24,7 @@ use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::estimate::DeliveryRate;
 use crate::feedback::{Cause, Fate, Feedback};
-use crate::packet::{MSS, PacketId, SentPacket};
+use crate::packet::{PacketId, SentPacket};
 use bandwidth::Bandwidth;
 pub use config::{Ageing, BadRound, Config, Padding, ProbeRtt, ProbeRttWindow};
 use cycle::{Cycle, Flight};
@@ -47,7 +49,8 @@ pub struct Bbr {
     cwnd: Bytes,
     pacing: Rate,
     srtt: Option<Span>,
-    /// The longest that news of a packet waits for its report, smoothed: the window must cover it, though it is no queue.
+    /// The longest that news of a packet waits for its report, smoothed: the window must cover it, though it is no
+    /// queue.
     held: Option<Span>,
     demand: Demand,
     /// The last packet sent.
@@ -104,77 +107,6 @@ impl Bbr {
             decisions: Decisions::default(),
             config,
         }
-    }
-
-    fn pacing_gain(&self) -> f64 {
-        match self.state {
-            State::Startup => self.config.high_gain,
-            State::Drain => 1.0 / self.config.high_gain,
-            State::ProbeBw => self.cycle.gain(),
-            State::ProbeRtt(_) => 1.0,
-        }
-    }
-
-    fn cwnd_gain(&self) -> f64 {
-        match self.state {
-            State::Startup | State::Drain => self.config.high_gain,
-            State::ProbeBw => self.config.cwnd_gain,
-            State::ProbeRtt(_) => 1.0,
-        }
-    }
-
-    /// BDP = BtlBw x RTprop; `None` before both are known.
-    fn bdp(&self) -> Option<Bytes> {
-        Some(self.bandwidth.get()?.over(self.round_trip.get()?))
-    }
-
-    /// The window aimed at: the gain's BDPs, what arrives while a report is awaited, and three bursts.
-    fn target(&self) -> Bytes {
-        let (Some(bdp), Some(bandwidth)) = (self.bdp(), self.bandwidth.get()) else {
-            return self.config.initial_window;
-        };
-        // No more arrives unreported than the path bears; until that is known, as much as is sent.
-        let arriving = if self.full_pipe.is_filled() { bandwidth } else { bandwidth.scale(self.pacing_gain()) };
-        let unreported = arriving.over(self.held.unwrap_or(Span::ZERO));
-        bdp.scale(self.cwnd_gain()) + unreported + quantum(self.pacing) * 3
-    }
-
-    /// What may be in flight in a PROBE_RTT that began now.
-    fn little(&self) -> Bytes {
-        let share = match self.config.probe_rtt.window {
-            ProbeRttWindow::Least => return self.config.min_window,
-            ProbeRttWindow::Share(share) => share,
-        };
-        self.bdp().map_or(self.config.min_window, |bdp| bdp.scale(share).max(self.config.min_window))
-    }
-
-    fn window(&self) -> Bytes {
-        let window = self.recovery.window().map_or(self.cwnd, |bound| bound.min(self.cwnd));
-        if let State::ProbeRtt(probing) = self.state { window.min(probing.little()) } else { window }
-    }
-
-    /// The encoder's target, before the application's bounds.
-    fn media(&self) -> Rate {
-        let rate = self.bandwidth.get().map_or(self.config.start, |rate| rate.scale(self.config.target_share));
-        match (self.state, self.config.probe_rtt.window) {
-            (State::ProbeRtt(_), ProbeRttWindow::Share(share)) => rate.scale(share),
-            _ => rate,
-        }
-    }
-
-    fn capacity(&self) -> Rate {
-        let rate = self.media().min(self.demand.max.min(self.config.max_rate));
-        rate.max(self.demand.min.max(self.config.min_rate)).min(self.config.max_rate)
-    }
-
-    /// Whether filler would find more than media can: not once the path bears all that the application could use.
-    fn pads(&self) -> bool {
-        let probing = match self.state {
-            State::Startup => self.config.padding != Padding::Never,
-            State::ProbeBw => self.config.padding == Padding::Probing && self.cycle.gain() > 1.0,
-            _ => false,
-        };
-        probing && self.media() < self.demand.max
     }
 
     /// Whether a round speaks of more sent than the path bears.
@@ -291,29 +223,6 @@ impl Bbr {
         self.decisions.push(Decision { at, what, why, from, to: self.capacity() });
     }
 
-    /// The pacing rate: until the pipe was full once, never lower than before.
-    fn set_pacing(&mut self) {
-        let Some(bandwidth) = self.bandwidth.get() else { return };
-        let rate = bandwidth.scale(self.pacing_gain() * self.config.pacing_margin);
-        if self.full_pipe.is_filled() || rate > self.pacing {
-            self.pacing = rate;
-        }
-    }
-
-    /// The window grows by what arrives, to the target.
-    fn set_window(&mut self, arrived: Bytes, delivered: Bytes) {
-        // What PROBE_RTT and recovery allow is less; the window itself waits for them to end.
-        if !matches!(self.state, State::ProbeRtt(_)) {
-            let target = self.target();
-            if self.full_pipe.is_filled() {
-                self.cwnd = (self.cwnd + arrived).min(target);
-            } else if self.cwnd < target || delivered < self.config.initial_window {
-                self.cwnd += arrived;
-            }
-        }
-        self.cwnd = self.cwnd.max(self.config.min_window);
-    }
-
     fn learn_delays(&mut self, feedback: &Feedback<'_>) {
         if let Some(srtt) = feedback.srtt {
             if self.srtt.is_none() {
@@ -333,18 +242,6 @@ impl Bbr {
         self.full_pipe.forget();
         self.recovery.on_silence(self.config.window_after_silence, self.newest);
         self.decide(feedback.now, "hold back", "nothing heard for too long", before);
-    }
-}
-
-/// send_quantum: how much leaves at once, by the pacing rate. The draft's thresholds are in bits; mvfst's, in bytes, are eight
-/// times as high (bbr.md section 4).
-fn quantum(pacing: Rate) -> Bytes {
-    if pacing < Rate::from_kbps(1200) {
-        MSS
-    } else if pacing < Rate::from_kbps(24_000) {
-        MSS * 2
-    } else {
-        pacing.over(Span::from_millis(1)).min(Bytes::new(65_536))
     }
 }
 

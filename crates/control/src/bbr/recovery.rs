@@ -1,7 +1,7 @@
 //! After losses: a round of packet conservation, then growth, then the window as it was (bbr.md section 4).
 //!
-//! The window itself stays: recovery bounds it from beside, and is over when something sent after the last loss has arrived. So
-//! nothing need be saved and restored.
+//! The window itself stays: recovery bounds it from beside, and is over when something sent after the last loss has
+//! arrived. So nothing need be saved and restored.
 
 use thalweg_units::Bytes;
 
@@ -27,8 +27,8 @@ impl Recovery {
         self.0.map(|bound| bound.window)
     }
 
-    /// Takes in what became of packets. `newest` is the last packet sent, `round_began` whether this news begins a round. Whether
-    /// recovery begins with it: a round is then to be counted from here.
+    /// Takes in what became of packets. `newest` is the last packet sent, `round_began` whether this news begins a
+    /// round. Whether recovery begins with it: a round is then to be counted from here.
     pub(super) fn on_feedback(
         &mut self,
         feedback: &Feedback<'_>,

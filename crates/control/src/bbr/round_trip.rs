@@ -20,7 +20,8 @@ impl RoundTrip {
         self.least
     }
 
-    /// Takes in the least sample of a report. One up to `tolerance` (at least 1) times RTprop confirms it. Whether RTprop was old.
+    /// Takes in the least sample of a report. One up to `tolerance` (at least 1) times RTprop confirms it. Whether
+    /// RTprop was old.
     pub(super) fn add(&mut self, now: Time, rtt: Span, tolerance: f64) -> bool {
         let Some(least) = self.least else {
             self.least = Some(rtt);

@@ -34,7 +34,8 @@ impl Rounds {
         self.count
     }
 
-    /// Takes in what became of packets; the round that this ends, if it does. The news that ends a round belongs to the next.
+    /// Takes in what became of packets; the round that this ends, if it does. The news that ends a round belongs to the
+    /// next.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> Option<Round> {
         let newest = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
         let ended = newest.is_some_and(|report| report.packet.delivered >= self.ends_at);

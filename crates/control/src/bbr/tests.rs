@@ -2,8 +2,10 @@
 
 use alloc::vec::Vec;
 
+use super::limits::quantum;
 use super::*;
 use crate::feedback::{self, Acknowledgement, History};
+use crate::packet::MSS;
 use thalweg_units::Seed;
 
 /// BBR that knows BtlBw 6 Mbps and RTprop 50 ms.

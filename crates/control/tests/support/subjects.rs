@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify};
+use thalweg_control::{Controller, bbr, copa, fixed, gcc, rocc, salsify};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -26,6 +26,8 @@ pub enum Kind {
 /// All of them.
 pub const ALL: &[Subject] = &[
     Subject { name: "fixed", build: || Box::new(fixed::Config::default().build().unwrap()), kind: Kind::Blind },
+    Subject { name: "bbr", build: || Box::new(bbr::Config::default().build().unwrap()), kind: Kind::Window },
+    Subject { name: "bbr-media", build: || Box::new(bbr::Config::for_media().build().unwrap()), kind: Kind::Window },
     Subject { name: "copa", build: || copa_alone(0.5), kind: Kind::Window },
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },

@@ -25,7 +25,7 @@ pub mod gcc;
 pub mod rocc;
 pub mod salsify;
 
-pub use controller::{Allowance, Controller, Decision, Demand, Probe};
+pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

@@ -24,6 +24,7 @@ pub mod fixed;
 pub mod gcc;
 pub mod rocc;
 pub mod salsify;
+pub mod scream;
 
 pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};

@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify};
+use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify, scream};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -19,6 +19,8 @@ pub enum Kind {
     Gcc,
     /// Limits frames, which these tests do not make, instead of packets.
     Frames,
+    /// Grows by a segment and, once congestion is long past, 2 % a round trip (scream.md): `tests/scream.rs` has its bounds.
+    Scream,
     /// Does not look at the network.
     Blind,
 }
@@ -30,6 +32,7 @@ pub const ALL: &[Subject] = &[
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
+    Subject { name: "scream", build: || Box::new(scream::Config::default().build().unwrap()), kind: Kind::Scream },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];

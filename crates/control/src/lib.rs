@@ -22,6 +22,7 @@ pub mod packet;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;
+pub mod nada;
 pub mod rocc;
 pub mod salsify;
 pub mod scream;

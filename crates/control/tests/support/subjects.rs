@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify, scream};
+use thalweg_control::{Controller, copa, fixed, gcc, nada, rocc, salsify, scream};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -21,6 +21,8 @@ pub enum Kind {
     Frames,
     /// Grows by a segment and, once congestion is long past, 2 % a round trip (scream.md): `tests/scream.rs` has its bounds.
     Scream,
+    /// Keeps a queue by how far below its maximum it is (nada.md): `tests/nada.rs` has its bounds.
+    Nada,
     /// Does not look at the network.
     Blind,
 }
@@ -33,6 +35,7 @@ pub const ALL: &[Subject] = &[
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
     Subject { name: "scream", build: || Box::new(scream::Config::default().build().unwrap()), kind: Kind::Scream },
+    Subject { name: "nada", build: || Box::new(nada::Config::default().build().unwrap()), kind: Kind::Nada },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];

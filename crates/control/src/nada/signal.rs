@@ -1,6 +1,6 @@
 //! x_curr: delay, losses and marks as one (RFC 8698 section 4.2).
 
-use thalweg_units::{Span, Time};
+use thalweg_units::Span;
 
 use super::SignalConfig;
 use super::losses::LossIntervals;
@@ -117,6 +117,7 @@ impl SignalConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_units::Time;
 
     fn ms(millis: f64) -> Span {
         Span::from_millis_f64(millis)

@@ -1,6 +1,6 @@
 //! x_curr: delay, losses and marks as one (RFC 8698 section 4.2).
 
-use thalweg_units::Span;
+use thalweg_units::{Span, Time};
 
 use super::SignalConfig;
 use super::losses::LossIntervals;
@@ -44,9 +44,7 @@ impl Signal {
                 Fate::Lost => Seen::Lost,
                 Fate::Arrived { at, ce, .. } => {
                     let delay = at - report.packet.at;
-                    self.base.add(feedback.now, delay);
-                    self.packets += 1;
-                    self.filtered.add(self.packets, delay, self.config.filter);
+                    self.on_delay(feedback.now, delay);
                     let queued = self.base.get().is_some_and(|base| delay - base >= self.config.quiet);
                     Seen::Arrived { size: report.packet.size, marked: ce, queued }
                 }
@@ -54,6 +52,12 @@ impl Signal {
             self.intervals.on_packet(report.packet.at, seen == Seen::Lost, rtt);
             self.observed.add(report.arrival(), seen, self.config.window);
         }
+    }
+
+    fn on_delay(&mut self, now: Time, delay: Span) {
+        self.base.add(now, delay);
+        self.packets += 1;
+        self.filtered.add(self.packets, delay, self.config.filter);
     }
 
     /// d: how long packets stand in queues.
@@ -78,13 +82,6 @@ impl Signal {
         } else {
             self.observed.any_queued().then_some("packets stood in a queue")
         }
-    }
-
-    #[cfg(test)]
-    pub(super) fn hear(&mut self, now: Time, delay: Span) {
-        self.base.add(now, delay);
-        self.packets += 1;
-        self.filtered.add(self.packets, delay, self.config.filter);
     }
 }
 
@@ -117,7 +114,7 @@ impl SignalConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Time;
+    use proptest::prelude::*;
 
     fn ms(millis: f64) -> Span {
         Span::from_millis_f64(millis)
@@ -156,15 +153,12 @@ mod tests {
         let mut signal = Signal::new(SignalConfig::default());
         let behind = Span::from_secs(-100);
         for packet in 0..40u64 {
-            signal.hear(
+            signal.on_delay(
                 Time::from_millis(packet),
                 behind + Span::from_millis(if packet == 20 { 30 } else { 45 + packet as i64 % 3 }),
             );
-            let expected = match packet {
-                0..=19 => 0,
-                20..=34 => 0,
-                _ => 15,
-            };
+            // 45 ms are the path's until 30 are seen, and then the least of fifteen packets for as long as that is one.
+            let expected = if packet < 35 { 0 } else { 15 };
             assert_eq!(signal.delay(), Span::from_millis(expected), "{packet}");
         }
     }
@@ -177,5 +171,19 @@ mod tests {
         assert!((signal.loss_ratio - 0.1).abs() < 1e-9);
         signal.update();
         assert!((signal.loss_ratio - 0.19).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn more_losses_and_marks_never_lower_the_signal_and_recent_ones_never_raise_the_delays_part(
+            delay in 0.0f64..2000.0, ago in 0.0f64..20.0, loss in 0.0f64..1.0, mark in 0.0f64..1.0, more in 0.0f64..0.5
+        ) {
+            let config = SignalConfig::default();
+            let of = |ago, loss, mark| config.aggregate(ms(delay), ago, loss, mark);
+            let signal = of(Some(ago), loss, mark);
+            prop_assert!(signal >= Span::ZERO && signal <= config.most);
+            prop_assert!(of(Some(ago), loss + more, mark) >= signal && of(Some(ago), loss, mark + more) >= signal);
+            prop_assert!(signal <= of(None, loss, mark) && signal <= of(Some(ago + more), loss, mark));
+        }
     }
 }

@@ -158,6 +158,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const SRTT: Span = Span::from_millis(50);
 
@@ -246,6 +247,36 @@ mod tests {
             assert_eq!(window.bytes, 3000.0, "never less than the least");
             assert_eq!(window.answers_loss(Time::from_millis(1026), SRTT), soon);
             assert!(window.answers_loss(Time::from_millis(1050), SRTT));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_window_stays_above_the_least_and_grows_no_further_than_what_was_in_flight_bears(
+            steps in prop::collection::vec((0u8..6, 1i64..400, 1u64..200_000, 0.0f64..1.0), 1..200)
+        ) {
+            let mut window = Window::new(WindowConfig::default());
+            let mut now = Time::ZERO;
+            for (kind, srtt, bytes, alpha) in steps {
+                now += Span::from_millis(srtt);
+                let (srtt, bytes, closeness) = (Span::from_millis(srtt), Bytes::new(bytes), window.closeness());
+                let before = window.bytes;
+                prop_assert!((0.1..=1.0).contains(&closeness));
+                let congestion = match kind {
+                    0 => Congestion::Lost,
+                    1 => Congestion::Marked,
+                    2 => Congestion::MarkedL4s { alpha, queue_is_short: true, in_flight_before: bytes },
+                    3 => Congestion::Delayed { alpha },
+                    _ => {
+                        window.increase(now, srtt, bytes, closeness, bytes);
+                        let most = before.max(1000.0 + 1.5 * bytes.as_f64());
+                        prop_assert!(window.bytes >= before && window.bytes <= most);
+                        continue;
+                    }
+                };
+                window.reduce(now, srtt, congestion, closeness);
+                prop_assert!(window.bytes >= 3000.0 && window.bytes <= before);
+            }
         }
     }
 }

@@ -2,10 +2,11 @@
 //! marks or losses make smaller, and a target for the encoder a little below its rate.
 //!
 //! * [`config`](Config): the draft's constants;
-//! * `queue_delay`: the one-way delay above the path's; `marking`: the share of marked packets;
+//! * `queue_delay`: the one-way delay above the path's; `competing`: how much of it is borne; `marking`: the share of marked packets;
 //! * `in_flight`: how much of the window is used; `window`: ref_wnd;
 //! * `media`: what the encoder and the pacer get.
 
+mod competing;
 mod config;
 mod in_flight;
 mod marking;
@@ -21,7 +22,7 @@ use crate::controller::{Allowance, Controller, Decision, Demand, FrameQueued};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
-pub use config::{Config, DelayConfig, Drain, L4s, Losses, MediaConfig, WindowConfig};
+pub use config::{Competing, Config, DelayConfig, Drain, L4s, Losses, MediaConfig, WindowConfig};
 use in_flight::InFlight;
 use marking::Marking;
 use media::Media;
@@ -95,7 +96,7 @@ impl Scream {
                 None => Congestion::Marked,
                 Some(_) => Congestion::MarkedL4s {
                     alpha: self.marking.alpha(),
-                    queue_is_short: self.queue.latest() < self.config.delay.target / 4,
+                    queue_is_short: self.queue.latest() < self.queue.target() / 4,
                     in_flight_before: self.in_flight.before(),
                 },
             };
@@ -168,6 +169,7 @@ impl Controller for Scream {
                 }
             }
         }
+        self.queue.adjust_target(now, lost, srtt);
         if let Some(l4s) = &self.config.l4s {
             self.marking.on_arrivals(now, arrived, marked, srtt, l4s);
         }
@@ -231,6 +233,7 @@ impl Controller for Scream {
         see("ref_wnd_i_bytes", self.window.inflection().as_f64());
         see("qdelay_ms", self.queue.latest().as_millis_f64());
         see("qdelay_avg_ms", self.queue.average().as_millis_f64());
+        see("qdelay_target_ms", self.queue.target().as_millis_f64());
         see("l4s_alpha", self.marking.alpha());
         see("max_bytes_in_flight", self.in_flight.most().as_f64());
         see("rate_adjust", self.media.rate_adjust());

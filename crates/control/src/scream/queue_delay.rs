@@ -3,6 +3,7 @@
 use thalweg_units::{Span, Time};
 
 use super::DelayConfig;
+use super::competing::DelayTarget;
 use crate::estimate::BaseDelay;
 
 /// qdelay, qdelay_avg, and whether the queue never empties.
@@ -10,6 +11,7 @@ use crate::estimate::BaseDelay;
 pub(super) struct QueueDelay {
     config: DelayConfig,
     base: BaseDelay,
+    target: DelayTarget,
     /// qdelay: the newest packet's.
     latest: Span,
     /// qdelay_avg: slow to rise, quick to fall.
@@ -24,6 +26,7 @@ impl QueueDelay {
     pub(super) fn new(config: DelayConfig) -> QueueDelay {
         QueueDelay {
             base: BaseDelay::new(config.base_bins, config.base_bin),
+            target: DelayTarget::new(config.target, config.competing),
             latest: Span::ZERO,
             average: Span::ZERO,
             updated: None,
@@ -78,6 +81,16 @@ impl QueueDelay {
         self.average
     }
 
+    /// qdelay_target.
+    pub(super) fn target(&self) -> Span {
+        self.target.get()
+    }
+
+    /// So is the queue as of this report, and something was lost or not.
+    pub(super) fn adjust_target(&mut self, now: Time, lost: bool, srtt: Span) {
+        self.target.on_report(now, self.latest, lost, srtt);
+    }
+
     /// Whether the target is halved to let the queue empty.
     pub(super) fn draining(&self) -> bool {
         self.draining_until.is_some()
@@ -85,7 +98,7 @@ impl QueueDelay {
 
     /// a: 0 where the average is at half the target, 1 at the target.
     pub(super) fn alpha(&self) -> f64 {
-        let half = self.config.target / 2;
+        let half = self.target() / 2;
         (self.average - half).ratio(half.max(Span::from_nanos(1))).clamp(0.0, 1.0)
     }
 

@@ -35,6 +35,7 @@ pub const ALL: &[Subject] = &[
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
     Subject { name: "scream", build: || Box::new(scream::Config::default().build().unwrap()), kind: Kind::Scream },
+    Subject { name: "scream-all", build: scream_with_everything, kind: Kind::Scream },
     Subject { name: "nada", build: || Box::new(nada::Config::default().build().unwrap()), kind: Kind::Nada },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
@@ -52,4 +53,15 @@ fn gcc_of_2021() -> Box<dyn Controller> {
         ..gcc::Config::default()
     };
     Box::new(config.build().unwrap())
+}
+
+/// Every rule that is off by default.
+fn scream_with_everything() -> Box<dyn Controller> {
+    let delay = scream::DelayConfig {
+        competing: Some(scream::Competing::default()),
+        drain: Some(scream::Drain::default()),
+        ..scream::DelayConfig::default()
+    };
+    let l4s = Some(scream::L4s::default());
+    Box::new(scream::Config { delay, l4s, ..scream::Config::default() }.build().unwrap())
 }

@@ -32,7 +32,8 @@ pub trait Controller: Send {
         let _ = (now, demand);
     }
 
-    /// A frame joins those that wait to leave: for controllers that aim the encoder by how well the queue empties (SCReAM, NADA).
+    /// A frame joins those that wait to leave: for controllers that aim the encoder by how well the queue empties
+    /// (SCReAM, NADA).
     fn on_frame_queued(&mut self, now: Time, frame: FrameQueued) {
         let _ = (now, frame);
     }

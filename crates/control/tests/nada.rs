@@ -1,5 +1,5 @@
-//! What paths do to NADA, with both bounds. It is no window controller of `torture.rs`: it keeps a queue of XREF x RMAX / capacity by
-//! design, and ramps up by a share that falls with the round trip.
+//! What paths do to NADA, with both bounds. It is no window controller of `torture.rs`: it keeps a queue of XREF x RMAX
+//! / capacity by design, and ramps up by a share that falls with the round trip.
 
 mod support;
 
@@ -32,8 +32,8 @@ fn equilibrium(rate: Rate) -> f64 {
     10.0 * ratio(MAX, rate)
 }
 
-/// Seconds from 300 kbps to 80 % of `rate`: (1 + gamma) of what arrives, which is known a round trip, half of LOGWIN and half an
-/// update late.
+/// Seconds from 300 kbps to 80 % of `rate`: (1 + gamma) of what arrives, which is known a round trip, half of LOGWIN
+/// and half an update late.
 fn ramp_up_takes(rate: Rate, round_trip: Span) -> f64 {
     let seconds = round_trip.as_secs_f64();
     let gamma = (0.05 / (seconds + 0.22)).min(0.5);
@@ -110,7 +110,8 @@ fn bad_reports_and_odd_clocks_cost_little() {
 
 #[test]
 fn two_percent_lost_count_as_forty_milliseconds() {
-    // x = 10 (p / 0.01)^2 = 40 ms on an empty path: RMAX x 10 / 40 = 3 Mbps, somewhat more as the square of a mean is no mean square.
+    // x = 10 (p / 0.01)^2 = 40 ms on an empty path: RMAX x 10 / 40 = 3 Mbps, and somewhat more as the rate ramps up
+    // after half a second without a loss.
     for style in Style::ALL {
         let capacity = Schedule::constant(Rate::from_kbps(10_000));
         let record = Scenario { loss: 0.02, capacity, ..three_megabits(style) }.run(rfc());

@@ -1,5 +1,5 @@
-//! What paths do to SCReAM, with both bounds. It is no window controller of `torture.rs`: by its own rule it takes some hundred round
-//! trips to a large window, and losses that nobody's queue made cost it half of the path.
+//! What paths do to SCReAM, with both bounds. It is no window controller of `torture.rs`: by its own rule it takes some
+//! hundred round trips to a large window, and losses that nobody's queue made cost it half of the path.
 
 mod support;
 
@@ -24,8 +24,8 @@ fn within(value: f64, low: f64, high: f64, what: &str) {
     assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low:.3} to {high:.3}");
 }
 
-/// Seconds that a backlogged sender needs to 80 % of `rate`: a segment and 2 % of the window for each window acknowledged, of which
-/// a round trip has 1.225, as the pacing is that many times the window's rate.
+/// Seconds that a backlogged sender needs to 80 % of `rate`: a segment and 2 % of the window for each window
+/// acknowledged, of which a round trip has 1.225, as the pacing is that many times the window's rate.
 fn growth_takes(rate: Rate, round_trip: Span) -> f64 {
     let paced = 1.5 / 1.2 / 1.02;
     let seconds = round_trip.as_secs_f64();
@@ -142,7 +142,8 @@ fn a_queue_that_overflows_costs_less_where_it_counts_once_a_round_trip() {
 
 #[test]
 fn an_encoder_that_makes_less_than_its_target_holds_the_window_down() {
-    // What is in flight is 0.6 x 0.8 of the window: 1.5 times that is less than the window, which so has nothing to grow by.
+    // What is in flight is 0.6 x 0.8 of the window: 1.5 times that is less than the window, which so has nothing to
+    // grow by.
     let source = Source::Encoder { share: 0.6, max: Rate::from_kbps(12_000) };
     let scenario = Scenario { source, ..three_megabits(Style::PerPacket) };
     for (headroom, low, high) in [(1.5, 0.02, 0.1), (4.0, 0.9, 1.001)] {

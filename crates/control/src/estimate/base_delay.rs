@@ -4,8 +4,8 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Span, Time};
 
-/// The least delay of the last while, kept as the least of each of a number of bins: what it costs does not depend on how many
-/// samples come, and of a clock that drifts only the last bins' worth is taken for a queue.
+/// The least delay of the last while, kept as the least of each of a number of bins: what it costs does not depend on
+/// how many samples come, and of a clock that drifts only the last bins' worth is taken for a queue.
 #[derive(Debug, Clone)]
 pub struct BaseDelay {
     bin: Span,

@@ -26,8 +26,8 @@ pub struct Config {
     pub sending_share: f64,
     /// Either is at most this share of the rate (0.05).
     pub most_shaping: f64,
-    /// Without a report for so long beyond a round trip while something is under way, the rate falls to `silence_share`, and again
-    /// each time (500 ms; the RFC leaves it open).
+    /// Without a report for so long beyond a round trip while something is under way, the rate falls to
+    /// `silence_share`, and again each time (500 ms; the RFC leaves it open).
     pub silence: Span,
     /// See `silence` (0.5).
     pub silence_share: f64,
@@ -53,7 +53,8 @@ pub struct SignalConfig {
     pub warp_from: Span,
     /// LAMBDA: how fast (0.5).
     pub warp: f64,
-    /// MULTILOSS: a loss is recent for so many average loss intervals (7); over one more, warping is taken back (ns3-rmcat).
+    /// MULTILOSS: a loss is recent for so many average loss intervals (7); over one more, warping is taken back
+    /// (ns3-rmcat).
     pub recent_loss: f64,
     /// DLOSS: what a share of PLRREF lost counts as (10 ms).
     pub loss_delay: Span,
@@ -91,7 +92,8 @@ pub struct RateConfig {
     pub most_gamma: f64,
     /// The rate moves this often at most (50 ms, ns3-rmcat).
     pub least_interval: Span,
-    /// A longer time since it moved counts as this much (500 ms; our choice: after a pause, one step would be as large as the rate).
+    /// A longer time since it moved counts as this much (500 ms; our choice: after a pause, one step would be as large
+    /// as the rate).
     pub most_interval: Span,
     /// Outside of a ramp-up the rate is at most so many times what arrives (2; spec: choice); `None` for no such bound.
     #[cfg_attr(feature = "serde", serde(default))]

@@ -1,5 +1,5 @@
-//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; nada.md), all of it at the sender: delay, losses and marks are one signal, and the rate
-//! settles where the signal is PRIO x XREF x RMAX / rate.
+//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; nada.md), all of it at the sender: delay, losses and marks are one signal,
+//! and the rate settles where the signal is PRIO x XREF x RMAX / rate.
 //!
 //! * [`config`](Config): the RFC's parameters, and the rate-shaping buffer's;
 //! * `observed`: the last half second; `losses`: loss intervals; `signal`: x_curr of both;

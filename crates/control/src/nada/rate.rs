@@ -20,7 +20,8 @@ pub(super) struct Gradual {
 }
 
 impl RateConfig {
-    /// gamma: how much more than what arrives may be tried, so that the queue it causes stays within QBOUND until that is known.
+    /// gamma: how much more than what arrives may be tried, so that the queue it causes stays within QBOUND until that
+    /// is known.
     pub(super) fn gamma(&self, rtt: Span) -> f64 {
         let known_after = rtt + self.delta + self.filter_delay;
         self.queue_bound.ratio(known_after.max(Span::from_nanos(1))).min(self.most_gamma)

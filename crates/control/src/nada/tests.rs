@@ -4,7 +4,8 @@ use crate::packet::PacketId;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// 800 kbps of 1000-byte packets over a path of 100 ms, told of each; `delay` and `lost` say what the path does to a packet.
+/// 800 kbps of 1000-byte packets over a path of 100 ms, told of each; `delay` and `lost` say what the path does to a
+/// packet.
 fn run(config: Config, packets: u64, delay: impl Fn(u64) -> i64, lost: impl Fn(u64) -> bool) -> Nada {
     let mut nada = config.build().unwrap();
     let mut history = History::new(crate::feedback::Config::default());

@@ -8,8 +8,8 @@ use super::Scream;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The target before the first round trip is known; the first window is what it needs for one (spec: choice; the draft begins
-    /// with the least window).
+    /// The target before the first round trip is known; the first window is what it needs for one (spec: choice; the
+    /// draft begins with the least window).
     pub start: Rate,
     /// The queue.
     pub delay: DelayConfig,
@@ -17,11 +17,12 @@ pub struct Config {
     pub window: WindowConfig,
     /// The target and the pacing.
     pub media: MediaConfig,
-    /// Answer a marked packet by how many are marked (L4S) instead of by one factor; `None` on paths with classic ECN or none.
+    /// Answer a marked packet by how many are marked (L4S) instead of by one factor; `None` on paths with classic ECN
+    /// or none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub l4s: Option<L4s>,
-    /// Without a report for the larger of this and `silence_rtts` smoothed round trips while something is under way, the window falls
-    /// to `silence_share` (spec: choice).
+    /// Without a report for the larger of this and `silence_rtts` smoothed round trips while something is under way,
+    /// the window falls to `silence_share` (spec: choice).
     pub silence: Span,
     /// See `silence`.
     pub silence_rtts: f64,
@@ -110,7 +111,8 @@ pub enum Losses {
     /// Once in the shorter of a round trip and VIRTUAL_RTT, as anything else (the draft).
     #[default]
     EachVirtualRoundTrip,
-    /// Once a smoothed round trip, as RFC 8298 has it: a queue that overflows on a long path is one congestion and not several.
+    /// Once a smoothed round trip, as RFC 8298 has it: a queue that overflows on a long path is one congestion and not
+    /// several.
     EachRoundTrip,
 }
 

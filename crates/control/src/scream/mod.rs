@@ -1,8 +1,9 @@
-//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; scream.md): a window that a queue of 60 ms,
-//! marks or losses make smaller, and a target for the encoder a little below its rate.
+//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; scream.md): a window that a queue
+//! of 60 ms, marks or losses make smaller, and a target for the encoder a little below its rate.
 //!
 //! * [`config`](Config): the draft's constants;
-//! * `queue_delay`: the one-way delay above the path's; `competing`: how much of it is borne; `marking`: the share of marked packets;
+//! * `queue_delay`: the one-way delay above the path's; `competing`: how much of it is borne; `marking`: the share of
+//!   marked packets;
 //! * `in_flight`: how much of the window is used; `window`: ref_wnd;
 //! * `media`: what the encoder and the pacer get.
 

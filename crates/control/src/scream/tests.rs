@@ -87,8 +87,8 @@ fn marks_are_answered_by_one_factor_or_on_an_l4s_path_by_their_share() {
     assert_eq!(classic.report(MS(1010), &[Some(true)], Span::from_millis(25)), Bytes::new(40_000));
     let mut l4s = Flow::new(Config { l4s: Some(L4s::default()), ..Config::default() });
     l4s.scream.marking = Marking::of(0.5);
-    // Half of the packets marked: an eighth off, as there are two answers a round trip; then 1000 B grow what is left of it by
-    // 1000 x 1000 / 43 750.
+    // Half of the packets marked: an eighth off, as there are two answers a round trip; then 1000 B grow what is left
+    // of it by 1000 x 1000 / 43 750.
     let window = l4s.report(MS(1010), &[Some(true), Some(false)], Span::from_millis(25));
     assert_eq!(window, Bytes::new(43_750 + 23));
 }

@@ -15,7 +15,8 @@ pub(super) enum Congestion {
     MarkedL4s {
         /// l4s_alpha.
         alpha: f64,
-        /// Whether the queue is so short (below a quarter of the target) that a window near its last inflection shrinks less.
+        /// Whether the queue is so short (below a quarter of the target) that a window near its last inflection shrinks
+        /// less.
         queue_is_short: bool,
         /// max_bytes_in_flight_prev.
         in_flight_before: Bytes,

@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, nada, rocc, salsify, scream};
+use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -17,12 +17,12 @@ pub enum Kind {
     Window,
     /// Grows by 8 % a second, or by half a packet a response time once it knows the capacity (gcc.md section 5).
     Gcc,
-    /// Limits frames, which these tests do not make, instead of packets.
-    Frames,
     /// Grows by a segment and, once congestion is long past, 2 % a round trip (scream.md): `tests/scream.rs` has its bounds.
     Scream,
     /// Keeps a queue by how far below its maximum it is (nada.md): `tests/nada.rs` has its bounds.
     Nada,
+    /// Limits frames, which these tests do not make, instead of packets.
+    Frames,
     /// Does not look at the network.
     Blind,
 }
@@ -32,11 +32,11 @@ pub const ALL: &[Subject] = &[
     Subject { name: "fixed", build: || Box::new(fixed::Config::default().build().unwrap()), kind: Kind::Blind },
     Subject { name: "copa", build: || copa_alone(0.5), kind: Kind::Window },
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
+    Subject { name: "scream", build: || scream(thalweg_control::scream::Config::default()), kind: Kind::Scream },
+    Subject { name: "scream-all", build: scream_with_everything, kind: Kind::Scream },
+    Subject { name: "nada", build: nada, kind: Kind::Nada },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
-    Subject { name: "scream", build: || Box::new(scream::Config::default().build().unwrap()), kind: Kind::Scream },
-    Subject { name: "scream-all", build: scream_with_everything, kind: Kind::Scream },
-    Subject { name: "nada", build: || Box::new(nada::Config::default().build().unwrap()), kind: Kind::Nada },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];
@@ -46,6 +46,22 @@ fn copa_alone(delta: f64) -> Box<dyn Controller> {
     Box::new(copa::Config { delta, turning: copa::Turning::AtOnce, ..copa::Config::default() }.build().unwrap())
 }
 
+fn scream(config: thalweg_control::scream::Config) -> Box<dyn Controller> {
+    Box::new(config.build().unwrap())
+}
+
+/// Every rule that is off by default.
+fn scream_with_everything() -> Box<dyn Controller> {
+    use thalweg_control::scream::{Competing, Config, DelayConfig, Drain, L4s};
+    let (competing, drain) = (Some(Competing::default()), Some(Drain::default()));
+    let delay = DelayConfig { competing, drain, ..DelayConfig::default() };
+    scream(Config { delay, l4s: Some(L4s::default()), ..Config::default() })
+}
+
+fn nada() -> Box<dyn Controller> {
+    Box::new(thalweg_control::nada::Config::default().build().unwrap())
+}
+
 fn gcc_of_2021() -> Box<dyn Controller> {
     let config = gcc::Config {
         acknowledged_rate: gcc::acknowledged_rate::Config::Bayesian,
@@ -53,15 +69,4 @@ fn gcc_of_2021() -> Box<dyn Controller> {
         ..gcc::Config::default()
     };
     Box::new(config.build().unwrap())
-}
-
-/// Every rule that is off by default.
-fn scream_with_everything() -> Box<dyn Controller> {
-    let delay = scream::DelayConfig {
-        competing: Some(scream::Competing::default()),
-        drain: Some(scream::Drain::default()),
-        ..scream::DelayConfig::default()
-    };
-    let l4s = Some(scream::L4s::default());
-    Box::new(scream::Config { delay, l4s, ..scream::Config::default() }.build().unwrap())
 }

@@ -23,10 +23,12 @@ pub mod bbr;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;
+pub mod nada;
 pub mod rocc;
 pub mod salsify;
+pub mod scream;
 
-pub use controller::{Allowance, Controller, Decision, Demand, Probe};
+pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

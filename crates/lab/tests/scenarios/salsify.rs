@@ -64,8 +64,6 @@ fn so_it_is_for_an_ordinary_receiver_of_a_link_that_held_packets() {
 
 #[test]
 fn so_it_is_for_an_ordinary_receiver_of_a_link_that_lost_packets() {
-    // Where the frame that tries the link refers to a lost one, a round trip more; two of the three beginnings are so
-    // unlucky.
     after_a_second_of_nothing("salsify:standard-decoder", true, 0.25);
 }
 

@@ -1,5 +1,6 @@
 //! From the camera to the queue: which pictures are encoded, and which candidates are sent.
 
+use thalweg_control::FrameQueued;
 use thalweg_units::{Rate, Span, Time};
 
 use super::{Engine, Output};
@@ -137,7 +138,18 @@ impl Engine {
             transition: encoded.transition,
         };
         self.last_frame = Some(frame);
+        let queue = self.queue_view();
         let packets = self.queue.push(self.now, encoded.size, template);
+        self.controller.on_frame_queued(
+            self.now,
+            FrameQueued {
+                size: self.queue.wire_bytes() - queue.bytes,
+                interval: self.camera.interval,
+                ahead: queue.bytes,
+                age: queue.age(self.now),
+            },
+        );
+        self.refresh();
         self.policy.on_queued(self.now, frame, encoded, packets);
         self.follow_policy();
         self.emit(Event::FrameQueued {

@@ -2,6 +2,7 @@
 
 mod copa;
 mod gcc;
+mod peers;
 mod salsify;
 mod vidaptive;
 
@@ -28,6 +29,12 @@ pub enum ControllerConfig {
     Rocc(thalweg_control::rocc::Config),
     /// WebRTC's.
     Gcc(thalweg_control::gcc::Config),
+    /// BBR.
+    Bbr(thalweg_control::bbr::Config),
+    /// SCReAM v2.
+    Scream(thalweg_control::scream::Config),
+    /// NADA.
+    Nada(thalweg_control::nada::Config),
     /// Salsify's, which limits frames.
     Salsify(thalweg_control::salsify::Config),
 }
@@ -43,6 +50,9 @@ impl ControllerConfig {
             ControllerConfig::Copa(config) => Box::new(config.clone().build()?),
             ControllerConfig::Rocc(config) => Box::new(config.clone().build()?),
             ControllerConfig::Gcc(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Bbr(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Scream(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Nada(config) => Box::new(config.clone().build()?),
             ControllerConfig::Salsify(config) => Box::new(config.build()?),
         })
     }
@@ -194,6 +204,14 @@ pub fn known() -> &'static [Known] {
             about: "Vidaptive's frames and dummies over GCC's estimate",
             make: vidaptive::over_gcc,
         },
+        Known { name: "bbr", about: "BBR v1 with STARTUP's padding, as Camel is measured against", make: peers::bbr },
+        Known {
+            name: "bbr:media",
+            about: "BBR for media: no ageing by frames, probes padded",
+            make: peers::bbr_for_media,
+        },
+        Known { name: "scream", about: "SCReAM v2", make: peers::scream },
+        Known { name: "nada", about: "NADA (RFC 8698)", make: peers::nada },
         Known {
             name: "salsify",
             about: "Salsify: two candidates on two cores, the one that fits sent, or none; recovery from kept states",

@@ -19,6 +19,7 @@ pub mod estimate;
 pub mod feedback;
 pub mod packet;
 
+pub mod camel;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;

@@ -1,1 +1,5 @@
+extern crate std;
 
+mod closed_loop;
+mod unit;
+mod world;

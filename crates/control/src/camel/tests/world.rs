@@ -1,0 +1,413 @@
+//! A sender as camel.md section 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs of its
+//! surroundings and no more.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Random, Rate, Seed, Span, Time};
+
+use super::super::{Camel, Config};
+use super::std;
+use crate::controller::{Controller, Demand};
+use crate::feedback::{self, Acknowledgement, History};
+use crate::packet::{FramePlace, PacketId, SentPacket};
+
+const FRAME: Span = Span::from_nanos(33_333_333);
+
+/// How the receiver reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reports {
+    /// On the last packet of each frame, and on the first after one that was lost.
+    PerFrame,
+    /// Each packet.
+    PerPacket,
+    /// At intervals, in ticks.
+    Every { interval: Span, tick: Span },
+}
+
+/// Everything that makes a run.
+#[derive(Debug, Clone)]
+pub(super) struct World {
+    pub(super) config: Config,
+    /// Capacities and the seconds they begin at.
+    pub(super) capacity: Vec<(u64, Rate)>,
+    pub(super) queue: Bytes,
+    pub(super) one_way: Span,
+    pub(super) reports: Reports,
+    /// Encoded-to-target ratio, and between which seconds it holds; 1 otherwise.
+    pub(super) encoded: (f64, f64, f64),
+    /// The spread of frame sizes (coefficient of variation).
+    pub(super) spread: f64,
+    pub(super) most: Rate,
+    pub(super) loss: f64,
+    /// Another sender's constant rate and its seconds.
+    pub(super) cross: (Rate, f64, f64),
+    /// Seconds in which no report arrives.
+    pub(super) silence: (f64, f64),
+    pub(super) clock: (Span, f64),
+    pub(super) seconds: u64,
+}
+
+impl World {
+    /// 30 frames a second, 25 ms each way, 100 KB of queue, reports by the frame (camel.md sections 6.1 and 8).
+    pub(super) fn new(capacity: Rate, seconds: u64) -> World {
+        World {
+            config: Config::default(),
+            capacity: [(0, capacity)].into(),
+            queue: Bytes::new(100_000),
+            one_way: Span::from_millis(25),
+            reports: Reports::PerFrame,
+            encoded: (1.0, 0.0, 0.0),
+            spread: 0.2,
+            most: Rate::from_kbps(400_000),
+            loss: 0.0,
+            cross: (Rate::ZERO, 0.0, 0.0),
+            silence: (0.0, 0.0),
+            clock: (Span::ZERO, 0.0),
+            seconds,
+        }
+    }
+
+    pub(super) fn run(&self) -> Run {
+        let mut controller = self.config.clone().build().expect("in range");
+        controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(50), max: self.most });
+        Simulation {
+            world: self,
+            controller,
+            history: History::new(feedback::Config::default()),
+            queue: VecDeque::new(),
+            next_start: Time::ZERO,
+            burst: None,
+            frame: 0,
+            next_id: 0,
+            free_at: Time::ZERO,
+            waiting: VecDeque::new(),
+            unreported: Vec::new(),
+            captured: BTreeMap::new(),
+            events: BTreeMap::new(),
+            made: 0,
+            random: Seed::new(7).child("camel").random(),
+            run: Run::default(),
+        }
+        .run()
+    }
+}
+
+/// What happened.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    /// When a frame was captured, and from then to its last packet's arrival.
+    pub(super) frames: Vec<(Time, Span)>,
+    pub(super) captured: u64,
+    arrived: Vec<(Time, Bytes)>,
+    pub(super) sent: u64,
+    pub(super) lost: u64,
+    /// Target, M and whether in GCC, every 100 ms.
+    pub(super) states: Vec<(Rate, Bytes, bool)>,
+    pub(super) decisions: Vec<crate::controller::Decision>,
+}
+
+impl Run {
+    fn states(&self, from: f64, to: f64) -> &[(Rate, Bytes, bool)] {
+        &self.states[(from * 10.0) as usize..((to * 10.0) as usize).min(self.states.len())]
+    }
+
+    pub(super) fn target_kbps(&self, from: f64, to: f64) -> f64 {
+        let states = self.states(from, to);
+        states.iter().map(|state| state.0.as_kbps_f64()).sum::<f64>() / states.len() as f64
+    }
+
+    /// Mean of 1 - |estimate - truth| / truth (metrics.md).
+    pub(super) fn accuracy(&self, truth: Rate, from: f64, to: f64) -> f64 {
+        let states = self.states(from, to);
+        let error = |state: &(Rate, Bytes, bool)| (state.0.as_bps_f64() / truth.as_bps_f64() - 1.0).abs();
+        1.0 - states.iter().map(error).sum::<f64>() / states.len() as f64
+    }
+
+    /// Mean and 95th percentile of frame delays, in ms.
+    pub(super) fn delay_ms(&self, from: f64, to: f64) -> (f64, f64) {
+        let within = |at: Time| at.as_secs_f64() >= from && at.as_secs_f64() < to;
+        let mut delays: Vec<f64> = self.frames.iter().filter(|f| within(f.0)).map(|f| f.1.as_millis_f64()).collect();
+        delays.sort_by(f64::total_cmp);
+        let mean = delays.iter().sum::<f64>() / delays.len().max(1) as f64;
+        (mean, delays.get(delays.len() * 95 / 100).copied().unwrap_or(f64::INFINITY))
+    }
+
+    pub(super) fn arrived_kbps(&self, from: f64, to: f64) -> f64 {
+        let within = |at: Time| at.as_secs_f64() >= from && at.as_secs_f64() < to;
+        let bytes: Bytes = self.arrived.iter().filter(|a| within(a.0)).map(|a| a.1).sum();
+        bytes.bits() as f64 / 1e3 / (to - from)
+    }
+
+    pub(super) fn gcc_share(&self, from: f64, to: f64) -> f64 {
+        let states = self.states(from, to);
+        states.iter().filter(|state| state.2).count() as f64 / states.len() as f64
+    }
+
+    pub(super) fn burst_length(&self, at: f64) -> Bytes {
+        self.states[(at * 10.0) as usize].1
+    }
+}
+
+enum Event {
+    Frame,
+    Arrival(SentPacket),
+    ReportDue,
+    Report(Vec<Acknowledgement>),
+    Cross,
+    Look,
+}
+
+/// A packet of a frame that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    frame: u64,
+    offset: Bytes,
+    size: Bytes,
+    first: bool,
+    last: bool,
+    slice: u64,
+}
+
+struct Simulation<'a> {
+    world: &'a World,
+    controller: Camel,
+    history: History,
+    queue: VecDeque<Waiting>,
+    next_start: Time,
+    /// The slice being sent.
+    burst: Option<(u64, u64)>,
+    frame: u64,
+    next_id: u64,
+    free_at: Time,
+    waiting: VecDeque<(Time, Bytes)>,
+    unreported: Vec<(PacketId, Time)>,
+    captured: BTreeMap<u64, Time>,
+    events: BTreeMap<(Time, u64), Event>,
+    made: u64,
+    random: Random,
+    run: Run,
+}
+
+impl Simulation<'_> {
+    fn at(&mut self, time: Time, event: Event) {
+        self.made += 1;
+        self.events.insert((time, self.made), event);
+    }
+
+    fn run(mut self) -> Run {
+        self.at(Time::ZERO, Event::Frame);
+        self.at(Time::ZERO, Event::Cross);
+        self.at(Time::ZERO, Event::Look);
+        if let Reports::Every { interval, .. } = self.world.reports {
+            self.at(Time::ZERO + interval, Event::ReportDue);
+        }
+        let end = Time::from_millis(self.world.seconds * 1000);
+        let mut wake = Time::NEVER;
+        loop {
+            let next = self.events.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+            let now = next.min(wake).min(self.controller.next_timeout()).min(self.history.next_timeout());
+            if now >= end {
+                while let Some(decision) = self.controller.poll_decision() {
+                    self.run.decisions.push(decision);
+                }
+                return self.run;
+            }
+            if next <= now
+                && let Some((_, event)) = self.events.pop_first()
+            {
+                self.on_event(now, event);
+            }
+            if let Some(feedback) = self.history.on_timeout(now) {
+                self.controller.on_feedback(&feedback);
+            }
+            if self.controller.next_timeout() <= now {
+                self.controller.on_timeout(now);
+            }
+            while let Some(decision) = self.controller.poll_decision() {
+                self.run.decisions.push(decision);
+            }
+            wake = self.send(now);
+        }
+    }
+
+    fn on_event(&mut self, now: Time, event: Event) {
+        match event {
+            Event::Frame => {
+                self.encode(now);
+                self.at(now + FRAME, Event::Frame);
+            }
+            Event::Arrival(packet) => self.arrive(now, &packet),
+            Event::ReportDue => {
+                self.report(now);
+                if let Reports::Every { interval, .. } = self.world.reports {
+                    self.at(now + interval, Event::ReportDue);
+                }
+            }
+            Event::Report(report) => {
+                let feedback = self.history.on_report(now, &report, None);
+                self.controller.on_feedback(&feedback);
+            }
+            Event::Cross => {
+                let (rate, from, to) = self.world.cross;
+                let second = now.as_secs_f64();
+                if second >= from && second < to {
+                    self.through(now, Bytes::new(1200));
+                }
+                if rate > Rate::ZERO {
+                    self.at(now + rate.time_for(Bytes::new(1200)), Event::Cross);
+                }
+            }
+            Event::Look => {
+                let state = (self.controller.target(), self.controller.most(), self.controller.fallback.is_some());
+                self.run.states.push(state);
+                self.at(now + Span::from_millis(100), Event::Look);
+            }
+        }
+    }
+
+    /// A frame of at least four equal packets to a slice, each slice of at most M.
+    fn encode(&mut self, now: Time) {
+        let allowance = self.controller.allowance();
+        let queued: Bytes = self.queue.iter().map(|packet| packet.size).sum();
+        let rate = self.world.config.encoder.rate(allowance.capacity, queued, Rate::ZERO, Rate::from_kbps(50));
+        let (share, from, to) = self.world.encoded;
+        let share = if now.as_secs_f64() >= from && now.as_secs_f64() < to { share } else { 1.0 };
+        let spread = (1.0 + self.world.spread * self.random.normal()).clamp(0.3, 2.5);
+        let size = rate.scale(share * spread).over(FRAME).max(Bytes::new(100));
+        let most = allowance.burst.unwrap_or(Bytes::MAX);
+        let slices = size.get().div_ceil(most.get());
+        let mut offset = Bytes::ZERO;
+        for slice in 0..slices {
+            let bytes = size.get() * (slice + 1) / slices - size.get() * slice / slices;
+            let packets = bytes.div_ceil(1200).max(4);
+            for index in 0..packets {
+                let size = Bytes::new(bytes * (index + 1) / packets - bytes * index / packets);
+                let (first, last) = (slice == 0 && index == 0, slice + 1 == slices && index + 1 == packets);
+                self.queue.push_back(Waiting { frame: self.frame, offset, size, first, last, slice });
+                offset += size;
+            }
+        }
+        self.captured.insert(self.frame, now);
+        self.frame += 1;
+        self.run.captured += 1;
+    }
+
+    /// Sends what may leave; when to ask again.
+    fn send(&mut self, now: Time) -> Time {
+        while let Some(packet) = self.queue.front().copied() {
+            let allowance = self.controller.allowance();
+            let in_flight = self.history.in_flight();
+            let window = allowance.window.unwrap_or(Bytes::MAX);
+            let begins = allowance.burst.is_none() || self.burst != Some((packet.frame, packet.slice));
+            if begins && now < self.next_start {
+                return self.next_start;
+            }
+            // The first packet of a burst leaves whenever the window is not full.
+            let fits = if begins { in_flight < window } else { in_flight + packet.size <= window };
+            if !fits {
+                return Time::NEVER;
+            }
+            self.queue.pop_front();
+            if begins {
+                self.next_start = now;
+            }
+            self.burst = Some((packet.frame, packet.slice));
+            self.next_start += allowance.pacing.time_for(packet.size);
+            let place =
+                FramePlace { frame: packet.frame, first: packet.first, last: packet.last, offset: packet.offset };
+            let sent = self.history.on_sent(SentPacket {
+                place: Some(place),
+                app_limited: self.queue.is_empty(),
+                ..SentPacket::new(PacketId(self.next_id), now, packet.size)
+            });
+            self.next_id += 1;
+            self.run.sent += 1;
+            self.controller.on_sent(&sent);
+            match self.through(now, packet.size).filter(|_| !self.random.chance(self.world.loss)) {
+                Some(at) => self.at(at + self.world.one_way, Event::Arrival(sent)),
+                None => self.run.lost += 1,
+            }
+        }
+        Time::NEVER
+    }
+
+    /// When a packet is through the bottleneck; `None` if its queue was full.
+    fn through(&mut self, now: Time, size: Bytes) -> Option<Time> {
+        while self.waiting.front().is_some_and(|(at, _)| *at <= now) {
+            self.waiting.pop_front();
+        }
+        let queued: Bytes = self.waiting.iter().map(|(_, size)| *size).sum();
+        if queued + size > self.world.queue {
+            return None;
+        }
+        let mut at = self.free_at.max(now);
+        let mut left = size.bits() as f64;
+        for (index, (_, rate)) in self.world.capacity.iter().enumerate() {
+            let end = self.world.capacity.get(index + 1).map_or(Time::NEVER, |next| Time::from_millis(next.0 * 1000));
+            if at >= end {
+                continue;
+            }
+            let carried = rate.as_bps_f64() * (end - at).as_secs_f64();
+            if carried >= left {
+                self.free_at = at + Span::from_secs_f64(left / rate.as_bps_f64());
+                self.waiting.push_back((self.free_at, size));
+                return Some(self.free_at);
+            }
+            left -= carried;
+            at = end;
+        }
+        None
+    }
+
+    fn arrive(&mut self, now: Time, packet: &SentPacket) {
+        self.run.arrived.push((now, packet.size));
+        let (offset, ppm) = self.world.clock;
+        let read = now + offset + now.since_start().scale(ppm * 1e-6);
+        let tick = if let Reports::Every { tick, .. } = self.world.reports { tick.as_nanos() as u64 } else { 1 };
+        self.unreported.push((packet.id, Time::from_nanos(read.as_nanos() / tick * tick)));
+        let last = packet.place.is_some_and(|place| place.last);
+        if let Some(place) = packet.place.filter(|place| place.last) {
+            let captured = self.captured.remove(&place.frame).unwrap_or(now);
+            self.run.frames.push((captured, now - captured));
+        }
+        let gap = self.unreported.len() > 1 && {
+            let ids = &self.unreported;
+            ids[ids.len() - 2].0.0 + 1 != packet.id.0
+        };
+        match self.world.reports {
+            Reports::PerPacket => self.report(now),
+            Reports::PerFrame if last || gap => self.report(now),
+            _ => {}
+        }
+    }
+
+    fn report(&mut self, now: Time) {
+        let report: Vec<Acknowledgement> = self
+            .unreported
+            .drain(..)
+            .map(|(id, at)| Acknowledgement { id, arrival: Some(at), ce: false })
+            .collect();
+        let (from, to) = self.world.silence;
+        let second = now.as_secs_f64();
+        if !report.is_empty() && !(second >= from && second < to) {
+            self.at(now + self.world.one_way, Event::Report(report));
+        }
+    }
+}
+
+/// Kept so that a run can be printed while looking at it.
+pub(super) fn print(what: &str, run: &Run, seconds: u64) {
+    std::println!("# {what}: {} of {} packets lost", run.lost, run.sent);
+    for second in 0..seconds {
+        let (from, to) = (second as f64, second as f64 + 1.0);
+        let (mean, late) = run.delay_ms(from, to);
+        std::println!(
+            "{second},{:.0},{:.0},{mean:.0},{late:.0},{},{:.1}",
+            run.target_kbps(from, to),
+            run.arrived_kbps(from, to),
+            run.burst_length(from),
+            run.gcc_share(from, to),
+        );
+    }
+}

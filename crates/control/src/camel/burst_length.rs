@@ -25,11 +25,24 @@ pub struct Config {
     pub margin: f64,
     /// A bin with fewer packets is not judged [R].
     pub least_packets: u32,
-    /// Whether M grows although bursts were too short to show it (the paper's "otherwise"). Without undershooting sources in mind
-    /// that is the same; with them M drifts to its maximum unseen [R: no].
-    pub grows_unseen: bool,
+    /// What becomes of M while bursts are too short to show what it does.
+    pub unseen: Unseen,
     /// The least loss of the first bin within this time is the path's own, where first packets are too few to tell [R].
     pub memory: Span,
+}
+
+/// What becomes of M when the bin of its last byte has too few packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Unseen {
+    /// The furthest bin that bursts do reach is judged instead; M shrinks to less than that if it loses, and never grows. A frame of
+    /// 4 KB that overflows a queue of 2 KB says enough of an M of 6 KB.
+    #[default]
+    FurthestSeen,
+    /// M stays (camel.md section 4, choice 4).
+    Keep,
+    /// M grows: the paper's "otherwise". Under an undershooting encoder it drifts to its maximum.
+    Grow,
 }
 
 impl Default for Config {
@@ -42,7 +55,7 @@ impl Default for Config {
             period: Span::from_secs(5),
             margin: 0.10,
             least_packets: 10,
-            grows_unseen: false,
+            unseen: Unseen::default(),
             memory: Span::from_secs(60),
         }
     }
@@ -179,18 +192,22 @@ impl BurstLength {
     /// A period is over: judges M by it and begins the next.
     pub(super) fn judge(&mut self, now: Time) -> Verdict {
         let config = self.config;
-        let index = (config.length_bin(self.length)).min(self.bins.len() - 1);
-        let loss = |bin: &Count| bin.loss(config.least_packets);
-        let (l0, li) = (loss(&self.bins[0]), loss(&self.bins[index]));
-        self.seen = (l0.unwrap_or(0.0), li.unwrap_or(0.0));
-        let verdict = match (l0, li) {
-            (Some(l0), Some(_)) if index == 0 => match loss(&self.firsts).or(self.least_loss()) {
+        let judged = self.judged_bin();
+        let loss = |bin: usize| self.bins[bin].loss(config.least_packets);
+        let l0 = loss(0);
+        self.seen = (l0.unwrap_or(0.0), judged.and_then(loss).unwrap_or(0.0));
+        let reach = config.bin * (judged.unwrap_or(0) as u64 + 1);
+        let whole = reach >= self.length;
+        let verdict = match (judged, l0, judged.and_then(loss)) {
+            (Some(0), Some(l0), _) => match self.firsts.loss(config.least_packets).or(self.least_loss()) {
+                Some(base) if l0 > base + config.margin && self.length > config.min => Verdict::Shrink,
                 Some(base) if l0 > base + config.margin => Verdict::GiveUp,
-                _ => Verdict::Grow,
+                _ if whole => Verdict::Grow,
+                _ => Verdict::Keep,
             },
-            (Some(l0), Some(li)) if li > l0 + config.margin => Verdict::Shrink,
-            (Some(_), Some(_)) => Verdict::Grow,
-            _ if config.grows_unseen => Verdict::Grow,
+            (Some(_), Some(l0), Some(li)) if li > l0 + config.margin => Verdict::Shrink,
+            (Some(_), Some(_), Some(_)) if whole => Verdict::Grow,
+            _ if config.unseen == Unseen::Grow => Verdict::Grow,
             _ => Verdict::Keep,
         };
         if let Some(l0) = l0 {
@@ -198,12 +215,22 @@ impl BurstLength {
         }
         self.length = match verdict {
             Verdict::Grow => self.length + config.bin,
-            Verdict::Shrink => self.length.saturating_sub(config.bin),
+            Verdict::Shrink => self.length.min(reach).saturating_sub(config.bin),
             Verdict::Keep | Verdict::GiveUp => self.length,
         };
         self.length = self.length.clamp(config.min, config.max);
         self.forget();
         verdict
+    }
+
+    /// The bin of M's last byte, or where that is unseen what is judged in its place.
+    fn judged_bin(&self) -> Option<usize> {
+        let last = self.config.last_bin(self.length).min(self.bins.len() - 1);
+        let seen = |bin: &usize| self.bins[*bin].loss(self.config.least_packets).is_some();
+        match self.config.unseen {
+            Unseen::FurthestSeen => (0..=last).rev().find(seen),
+            Unseen::Keep | Unseen::Grow => Some(last).filter(seen),
+        }
     }
 
     fn forget(&mut self) {
@@ -214,7 +241,7 @@ impl BurstLength {
 
 impl Config {
     /// i: the bin that holds the last byte of a burst of this length.
-    fn length_bin(&self, length: Bytes) -> usize {
+    fn last_bin(&self, length: Bytes) -> usize {
         (length.get().div_ceil(self.bin.get()) as usize).saturating_sub(1)
     }
 }
@@ -243,8 +270,22 @@ mod tests {
         told(&mut length, 0, 2, 100);
         told(&mut length, 2, 4, 4);
         assert_eq!((length.judge(Time::from_millis(15_000)), length.get()), (Verdict::Keep, Bytes::new(6144)));
-        let mut letter = BurstLength::new(Config { grows_unseen: true, ..Config::default() });
+        let mut letter = BurstLength::new(Config { unseen: Unseen::Grow, ..Config::default() });
         assert_eq!((letter.judge(Time::from_millis(5000)), letter.get()), (Verdict::Grow, Bytes::new(8192)));
+    }
+
+    #[test]
+    fn frames_shorter_than_the_burst_can_shrink_it_but_not_lengthen_it() {
+        let after = |unseen: Unseen, lost: u32| {
+            let mut length = BurstLength::new(Config { first: Bytes::new(20_480), unseen, ..Config::default() });
+            told(&mut length, 0, 2, 100);
+            told(&mut length, 1, lost, 100);
+            (length.judge(Time::from_millis(5000)), length.get())
+        };
+        assert_eq!(after(Unseen::FurthestSeen, 50), (Verdict::Shrink, Bytes::new(2048)));
+        assert_eq!(after(Unseen::FurthestSeen, 5), (Verdict::Keep, Bytes::new(20_480)));
+        assert_eq!(after(Unseen::Keep, 50), (Verdict::Keep, Bytes::new(20_480)));
+        assert_eq!(after(Unseen::Grow, 50), (Verdict::Grow, Bytes::new(22_528)));
     }
 
     #[test]

@@ -125,7 +125,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The equations as printed: cwnd = gamma * BDP, the encoder gets gamma * avg(B), M grows unless it is seen to lose. Readings
+    /// The equations as printed: cwnd = gamma * BDP, the encoder gets gamma * avg(B), M grows unless it is seen to lose, two
+    /// packets measure. Readings
     /// of what the paper leaves open stay.
     pub fn paper_literal() -> Config {
         Config {
@@ -135,7 +136,7 @@ impl Config {
                 short_bursts: bandwidth::ShortBursts::Drop,
                 ..bandwidth::Config::default()
             },
-            burst_length: burst_length::Config { grows_unseen: true, ..burst_length::Config::default() },
+            burst_length: burst_length::Config { unseen: burst_length::Unseen::Grow, ..burst_length::Config::default() },
             encoder: encoder::Share::PAPER,
             ..Config::default()
         }

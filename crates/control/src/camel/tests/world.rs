@@ -17,8 +17,8 @@ const FRAME: Span = Span::from_nanos(33_333_333);
 /// How the receiver reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reports {
-    /// On the last packet of each frame, and on the first after one that was lost.
-    PerFrame,
+    /// When the sender asks: on the last packet of each burst, and on one after which the window makes it wait.
+    Asked,
     /// Each packet.
     PerPacket,
     /// At intervals, in ticks.
@@ -56,7 +56,7 @@ impl World {
             capacity: [(0, capacity)].into(),
             queue: Bytes::new(100_000),
             one_way: Span::from_millis(25),
-            reports: Reports::PerFrame,
+            reports: Reports::Asked,
             encoded: (1.0, 0.0, 0.0),
             spread: 0.2,
             most: Rate::from_kbps(400_000),
@@ -151,7 +151,8 @@ impl Run {
 
 enum Event {
     Frame,
-    Arrival(SentPacket),
+    /// A packet, and whether it asks for a report.
+    Arrival(SentPacket, bool),
     ReportDue,
     Report(Vec<Acknowledgement>),
     Cross,
@@ -237,7 +238,7 @@ impl Simulation<'_> {
                 self.encode(now);
                 self.at(now + FRAME, Event::Frame);
             }
-            Event::Arrival(packet) => self.arrive(now, &packet),
+            Event::Arrival(packet, asked) => self.arrive(now, &packet, asked),
             Event::ReportDue => {
                 self.report(now);
                 if let Reports::Every { interval, .. } = self.world.reports {
@@ -324,8 +325,10 @@ impl Simulation<'_> {
             self.next_id += 1;
             self.run.sent += 1;
             self.controller.on_sent(&sent);
+            let next = self.queue.front().filter(|next| (next.frame, next.slice) == (packet.frame, packet.slice));
+            let asked = next.is_none_or(|next| sent.in_flight + next.size > window);
             match self.through(now, packet.size).filter(|_| !self.random.chance(self.world.loss)) {
-                Some(at) => self.at(at + self.world.one_way, Event::Arrival(sent)),
+                Some(at) => self.at(at + self.world.one_way, Event::Arrival(sent, asked)),
                 None => self.run.lost += 1,
             }
         }
@@ -360,24 +363,19 @@ impl Simulation<'_> {
         None
     }
 
-    fn arrive(&mut self, now: Time, packet: &SentPacket) {
+    fn arrive(&mut self, now: Time, packet: &SentPacket, asked: bool) {
         self.run.arrived.push((now, packet.size));
         let (offset, ppm) = self.world.clock;
         let read = now + offset + now.since_start().scale(ppm * 1e-6);
         let tick = if let Reports::Every { tick, .. } = self.world.reports { tick.as_nanos() as u64 } else { 1 };
         self.unreported.push((packet.id, Time::from_nanos(read.as_nanos() / tick * tick)));
-        let last = packet.place.is_some_and(|place| place.last);
         if let Some(place) = packet.place.filter(|place| place.last) {
             let captured = self.captured.remove(&place.frame).unwrap_or(now);
             self.run.frames.push((captured, now - captured));
         }
-        let gap = self.unreported.len() > 1 && {
-            let ids = &self.unreported;
-            ids[ids.len() - 2].0.0 + 1 != packet.id.0
-        };
         match self.world.reports {
             Reports::PerPacket => self.report(now),
-            Reports::PerFrame if last || gap => self.report(now),
+            Reports::Asked if asked => self.report(now),
             _ => {}
         }
     }

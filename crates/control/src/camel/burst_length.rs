@@ -73,7 +73,11 @@ impl Config {
             return Err(ConfigError::out_of_range("camel.burst_length.max", value, "at most 4096 bins"));
         }
         if self.period <= Span::ZERO {
-            return Err(ConfigError::out_of_range("camel.burst_length.period", self.period, "longer than 0, such as 5s"));
+            return Err(ConfigError::out_of_range(
+                "camel.burst_length.period",
+                self.period,
+                "longer than 0, such as 5s",
+            ));
         }
         if !(self.margin >= 0.0 && self.margin < 1.0) {
             let range = "0 or more and below 1, such as 0.1";
@@ -307,7 +311,8 @@ mod tests {
 
     #[test]
     fn without_first_packets_the_least_loss_of_a_minute_is_the_paths_own() {
-        let mut length = BurstLength::new(Config { first: Bytes::new(2048), max: Bytes::new(2048), ..Config::default() });
+        let mut length =
+            BurstLength::new(Config { first: Bytes::new(2048), max: Bytes::new(2048), ..Config::default() });
         told(&mut length, 0, 0, 100);
         assert_eq!(length.judge(Time::from_millis(5000)), Verdict::Grow);
         told(&mut length, 0, 20, 100);

@@ -136,7 +136,10 @@ impl Config {
                 short_bursts: bandwidth::ShortBursts::Drop,
                 ..bandwidth::Config::default()
             },
-            burst_length: burst_length::Config { unseen: burst_length::Unseen::Grow, ..burst_length::Config::default() },
+            burst_length: burst_length::Config {
+                unseen: burst_length::Unseen::Grow,
+                ..burst_length::Config::default()
+            },
             encoder: encoder::Share::PAPER,
             ..Config::default()
         }
@@ -149,7 +152,11 @@ impl Config {
     pub fn build(self) -> Result<Camel, ConfigError> {
         if self.min == Rate::ZERO || self.start < self.min {
             let value = alloc::format!("min {}, start {}", self.min, self.start);
-            return Err(ConfigError::out_of_range("camel rates", value, "0 < min <= start, such as 50kbps and 300kbps"));
+            return Err(ConfigError::out_of_range(
+                "camel rates",
+                value,
+                "0 < min <= start, such as 50kbps and 300kbps",
+            ));
         }
         for (name, value) in [
             ("camel.delay_window", self.delay_window),

@@ -10,6 +10,7 @@ pub struct Share {
     /// h: the share of the target that the encoder may fill [R].
     pub headroom: f64,
     /// tau_q: what waits in the sender's queue should be gone within this time; `None` to take no notice of it [R].
+    #[cfg_attr(feature = "serde", serde(default))]
     pub drain_within: Option<Span>,
 }
 

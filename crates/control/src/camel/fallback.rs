@@ -109,10 +109,9 @@ impl Fallback {
     /// What GCC allows; in a trial with bursts of `least` on top.
     pub(super) fn allowance(&self, least: Bytes) -> Allowance {
         let allowance = self.gcc.allowance();
-        let probe = allowance.probe.map(|probe| crate::controller::Probe {
-            cluster: self.base.saturating_add(probe.cluster),
-            ..probe
-        });
+        let probe = allowance
+            .probe
+            .map(|probe| crate::controller::Probe { cluster: self.base.saturating_add(probe.cluster), ..probe });
         Allowance { burst: self.in_trial().then_some(least), probe, ..allowance }
     }
 

@@ -216,7 +216,9 @@ impl Camel {
         let target = self.target();
         match self.burst_length.judge(now) {
             Verdict::Keep => {}
-            Verdict::Grow => self.decide(now, "lengthen bursts", "their end loses no more than their beginning", target),
+            Verdict::Grow => {
+                self.decide(now, "lengthen bursts", "their end loses no more than their beginning", target)
+            }
             Verdict::Shrink => self.decide(now, "shorten bursts", "their end loses more than their beginning", target),
             Verdict::GiveUp => {
                 self.fallback =

@@ -30,7 +30,11 @@ pub const ALL: &[Subject] = &[
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
-    Subject { name: "camel", build: || Box::new(thalweg_control::camel::Config::default().build().unwrap()), kind: Kind::Frames },
+    Subject {
+        name: "camel",
+        build: || Box::new(thalweg_control::camel::Config::default().build().unwrap()),
+        kind: Kind::Frames,
+    },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Random, Rate, Seed, Span, Time};
 
 use super::super::{Camel, Config};
-use super::std;
+use super::record::{Run, State};
 use crate::controller::{Controller, Demand};
 use crate::feedback::{self, Acknowledgement, History};
 use crate::packet::{FramePlace, PacketId, SentPacket};
@@ -17,7 +17,8 @@ const FRAME: Span = Span::from_nanos(33_333_333);
 /// How the receiver reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reports {
-    /// When the sender asks: on the last packet of each burst, and on one after which the window makes it wait.
+    /// When the sender asks: on the first packet of a burst (the last may be what a full queue drops), on the last, and on one
+    /// after which the window makes it wait.
     Asked,
     /// Each packet.
     PerPacket,
@@ -32,6 +33,8 @@ pub(super) struct World {
     /// Capacities and the seconds they begin at.
     pub(super) capacity: Vec<(u64, Rate)>,
     pub(super) queue: Bytes,
+    /// From this second on the queue holds so much.
+    pub(super) later_queue: Option<(u64, Bytes)>,
     pub(super) one_way: Span,
     pub(super) reports: Reports,
     /// Encoded-to-target ratio, and between which seconds it holds; 1 otherwise.
@@ -55,6 +58,7 @@ impl World {
             config: Config::default(),
             capacity: [(0, capacity)].into(),
             queue: Bytes::new(100_000),
+            later_queue: None,
             one_way: Span::from_millis(25),
             reports: Reports::Asked,
             encoded: (1.0, 0.0, 0.0),
@@ -90,62 +94,6 @@ impl World {
             run: Run::default(),
         }
         .run()
-    }
-}
-
-/// What happened.
-#[derive(Debug, Default)]
-pub(super) struct Run {
-    /// When a frame was captured, and from then to its last packet's arrival.
-    pub(super) frames: Vec<(Time, Span)>,
-    pub(super) captured: u64,
-    arrived: Vec<(Time, Bytes)>,
-    pub(super) sent: u64,
-    pub(super) lost: u64,
-    /// Target, M and whether in GCC, every 100 ms.
-    pub(super) states: Vec<(Rate, Bytes, bool)>,
-    pub(super) decisions: Vec<crate::controller::Decision>,
-}
-
-impl Run {
-    fn states(&self, from: f64, to: f64) -> &[(Rate, Bytes, bool)] {
-        &self.states[(from * 10.0) as usize..((to * 10.0) as usize).min(self.states.len())]
-    }
-
-    pub(super) fn target_kbps(&self, from: f64, to: f64) -> f64 {
-        let states = self.states(from, to);
-        states.iter().map(|state| state.0.as_kbps_f64()).sum::<f64>() / states.len() as f64
-    }
-
-    /// Mean of 1 - |estimate - truth| / truth (metrics.md).
-    pub(super) fn accuracy(&self, truth: Rate, from: f64, to: f64) -> f64 {
-        let states = self.states(from, to);
-        let error = |state: &(Rate, Bytes, bool)| (state.0.as_bps_f64() / truth.as_bps_f64() - 1.0).abs();
-        1.0 - states.iter().map(error).sum::<f64>() / states.len() as f64
-    }
-
-    /// Mean and 95th percentile of frame delays, in ms.
-    pub(super) fn delay_ms(&self, from: f64, to: f64) -> (f64, f64) {
-        let within = |at: Time| at.as_secs_f64() >= from && at.as_secs_f64() < to;
-        let mut delays: Vec<f64> = self.frames.iter().filter(|f| within(f.0)).map(|f| f.1.as_millis_f64()).collect();
-        delays.sort_by(f64::total_cmp);
-        let mean = delays.iter().sum::<f64>() / delays.len().max(1) as f64;
-        (mean, delays.get(delays.len() * 95 / 100).copied().unwrap_or(f64::INFINITY))
-    }
-
-    pub(super) fn arrived_kbps(&self, from: f64, to: f64) -> f64 {
-        let within = |at: Time| at.as_secs_f64() >= from && at.as_secs_f64() < to;
-        let bytes: Bytes = self.arrived.iter().filter(|a| within(a.0)).map(|a| a.1).sum();
-        bytes.bits() as f64 / 1e3 / (to - from)
-    }
-
-    pub(super) fn gcc_share(&self, from: f64, to: f64) -> f64 {
-        let states = self.states(from, to);
-        states.iter().filter(|state| state.2).count() as f64 / states.len() as f64
-    }
-
-    pub(super) fn burst_length(&self, at: f64) -> Bytes {
-        self.states[(at * 10.0) as usize].1
     }
 }
 
@@ -260,8 +208,11 @@ impl Simulation<'_> {
                 }
             }
             Event::Look => {
-                let state = (self.controller.target(), self.controller.most(), self.controller.fallback.is_some());
-                self.run.states.push(state);
+                self.run.states.push(State {
+                    target: self.controller.target(),
+                    most: self.controller.most(),
+                    in_gcc: self.controller.fallback.is_some(),
+                });
                 self.at(now + Span::from_millis(100), Event::Look);
             }
         }
@@ -291,7 +242,6 @@ impl Simulation<'_> {
         }
         self.captured.insert(self.frame, now);
         self.frame += 1;
-        self.run.captured += 1;
     }
 
     /// Sends what may leave; when to ask again.
@@ -326,7 +276,7 @@ impl Simulation<'_> {
             self.run.sent += 1;
             self.controller.on_sent(&sent);
             let next = self.queue.front().filter(|next| (next.frame, next.slice) == (packet.frame, packet.slice));
-            let asked = next.is_none_or(|next| sent.in_flight + next.size > window);
+            let asked = begins || next.is_none_or(|next| sent.in_flight + next.size > window);
             match self.through(now, packet.size).filter(|_| !self.random.chance(self.world.loss)) {
                 Some(at) => self.at(at + self.world.one_way, Event::Arrival(sent, asked)),
                 None => self.run.lost += 1,
@@ -341,7 +291,8 @@ impl Simulation<'_> {
             self.waiting.pop_front();
         }
         let queued: Bytes = self.waiting.iter().map(|(_, size)| *size).sum();
-        if queued + size > self.world.queue {
+        let later = self.world.later_queue.filter(|(second, _)| now >= Time::from_millis(second * 1000));
+        if queued + size > later.map_or(self.world.queue, |(_, queue)| queue) {
             return None;
         }
         let mut at = self.free_at.max(now);
@@ -381,31 +332,13 @@ impl Simulation<'_> {
     }
 
     fn report(&mut self, now: Time) {
-        let report: Vec<Acknowledgement> = self
-            .unreported
-            .drain(..)
-            .map(|(id, at)| Acknowledgement { id, arrival: Some(at), ce: false })
-            .collect();
+        let report: Vec<Acknowledgement> =
+            self.unreported.drain(..).map(|(id, at)| Acknowledgement { id, arrival: Some(at), ce: false }).collect();
         let (from, to) = self.world.silence;
         let second = now.as_secs_f64();
-        if !report.is_empty() && !(second >= from && second < to) {
+        let heard = second < from || second >= to;
+        if heard && !report.is_empty() {
             self.at(now + self.world.one_way, Event::Report(report));
         }
-    }
-}
-
-/// Kept so that a run can be printed while looking at it.
-pub(super) fn print(what: &str, run: &Run, seconds: u64) {
-    std::println!("# {what}: {} of {} packets lost", run.lost, run.sent);
-    for second in 0..seconds {
-        let (from, to) = (second as f64, second as f64 + 1.0);
-        let (mean, late) = run.delay_ms(from, to);
-        std::println!(
-            "{second},{:.0},{:.0},{mean:.0},{late:.0},{},{:.1}",
-            run.target_kbps(from, to),
-            run.arrived_kbps(from, to),
-            run.burst_length(from),
-            run.gcc_share(from, to),
-        );
     }
 }

@@ -7,7 +7,7 @@
 //! * congestion: [`gradient`], the slope of delay over bytes in flight, moves gamma;
 //! * burst length: [`burst_length`], losses by their place in the burst, and [`fallback`], GCC where no burst is short enough.
 //!
-//! [`silence`]: nothing heard. [`encoder`]: what a scheme gives its encoder of the target.
+//! [`silence`]: nothing heard. [`encoder`] and [`repair`]: what a scheme gives its encoder of the target, and its redundancy.
 
 pub mod bandwidth;
 pub mod burst_length;
@@ -16,6 +16,7 @@ mod config;
 pub mod encoder;
 pub mod fallback;
 pub mod gradient;
+pub mod repair;
 pub mod silence;
 #[cfg(test)]
 mod tests;

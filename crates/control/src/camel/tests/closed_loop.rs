@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::super::Config;
-use super::record::{Run, print};
+use super::record::print;
 use super::std;
 use super::world::{Reports, World};
 
@@ -18,26 +18,40 @@ fn within(value: f64, low: f64, high: f64, what: &str) {
     assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low} to {high}");
 }
 
+/// The means of target in kbps and of frame delay in ms between two seconds, over eight seeds; no packet lost.
+fn means(world: &World, (from, to): (f64, f64)) -> (f64, f64) {
+    let (mut target, mut delay) = (0.0, 0.0);
+    for seed in 1..=8 {
+        let run = World { seed: Seed::new(seed), ..world.clone() }.run();
+        assert_eq!(run.lost, 0);
+        target += run.target_kbps(from, to) / 8.0;
+        delay += run.delay_ms(from, to).0 / 8.0;
+    }
+    (target, delay)
+}
+
 /// Within what the specification asks of its own source model: 3 % of the target, 10 % of the frame delay.
-fn near(run: &Run, (from, to): (f64, f64), kbps: f64, delay_ms: f64, what: &str) {
-    within(run.target_kbps(from, to) / kbps, 0.97, 1.03, &format!("{what}, target over the model's"));
-    within(run.delay_ms(from, to).0 / delay_ms, 0.9, 1.1, &format!("{what}, mean frame delay over the model's"));
-    assert_eq!(run.lost, 0, "{what}");
+fn near(world: &World, seconds: (f64, f64), (kbps, delay_ms): (f64, f64), what: &str) {
+    let (target, delay) = means(world, seconds);
+    within(target, kbps * 0.97, kbps * 1.03, &format!("{what}: target in kbps"));
+    within(delay, delay_ms * 0.9, delay_ms * 1.1, &format!("{what}: mean frame delay in ms"));
 }
 
 #[test]
 fn the_closed_loop_does_what_the_specifications_model_does() {
-    let full = World::new(MEGABIT, 60).run();
-    print("1 Mbps, the encoder fills its target", &full, 60);
-    near(&full, (5.0, 60.0), 941.0, 61.0, "the encoder fills its target");
-    let under = World { encoded: (0.6, 0.0, 60.0), ..World::new(MEGABIT, 60) }.run();
-    near(&under, (5.0, 60.0), 1000.0, 44.0, "the encoder fills 60 % of it");
-    let steps = vec![(0, MEGABIT.scale(2.0)), (30, MEGABIT), (60, MEGABIT.scale(2.0))];
-    let steps = World { capacity: steps, ..World::new(MEGABIT, 90) }.run();
-    near(&steps, (33.0, 60.0), 943.0, 61.0, "half the capacity in the middle third");
-    let cross = World { cross: (Rate::from_kbps(400), 20.0, 50.0), ..World::new(MEGABIT, 60) }.run();
-    within(cross.target_kbps(23.0, 50.0), 540.0, 640.0, "kbps beside 400 of another's");
-    within(cross.delay_ms(23.0, 50.0).0, 50.0, 100.0, "mean frame delay beside it in ms");
+    let full = World::new(MEGABIT, 60);
+    print("1 Mbps, the encoder fills its target", &full.run(), 60);
+    near(&full, (5.0, 60.0), (941.0, 61.0), "the encoder fills its target");
+    let under = World { encoded: (0.6, 0.0, 60.0), ..full.clone() };
+    near(&under, (5.0, 60.0), (1000.0, 44.0), "the encoder fills 60 % of it");
+    let capacity = vec![(0, MEGABIT.scale(2.0)), (30, MEGABIT), (60, MEGABIT.scale(2.0))];
+    let steps = World { capacity, ..World::new(MEGABIT, 90) };
+    near(&steps, (33.0, 60.0), (943.0, 61.0), "half the capacity in the middle third");
+    let cross = World { cross: (Rate::from_kbps(400), 20.0, 50.0), ..full };
+    let (target, delay) = means(&cross, (23.0, 50.0));
+    // 568 kbps and 59 ms there; how that flow's packets are spaced is not known.
+    within(target, 560.0, 680.0, "kbps beside 400 of another's");
+    within(delay, 50.0, 100.0, "mean frame delay beside it in ms");
 }
 
 #[test]
@@ -162,20 +176,16 @@ fn where_no_burst_fits_the_queue_gcc_takes_over_until_one_does() {
     };
     let run = world.run();
     print("a queue of 1000 bytes, of 20,000 from the 60th second", &run, 120);
-    let said: Vec<(u64, &str)> = run
+    let said: Vec<&str> = run
         .decisions
         .iter()
-        .map(|decision| (decision.at.as_millis() / 1000, decision.what))
-        .filter(|(_, what)| what.contains("GCC") || what.contains("try"))
+        .map(|decision| decision.what)
+        .filter(|what| what.contains("GCC") || what.contains("try"))
         .collect();
-    let expected = [
-        (10, "fall back to GCC"),
-        (40, "try bursts"),
-        (45, "stay with GCC"),
-        (75, "try bursts"),
-        (80, "return from GCC"),
-    ];
-    assert_eq!(said, expected);
+    assert_eq!(said, ["fall back to GCC", "try bursts", "stay with GCC", "try bursts", "return from GCC"]);
+    within(run.gcc_share(20.0, 60.0), 1.0, 1.0, "share of the time in GCC while the queue is shallow");
+    within(run.gcc_share(60.0, 90.0), 0.1, 0.9, "share of the half minute after it was deepened");
+    within(run.gcc_share(90.0, 120.0), 0.0, 0.0, "share of the last half minute");
     within(run.target_kbps(100.0, 120.0), 900.0, 1005.0, "kbps in the end");
     within(run.burst_length(119.0).as_f64(), 4096.0, 8192.0, "M in the end");
 }
@@ -188,4 +198,26 @@ fn bursts_follow_the_depth_of_the_queue() {
     within(deep.burst_length(89.0).as_f64(), 6144.0, 12_288.0, "M at 10 KB");
     within(shallow.lost as f64 / shallow.sent as f64, 0.005, 0.06, "loss at 3 KB");
     assert_eq!(deep.lost, 0);
+}
+
+#[test]
+fn jitter_is_taken_for_congestion_by_a_full_encoder() {
+    // Figure 18 does not say whether frames or packets have it. Where order is kept, a late frame delays the next one as a queue
+    // would, so delay grows with what is in flight. An encoder at 60 % is spared.
+    let cases = [
+        (10, (790.0, 900.0), (770.0, 880.0)),
+        (30, (510.0, 630.0), (470.0, 590.0)),
+        (50, (400.0, 530.0), (450.0, 580.0)),
+    ];
+    for (jitter_ms, of_frames, of_packets) in cases {
+        for (each_packet, (low, high)) in [(false, of_frames), (true, of_packets)] {
+            let jitter = (Span::from_millis(jitter_ms), each_packet);
+            let full = World { jitter, ..World::new(MEGABIT, 60) };
+            let under = World { encoded: (0.6, 0.0, 60.0), ..full.clone() };
+            let kbps = |world: &World| means(world, (5.0, 60.0)).0;
+            let what = format!("{jitter_ms} ms of jitter, of packets {each_packet}");
+            within(kbps(&under), 850.0, 1150.0, &format!("{what}, kbps at 60 %"));
+            within(kbps(&full), low, high, &format!("{what}, kbps"));
+        }
+    }
 }

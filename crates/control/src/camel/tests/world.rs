@@ -43,12 +43,15 @@ pub(super) struct World {
     pub(super) spread: f64,
     pub(super) most: Rate,
     pub(super) loss: f64,
+    /// The longest jitter behind the bottleneck, and whether each packet has its own or a burst has one; order is kept.
+    pub(super) jitter: (Span, bool),
     /// Another sender's constant rate and its seconds.
     pub(super) cross: (Rate, f64, f64),
     /// Seconds in which no report arrives.
     pub(super) silence: (f64, f64),
     pub(super) clock: (Span, f64),
     pub(super) seconds: u64,
+    pub(super) seed: Seed,
 }
 
 impl World {
@@ -65,10 +68,12 @@ impl World {
             spread: 0.2,
             most: Rate::from_kbps(400_000),
             loss: 0.0,
+            jitter: (Span::ZERO, false),
             cross: (Rate::ZERO, 0.0, 0.0),
             silence: (0.0, 0.0),
             clock: (Span::ZERO, 0.0),
             seconds,
+            seed: Seed::new(7),
         }
     }
 
@@ -84,13 +89,16 @@ impl World {
             burst: None,
             frame: 0,
             next_id: 0,
+            delayed: Span::ZERO,
+            last_arrival: Time::ZERO,
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
             unreported: Vec::new(),
             captured: BTreeMap::new(),
             events: BTreeMap::new(),
             made: 0,
-            random: Seed::new(7).child("camel").random(),
+            random: self.seed.child("camel").random(),
+            jitter: self.seed.child("camel.jitter").random(),
             run: Run::default(),
         }
         .run()
@@ -128,6 +136,8 @@ struct Simulation<'a> {
     burst: Option<(u64, u64)>,
     frame: u64,
     next_id: u64,
+    delayed: Span,
+    last_arrival: Time,
     free_at: Time,
     waiting: VecDeque<(Time, Bytes)>,
     unreported: Vec<(PacketId, Time)>,
@@ -135,6 +145,7 @@ struct Simulation<'a> {
     events: BTreeMap<(Time, u64), Event>,
     made: u64,
     random: Random,
+    jitter: Random,
     run: Run,
 }
 
@@ -278,7 +289,14 @@ impl Simulation<'_> {
             let next = self.queue.front().filter(|next| (next.frame, next.slice) == (packet.frame, packet.slice));
             let asked = begins || next.is_none_or(|next| sent.in_flight + next.size > window);
             match self.through(now, packet.size).filter(|_| !self.random.chance(self.world.loss)) {
-                Some(at) => self.at(at + self.world.one_way, Event::Arrival(sent, asked)),
+                Some(at) => {
+                    if self.world.jitter.1 || begins {
+                        self.delayed =
+                            Span::from_millis_f64(self.jitter.between(0.0, self.world.jitter.0.as_millis_f64()));
+                    }
+                    self.last_arrival = self.last_arrival.max(at + self.world.one_way + self.delayed);
+                    self.at(self.last_arrival, Event::Arrival(sent, asked));
+                }
                 None => self.run.lost += 1,
             }
         }

@@ -4,11 +4,12 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-/// How bursts become a bandwidth. The paper has equation 2 and the word "average"; the rest are readings (camel.md section 1).
+/// How bursts become a bandwidth. The paper has equation 2 and the word "average"; the rest are readings (camel.md
+/// section 1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The average is over bursts measured within this time [R].
+    /// The average is over bursts measured within this time (R).
     pub window: Span,
     /// Where those are fewer, over this many of the last ...
     pub least_samples: usize,
@@ -16,14 +17,14 @@ pub struct Config {
     pub oldest: Span,
     /// How they are averaged.
     pub mean: Mean,
-    /// A burst of which fewer packets arrived measures nothing [R]; equation 2 itself needs 2.
+    /// A burst of which fewer packets arrived measures nothing (R); equation 2 itself needs 2.
     pub least_packets: u32,
-    /// Nor does one that took less time to arrive: clocks tick, and links deliver several packets at once [R].
+    /// Nor does one that took less time to arrive: clocks tick, and links deliver several packets at once (R).
     pub least_span: Span,
     /// What becomes of bursts that took less than `least_span`.
     pub short_bursts: ShortBursts,
-    /// A burst that took at most this many times as long to arrive as to leave was held up by its sender, so it counts only where
-    /// it shows more than is known [R].
+    /// A burst that took at most this many times as long to arrive as to leave was held up by its sender, so it counts
+    /// only where it shows more than is known (R).
     pub sender_limited: f64,
 }
 
@@ -42,8 +43,9 @@ pub enum Mean {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum ShortBursts {
-    /// It counts as if it had taken `least_span`, as long as no burst measures more than that bound. Without this a path above
-    /// 7.5 Mbps never has a first sample (a frame of 1250 bytes at the start), nor one above 40 Mbps at M = 6 KB.
+    /// It counts as if it had taken `least_span`, as long as no burst measures more than that bound. Without this a
+    /// path above 7.5 Mbps never has a first sample (a frame of 1250 bytes at the start), nor one above 40 Mbps at M =
+    /// 6 KB.
     #[default]
     Bound,
     /// It is dropped (camel.md section 2.1 to the letter).

@@ -11,23 +11,23 @@ use crate::estimate::WindowedMin;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The width of a bin, and the step of M (2 KB; 1 KB taken as 1024 bytes [R]).
+    /// The width of a bin, and the step of M (2 KB; 1 KB taken as 1024 bytes (R)).
     pub bin: Bytes,
-    /// M before the first judgement [R].
+    /// M before the first judgement (R).
     pub first: Bytes,
-    /// M is never less [R: a bin] ...
+    /// M is never less (R: a bin) ...
     pub min: Bytes,
-    /// ... nor more [R].
+    /// ... nor more (R).
     pub max: Bytes,
     /// M is judged this often (5 s).
     pub period: Span,
     /// Loss at the burst's end may exceed that of its beginning by this much (equation 7: 0.10).
     pub margin: f64,
-    /// A bin with fewer packets is not judged [R].
+    /// A bin with fewer packets is not judged (R).
     pub least_packets: u32,
     /// What becomes of M while bursts are too short to show what it does.
     pub unseen: Unseen,
-    /// The least loss of the first bin within this time is the path's own, where first packets are too few to tell [R].
+    /// The least loss of the first bin within this time is the path's own, where first packets are too few to tell (R).
     pub memory: Span,
 }
 
@@ -35,8 +35,8 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Unseen {
-    /// The furthest bin that bursts do reach is judged instead; M shrinks to less than that if it loses, and never grows. A frame of
-    /// 4 KB that overflows a queue of 2 KB says enough of an M of 6 KB.
+    /// The furthest bin that bursts do reach is judged instead; M shrinks to less than that if it loses, and never
+    /// grows. A frame of 4 KB that overflows a queue of 2 KB says enough of an M of 6 KB.
     #[default]
     FurthestSeen,
     /// M stays (camel.md section 4, choice 4).

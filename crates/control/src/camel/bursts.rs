@@ -1,7 +1,7 @@
 //! Which packets left together, and what became of them.
 //!
-//! A burst is a frame or a slice of one of at most M bytes. A new one begins with another frame, where M would be exceeded, and
-//! where the sender let time pass without being held up by the window.
+//! A burst is a frame or a slice of one of at most M bytes. A new one begins with another frame, where M would be
+//! exceeded, and where the sender let time pass without being held up by the window.
 
 use alloc::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::bandwidth::Train;
 use crate::feedback::{Fate, Report};
 use crate::packet::{PacketId, Payload, SentPacket};
 
-/// Packets further apart than this did not leave together, by a live sender's clock [R].
+/// Packets further apart than this did not leave together, by a live sender's clock (R).
 pub(super) const GAP: Span = Span::from_millis(1);
 /// More bursts, or packets, are not kept: the oldest are given up (a receiver that never reports).
 const MOST_BURSTS: usize = 1 << 13;
@@ -155,7 +155,8 @@ impl Bursts {
         self.last_frame.max(self.frame.1)
     }
 
-    /// A packet left under burst length `most` and window `window`; the burst before it, if all was known of that already.
+    /// A packet left under burst length `most` and window `window`; the burst before it, if all was known of that
+    /// already.
     pub(super) fn on_sent(&mut self, packet: &SentPacket, most: Bytes, window: Option<Bytes>) -> Option<Train> {
         self.measure_frame(packet);
         if packet.id.0 != self.base + self.places.len() as u64 {
@@ -246,8 +247,9 @@ impl Bursts {
         Some(News { offset, first, was_lost: before == State::Lost, train })
     }
 
-    /// Gives up the oldest bursts of which something arrived and the rest was not heard of for `patience` since they began, and
-    /// what one of them measures; call until `None`. One of which nothing is known may be under way on a path that became slow.
+    /// Gives up the oldest bursts of which something arrived and the rest was not heard of for `patience` since they
+    /// began, and what one of them measures; call until `None`. One of which nothing is known may be under way on a
+    /// path that became slow.
     pub(super) fn pop_expired(&mut self, now: Time, patience: Span) -> Option<Train> {
         loop {
             let burst = self.bursts.front_mut()?;
@@ -261,6 +263,83 @@ impl Bursts {
             if train.is_some() {
                 return train;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::FramePlace;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    const MOST: Bytes = Bytes::new(6144);
+
+    fn packet(id: u64, frame: u64, at: Time, size: u64) -> SentPacket {
+        let place = FramePlace { frame, first: false, last: false, offset: Bytes::ZERO };
+        SentPacket { place: Some(place), ..SentPacket::new(PacketId(id), at, Bytes::new(size)) }
+    }
+
+    #[test]
+    fn a_stall_on_the_window_goes_on_with_the_burst_and_a_pause_begins_another() {
+        let lengths = |window: u64| {
+            let mut bursts = Bursts::default();
+            for (id, at_ms) in [(0, 0), (1, 0), (2, 20), (3, 20)] {
+                let sent = SentPacket {
+                    in_flight: Bytes::new(1000 * (id + 1)),
+                    ..packet(id, 0, Time::from_millis(at_ms), 1000)
+                };
+                bursts.on_sent(&sent, MOST, Some(Bytes::new(window)));
+            }
+            bursts.bursts.iter().map(|burst| burst.packets).collect::<Vec<u64>>()
+        };
+        assert_eq!(lengths(2500), [4], "a third packet did not fit");
+        assert_eq!(lengths(100_000), [2, 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn bursts_hold_at_most_m_and_measure_the_same_in_whatever_order_they_are_told_of(
+            frames in prop::collection::vec(prop::collection::vec((100u64..1500, 0i64..20_000), 1..12), 1..8),
+            order in any::<u64>(),
+        ) {
+            let mut sent = Vec::new();
+            for (frame, packets) in (0u64..).zip(&frames) {
+                let at = Time::from_millis(frame * 33);
+                for (size, delay_us) in packets {
+                    let arrival = at + Span::from_millis(30) + Span::from_micros(*delay_us);
+                    sent.push((packet(sent.len() as u64, frame, at, *size), arrival));
+                }
+            }
+            let tell = |order: u64| {
+                let mut bursts = Bursts::default();
+                for (packet, _) in &sent {
+                    bursts.on_sent(packet, MOST, None);
+                }
+                let sizes: Vec<(u64, Bytes)> = bursts.bursts.iter().map(|burst| (burst.packets, burst.size)).collect();
+                let mut told = sent.clone();
+                // A shuffle by the number, the same every time.
+                told.sort_by_key(|(packet, _)| packet.id.0.wrapping_mul(order | 1).rotate_left(17));
+                let mut trains: Vec<(u64, Train)> = Vec::new();
+                for (packet, at) in told {
+                    let fate = Fate::Arrived { at, ce: false, was_lost: false };
+                    let news = bursts.on_report(&Report { packet, fate }).expect("each is told of once");
+                    if let Some(train) = news.train {
+                        trains.push((bursts.bursts.partition_point(|burst| burst.first <= packet.id.0) as u64, train));
+                    }
+                }
+                trains.sort_by_key(|(burst, _)| *burst);
+                (sizes, trains)
+            };
+            let (sizes, trains) = tell(1);
+            prop_assert!(sizes.iter().all(|(packets, size)| *size <= MOST || *packets == 1));
+            prop_assert_eq!(trains.len(), sizes.len() - 1, "the last burst may go on");
+            for ((_, train), (packets, size)) in trains.iter().zip(&sizes) {
+                prop_assert_eq!(u64::from(train.packets), *packets);
+                prop_assert!(train.bytes < *size && train.send_span == Span::ZERO);
+            }
+            prop_assert_eq!(tell(order).1, trains);
         }
     }
 }

@@ -4,17 +4,18 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::{Camel, bandwidth, burst_length, encoder, fallback, gradient, silence};
 
-/// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (camel.md section 1, marked [R]).
+/// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (camel.md section 1,
+/// marked (R)).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The target before the first burst is measured [R].
+    /// The target before the first burst is measured (R).
     pub start: Rate,
-    /// The target is never lower [R].
+    /// The target is never lower (R).
     pub min: Rate,
     /// avg(B).
     pub bandwidth: bandwidth::Config,
-    /// How long a frame's delay counts towards min(D) [R].
+    /// How long a frame's delay counts towards min(D) (R).
     pub delay_window: Span,
     /// How much may be in flight.
     pub window: Window,
@@ -39,18 +40,18 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Window {
-    /// g_c: cwnd is this many times gamma * BDP [R]; 1 in the paper.
+    /// g_c: cwnd is this many times gamma * BDP (R); 1 in the paper.
     pub gain: f64,
-    /// Whether it holds at least a burst (the frame, up to M) and a packet more, or gamma times the burst while congested [R].
-    /// A frame at 1 Mbps and 30 frames a second is more than the product of 1 Mbps and 25 ms.
+    /// Whether it holds at least a burst (the frame, up to M) and a packet more, or gamma times the burst while
+    /// congested (R). A frame at 1 Mbps and 30 frames a second is more than the product of 1 Mbps and 25 ms.
     pub holds_burst: bool,
-    /// Where news of packets waits for longer than half of this on average, the wait counts as delay [R: reports 10 ms apart];
-    /// `None` never.
+    /// Where news of packets waits for longer than half of this on average, the wait counts as delay [R: reports 10 ms
+    /// apart]; `None` never.
     #[cfg_attr(feature = "serde", serde(default))]
     pub covers_reports: Option<Span>,
-    /// cwnd is at least this many packets [R].
+    /// cwnd is at least this many packets (R).
     pub least_packets: u64,
-    /// cwnd in packets before the first burst is measured [R].
+    /// cwnd in packets before the first burst is measured (R).
     pub first_packets: u64,
     /// The size of a full packet on the wire (MTU).
     pub packet: Bytes,
@@ -75,9 +76,9 @@ impl Default for Window {
 pub struct Gamma {
     /// It is multiplied by this while congested (0.95), and 1 otherwise.
     pub factor: f64,
-    /// It is never lower [R].
+    /// It is never lower (R).
     pub min: f64,
-    /// It moves once per min(D), and not more often than this, and only with a new burst [R].
+    /// It moves once per min(D), and not more often than this, and only with a new burst (R).
     pub least_interval: Span,
 }
 
@@ -125,9 +126,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The equations as printed: cwnd = gamma * BDP, the encoder gets gamma * avg(B), M grows unless it is seen to lose, two
-    /// packets measure. Readings
-    /// of what the paper leaves open stay.
+    /// The equations as printed: cwnd = gamma * BDP, the encoder gets gamma * avg(B), M grows unless it is seen to
+    /// lose, two packets measure. Readings of what the paper leaves open stay.
     pub fn paper_literal() -> Config {
         Config {
             window: Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() },

@@ -2,14 +2,14 @@
 
 use thalweg_units::{Bytes, Rate, Span};
 
-/// From Camel's target to the encoder's. The paper hands over the target itself; in a closed loop with an encoder that fills it,
-/// the sender's queue then grows without bound, so this is part of the scheme.
+/// From Camel's target to the encoder's. The paper hands over the target itself; in a closed loop with an encoder that
+/// fills it, the sender's queue then grows without bound, so this is part of the scheme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Share {
-    /// h: the share of the target that the encoder may fill [R].
+    /// h: the share of the target that the encoder may fill (R).
     pub headroom: f64,
-    /// tau_q: what waits in the sender's queue should be gone within this time; `None` to take no notice of it [R].
+    /// tau_q: what waits in the sender's queue should be gone within this time; `None` to take no notice of it (R).
     #[cfg_attr(feature = "serde", serde(default))]
     pub drain_within: Option<Span>,
 }
@@ -24,8 +24,8 @@ impl Share {
     /// The paper's: the encoder gets the target.
     pub const PAPER: Share = Share { headroom: 1.0, drain_within: None };
 
-    /// The encoder's rate, at least `min`: of `target`, when `queued` bytes wait to be sent and `repair` goes to redundancy and
-    /// retransmissions.
+    /// The encoder's rate, at least `min`: of `target`, when `queued` bytes wait to be sent and `repair` goes to
+    /// redundancy and retransmissions.
     pub fn rate(&self, target: Rate, queued: Bytes, repair: Rate, min: Rate) -> Rate {
         let drain = self.drain_within.map_or(Rate::ZERO, |within| queued.per(within));
         (target.scale(self.headroom) - drain - repair).max(min)

@@ -14,9 +14,9 @@ use crate::packet::SentPacket;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How long GCC runs before bursts are tried [R: 30 s; the paper warns of frequent switching].
+    /// How long GCC runs before bursts are tried (R: 30 s; the paper warns of frequent switching).
     pub retry: Span,
-    /// How long a trial lasts, in bursts of the least M [R: 5 s].
+    /// How long a trial lasts, in bursts of the least M (R: 5 s).
     pub trial: Span,
     /// GCC; it starts with Camel's target of that moment instead of its own start rate.
     pub gcc: gcc::Config,

@@ -7,27 +7,28 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::estimate::Fit;
 
-/// How the slope becomes a verdict. The paper has the signal and its 5 s; how it is fitted and the threshold are readings.
+/// How the slope becomes a verdict. The paper has the signal and its 5 s; how it is fitted and the threshold are
+/// readings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// W_D: frames of this long count (Figure 7: 5 s for all methods).
     pub window: Span,
-    /// Which line is fitted [R].
+    /// Which line is fitted (R).
     pub reading: Reading,
-    /// theta of the global slope, normalised: 0 below the bandwidth-delay product, 1 above [R].
+    /// theta of the global slope, normalised: 0 below the bandwidth-delay product, 1 above (R).
     pub global_threshold: f64,
-    /// theta of the local slope [R].
+    /// theta of the local slope (R).
     pub local_threshold: f64,
-    /// The local slope is believed up to this standard error [R].
+    /// The local slope is believed up to this standard error (R).
     pub local_error: f64,
-    /// The global slope must be this many times its standard error [R].
+    /// The global slope must be this many times its standard error (R).
     pub significance: f64,
-    /// Fewer frames have no slope [R].
+    /// Fewer frames have no slope (R).
     pub least_frames: usize,
-    /// Nor do frames whose bytes in flight differ by less than this many packets [R].
+    /// Nor do frames whose bytes in flight differ by less than this many packets (R).
     pub least_range: f64,
-    /// The share of the frames that are neighbours of the newest (at least `least_frames`) [R].
+    /// The share of the frames that are neighbours of the newest (at least `least_frames`) (R).
     pub neighbours: f64,
     /// At most this many frames are kept, so that a verdict costs a bounded time on paths of hundreds of megabits.
     pub most_frames: usize,
@@ -37,8 +38,8 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Reading {
-    /// Through the neighbours of the newest frame where they agree on a line, otherwise through all frames: the paper's accuracy
-    /// (Figure 7) and its robustness to jitter (Figure 18) at once.
+    /// Through the neighbours of the newest frame where they agree on a line, otherwise through all frames: the paper's
+    /// accuracy (Figure 7) and its robustness to jitter (Figure 18) at once.
     #[default]
     LocalThenGlobal,
     /// L: through the frames whose bytes in flight are nearest the newest frame's.
@@ -97,7 +98,8 @@ impl Config {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Verdict {
     pub(super) congested: bool,
-    /// The slope it was taken from, times avg(B): queueing delay gained per delay's worth of bytes added. 0 where there is none.
+    /// The slope it was taken from, times avg(B): queueing delay gained per delay's worth of bytes added. 0 where there
+    /// is none.
     pub(super) slope: f64,
     /// Which it was, for people.
     pub(super) why: &'static str,

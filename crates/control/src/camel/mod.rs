@@ -1,13 +1,14 @@
 //! Camel (WWW 2026, arXiv 2602.09500; camel.md): congestion control by the frame.
 //!
-//! A frame leaves back to back, so the receiver's spacing of its packets shows what the bottleneck bears even where the encoder
-//! undershoots. Three modules, as in the paper:
+//! A frame leaves back to back, so the receiver's spacing of its packets shows what the bottleneck bears even where the
+//! encoder undershoots. Three modules, as in the paper:
 //!
 //! * bandwidth and delay: `bursts` -> [`bandwidth`], min(D) here, and from both cwnd = gamma * BDP;
 //! * congestion: [`gradient`], the slope of delay over bytes in flight, moves gamma;
-//! * burst length: [`burst_length`], losses by their place in the burst, and [`fallback`], GCC where no burst is short enough.
+//! * burst length: [`burst_length`], losses by their place in the burst, and [`fallback`], GCC where none is short enough.
 //!
-//! [`silence`]: nothing heard. [`encoder`] and [`repair`]: what a scheme gives its encoder of the target, and its redundancy.
+//! [`silence`]: nothing heard. [`encoder`] and [`repair`]: what a scheme gives its encoder of the target, and its
+//! redundancy.
 
 pub mod bandwidth;
 pub mod burst_length;
@@ -38,9 +39,9 @@ use fallback::{Change, Fallback};
 use gradient::Gradient;
 use silence::Silence;
 
-/// A burst is judged by what is known of it after two smoothed round trips and this (camel.md section 2.1) [R].
+/// A burst is judged by what is known of it after two smoothed round trips and this (camel.md section 2.1) (R).
 const PATIENCE: Span = Span::from_millis(100);
-/// Between bursts gamma slows the sender to no less than this share of avg(B) (camel.md section 6) [R].
+/// Between bursts gamma slows the sender to no less than this share of avg(B) (camel.md section 6) (R).
 const LEAST_PACING: f64 = 0.5;
 /// A train leaves together: its packets fit into one burst of a probe with this spacing.
 const TRAIN_SPACING: Span = Span::from_millis(1);

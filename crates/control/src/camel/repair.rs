@@ -1,7 +1,7 @@
-//! How much of the target goes to repair (camel.md section 6.1, from what Camel's section 5.3 implies) [R].
+//! How much of the target goes to repair (camel.md section 6.1, from what Camel's section 5.3 implies) (R).
 //!
-//! The target is a budget for the wire; what redundancy and retransmissions take of it, the encoder does not get. Whoever repairs
-//! keeps a [`Budget`] and feeds it what the controller is fed.
+//! The target is a budget for the wire; what redundancy and retransmissions take of it, the encoder does not get.
+//! Whoever repairs keeps a [`Budget`] and feeds it what the controller is fed.
 
 use thalweg_units::{ConfigError, Rate, Span};
 

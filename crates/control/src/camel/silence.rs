@@ -5,7 +5,7 @@ use thalweg_units::{Span, Time};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
 
-/// How long the sender waits for news [R].
+/// How long the sender waits for news (R).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

@@ -202,8 +202,8 @@ fn bursts_follow_the_depth_of_the_queue() {
 
 #[test]
 fn jitter_is_taken_for_congestion_by_a_full_encoder() {
-    // Figure 18 does not say whether frames or packets have it. Where order is kept, a late frame delays the next one as a queue
-    // would, so delay grows with what is in flight. An encoder at 60 % is spared.
+    // Figure 18 does not say whether frames or packets have it. Where order is kept, a late frame delays the next one
+    // as a queue would, so delay grows with what is in flight. An encoder at 60 % is spared.
     let cases = [
         (10, (790.0, 900.0), (770.0, 880.0)),
         (30, (510.0, 630.0), (470.0, 590.0)),

@@ -1,5 +1,5 @@
-//! Which signal tells congestion (Camel, Figure 7; camel.md sections 3 and 8.1): the slope of delay over bytes in flight, the delay
-//! above its minimum, or the slope of delay over time.
+//! Which signal tells congestion (Camel, Figure 7; camel.md sections 3 and 8.1): the slope of delay over bytes in
+//! flight, the delay above its minimum, or the slope of delay over time.
 
 use alloc::collections::VecDeque;
 
@@ -17,7 +17,8 @@ struct Accuracy {
     delay_over_time: f64,
 }
 
-/// 2 Mbps and 25 ms, a product of 50 kb; 30 frames a second, what is in flight about a level by the clock, with this much jitter.
+/// 2 Mbps and 25 ms, a product of 50 kb; 30 frames a second, what is in flight about a level by the clock, with this
+/// much jitter.
 fn accuracy(reading: Reading, jitter_ms: f64) -> Accuracy {
     let capacity = Rate::from_kbps(2000);
     let mut random = Seed::new(1).child("camel.figure7").random();

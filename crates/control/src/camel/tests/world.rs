@@ -1,5 +1,5 @@
-//! A sender as camel.md section 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs of its
-//! surroundings and no more.
+//! A sender as camel.md section 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs
+//! of its surroundings and no more.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -17,8 +17,8 @@ const FRAME: Span = Span::from_nanos(33_333_333);
 /// How the receiver reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reports {
-    /// When the sender asks: on the first packet of a burst (the last may be what a full queue drops), on the last, and on one
-    /// after which the window makes it wait.
+    /// When the sender asks: on the first packet of a burst (the last may be what a full queue drops), on the last, and
+    /// on one after which the window makes it wait.
     Asked,
     /// Each packet.
     PerPacket,

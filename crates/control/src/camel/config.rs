@@ -45,8 +45,8 @@ pub struct Window {
     /// Whether it holds at least a burst (the frame, up to M) and a packet more, or gamma times the burst while
     /// congested (R). A frame at 1 Mbps and 30 frames a second is more than the product of 1 Mbps and 25 ms.
     pub holds_burst: bool,
-    /// Where news of packets waits for longer than half of this on average, the wait counts as delay [R: reports 10 ms
-    /// apart]; `None` never.
+    /// Where news of packets waits for longer than half of this on average, the wait counts as delay (R: reports 10 ms
+    /// apart); `None` never.
     #[cfg_attr(feature = "serde", serde(default))]
     pub covers_reports: Option<Span>,
     /// cwnd is at least this many packets (R).

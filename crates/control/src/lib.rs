@@ -19,14 +19,17 @@ pub mod estimate;
 pub mod feedback;
 pub mod packet;
 
+pub mod bbr;
 pub mod camel;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;
+pub mod nada;
 pub mod rocc;
 pub mod salsify;
+pub mod scream;
 
-pub use controller::{Allowance, Controller, Decision, Demand, Probe};
+pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

@@ -20,6 +20,7 @@ pub mod feedback;
 pub mod packet;
 
 pub mod bbr;
+pub mod camel;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;

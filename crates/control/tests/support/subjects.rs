@@ -39,6 +39,8 @@ pub const ALL: &[Subject] = &[
     Subject { name: "nada", build: nada, kind: Kind::Nada },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
+    Subject { name: "camel", build: camel, kind: Kind::Frames },
+    Subject { name: "camel-restless", build: restless_camel, kind: Kind::Frames },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];
@@ -71,4 +73,26 @@ fn gcc_of_2021() -> Box<dyn Controller> {
         ..gcc::Config::default()
     };
     Box::new(config.build().unwrap())
+}
+
+/// Needs frames that leave in bursts; `control::camel::tests` has its paths.
+fn camel() -> Box<dyn Controller> {
+    Box::new(thalweg_control::camel::Config::default().build().unwrap())
+}
+
+/// Goes to GCC and back as often as it can.
+fn restless_camel() -> Box<dyn Controller> {
+    use thalweg_control::camel::{Config, burst_length, fallback};
+    use thalweg_units::{Bytes, Span};
+    let length = Bytes::new(2048);
+    let burst_length = burst_length::Config {
+        first: length,
+        period: Span::from_millis(50),
+        margin: 0.0,
+        least_packets: 1,
+        ..burst_length::Config::default()
+    };
+    let fallback =
+        fallback::Config { retry: Span::from_millis(100), trial: Span::from_millis(50), ..fallback::Config::default() };
+    Box::new(Config { burst_length, fallback, ..Config::paper_literal() }.build().unwrap())
 }

@@ -1,0 +1,258 @@
+//! avg(B): how fast the bottleneck lets a burst through (Camel, equation 2).
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+/// How bursts become a bandwidth. The paper has equation 2 and the word "average"; the rest are readings (camel.md
+/// section 1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The average is over bursts measured within this time (R).
+    pub window: Span,
+    /// Where those are fewer, over this many of the last ...
+    pub least_samples: usize,
+    /// ... that are not older than this.
+    pub oldest: Span,
+    /// How they are averaged.
+    pub mean: Mean,
+    /// A burst of which fewer packets arrived measures nothing (R); equation 2 itself needs 2.
+    pub least_packets: u32,
+    /// Nor does one that took less time to arrive: clocks tick, and links deliver several packets at once (R).
+    pub least_span: Span,
+    /// What becomes of bursts that took less than `least_span`.
+    pub short_bursts: ShortBursts,
+    /// A burst that took at most this many times as long to arrive as to leave was held up by its sender, so it counts
+    /// only where it shows more than is known (R).
+    pub sender_limited: f64,
+}
+
+/// An average.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Mean {
+    /// Each burst counts the same: the paper's "average" as most would read it.
+    #[default]
+    Arithmetic,
+    /// All bits over all time, which tiny frames bias less (Rebera, equation 2).
+    Ratio,
+}
+
+/// A burst that passes within `least_span`: all that is known is that the path is at least so fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum ShortBursts {
+    /// It counts as if it had taken `least_span`, as long as no burst measures more than that bound. Without this a
+    /// path above 7.5 Mbps never has a first sample (a frame of 1250 bytes at the start), nor one above 40 Mbps at M =
+    /// 6 KB.
+    #[default]
+    Bound,
+    /// It is dropped (camel.md section 2.1 to the letter).
+    Drop,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            window: Span::from_secs(1),
+            least_samples: 5,
+            oldest: Span::from_secs(10),
+            mean: Mean::default(),
+            least_packets: 3,
+            least_span: Span::from_millis(1),
+            short_bursts: ShortBursts::default(),
+            sender_limited: 1.05,
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        for (name, value) in [
+            ("camel.bandwidth.window", self.window),
+            ("camel.bandwidth.oldest", self.oldest),
+            ("camel.bandwidth.least_span", self.least_span),
+        ] {
+            if value <= Span::ZERO {
+                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as 1s, 10s or 1ms"));
+            }
+        }
+        if self.least_packets < 2 {
+            let range = "at least 2: one packet has no spacing";
+            return Err(ConfigError::out_of_range("camel.bandwidth.least_packets", self.least_packets, range));
+        }
+        if !(self.sender_limited >= 0.0 && self.sender_limited.is_finite()) {
+            let range = "0 (never) or more, such as 1.05";
+            return Err(ConfigError::out_of_range("camel.bandwidth.sender_limited", self.sender_limited, range));
+        }
+        Ok(())
+    }
+}
+
+/// What arrived of a burst, retransmissions left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Train {
+    /// How many packets.
+    pub(super) packets: u32,
+    /// Their bytes, but for the first packet's: S_2 + ... + S_n.
+    pub(super) bytes: Bytes,
+    /// From the first packet's arrival to the last arrival: r_n - r_1.
+    pub(super) span: Span,
+    /// From the first packet's departure to the last one's.
+    pub(super) send_span: Span,
+}
+
+/// Samples of the last while with their sums, in whole numbers, so that nothing is lost as they come and go.
+#[derive(Debug, Clone, Default)]
+struct Recent {
+    samples: VecDeque<(Time, Bytes, Span)>,
+    rates: u128,
+    bits: u128,
+    nanos: i128,
+}
+
+impl Recent {
+    fn add(&mut self, now: Time, bytes: Bytes, span: Span, config: &Config) {
+        self.samples.push_back((now, bytes, span));
+        self.rates += u128::from(bytes.per(span).as_bps());
+        self.bits += u128::from(bytes.bits());
+        self.nanos += i128::from(span.as_nanos());
+        let few = config.least_samples;
+        self.expire(|at, count| at + config.window <= now && count > few || at + config.oldest <= now);
+    }
+
+    /// Forgets the oldest while `old` says so of its time and how many there are.
+    fn expire(&mut self, old: impl Fn(Time, usize) -> bool) {
+        while let Some((at, bytes, span)) = self.samples.front().copied().filter(|s| old(s.0, self.samples.len())) {
+            let _ = at;
+            self.samples.pop_front();
+            self.rates -= u128::from(bytes.per(span).as_bps());
+            self.bits -= u128::from(bytes.bits());
+            self.nanos -= i128::from(span.as_nanos());
+        }
+    }
+
+    fn mean(&self, mean: Mean) -> Option<Rate> {
+        let count = self.samples.len() as u128;
+        let bps = match mean {
+            Mean::Arithmetic => self.rates.checked_div(count)?,
+            Mean::Ratio => (self.bits * 1_000_000_000).checked_div(self.nanos as u128)?,
+        };
+        Some(Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX)))
+    }
+}
+
+/// The average bandwidth of bursts.
+#[derive(Debug, Clone)]
+pub(super) struct Bandwidth {
+    config: Config,
+    measured: Recent,
+    bounds: Recent,
+    average: Option<Rate>,
+}
+
+impl Bandwidth {
+    pub(super) fn new(config: Config) -> Bandwidth {
+        Bandwidth { config, measured: Recent::default(), bounds: Recent::default(), average: None }
+    }
+
+    /// avg(B); `None` before the first sample. It stands still while nothing is measured (camel.md section 7).
+    pub(super) fn average(&self) -> Option<Rate> {
+        self.average
+    }
+
+    /// Takes in a burst; whether it measured anything.
+    pub(super) fn on_train(&mut self, now: Time, train: &Train) -> bool {
+        let config = self.config;
+        // A last packet that came before the first says nothing of the path (camel.md section 7).
+        if train.packets < config.least_packets || train.bytes == Bytes::ZERO || train.span < Span::ZERO {
+            return false;
+        }
+        let short = train.span < config.least_span;
+        if short && config.short_bursts == ShortBursts::Drop {
+            return false;
+        }
+        let span = train.span.max(config.least_span);
+        let held_up = train.span <= train.send_span.scale(config.sender_limited);
+        if held_up && self.average.is_some_and(|average| train.bytes.per(span) < average) {
+            return false;
+        }
+        let list = if short { &mut self.bounds } else { &mut self.measured };
+        list.add(now, train.bytes, span, &config);
+        self.measured.expire(|at, _| at + config.oldest <= now);
+        let list = if self.measured.samples.is_empty() { &self.bounds } else { &self.measured };
+        self.average = list.mean(config.mean);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn train(bytes: u64, span_us: i64) -> Train {
+        Train { packets: 5, bytes: Bytes::new(bytes), span: Span::from_micros(span_us), send_span: Span::ZERO }
+    }
+
+    #[test]
+    fn the_worked_frame_measures_a_megabit() {
+        // camel.md, worked example 1: 4400 bytes after the first packet over 35.2 ms.
+        let mut bandwidth = Bandwidth::new(Config::default());
+        assert!(bandwidth.on_train(Time::from_millis(1), &train(4400, 35_200)));
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1000)));
+    }
+
+    #[test]
+    fn the_average_is_over_a_second_or_the_last_five() {
+        let mut bandwidth = Bandwidth::new(Config::default());
+        // Two a second: 1 Mbps five times, then 2 Mbps; the last five count.
+        for half in 0..6u64 {
+            let span = if half < 5 { 35_200 } else { 17_600 };
+            bandwidth.on_train(Time::from_millis(half * 500), &train(4400, span));
+        }
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1200)));
+        // Thirty a second: a second later nothing older than a second counts.
+        for frame in 0..31u64 {
+            bandwidth.on_train(Time::from_millis(2600 + frame * 33), &train(4400, 17_600));
+        }
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(2000)));
+        // After eleven seconds nothing of before counts.
+        bandwidth.on_train(Time::from_millis(15_000), &train(4400, 35_200));
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1000)));
+    }
+
+    #[test]
+    fn the_ratio_weighs_bursts_by_their_time() {
+        let mut bandwidth = Bandwidth::new(Config { mean: Mean::Ratio, ..Config::default() });
+        bandwidth.on_train(Time::from_millis(1), &train(1000, 1000));
+        bandwidth.on_train(Time::from_millis(2), &train(1000, 7000));
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(2000)));
+    }
+
+    #[test]
+    fn a_short_burst_bounds_the_rate_only_while_nothing_better_is_known() {
+        let mut bandwidth = Bandwidth::new(Config::default());
+        assert!(bandwidth.on_train(Time::from_millis(1), &train(938, 100)));
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(7504)));
+        bandwidth.on_train(Time::from_millis(2), &train(4400, 2000));
+        bandwidth.on_train(Time::from_millis(3), &train(938, 100));
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(17_600)));
+        let mut letter = Bandwidth::new(Config { short_bursts: ShortBursts::Drop, ..Config::default() });
+        assert!(!letter.on_train(Time::from_millis(1), &train(938, 100)));
+        assert_eq!(letter.average(), None);
+    }
+
+    #[test]
+    fn what_the_sender_held_up_or_the_path_turned_round_measures_nothing() {
+        let mut bandwidth = Bandwidth::new(Config::default());
+        bandwidth.on_train(Time::from_millis(1), &train(4400, 35_200));
+        let held_up = Train { send_span: Span::from_millis(50), ..train(4400, 52_000) };
+        assert!(!bandwidth.on_train(Time::from_millis(2), &held_up));
+        let faster_all_the_same = Train { send_span: Span::from_millis(17), ..train(4400, 17_600) };
+        assert!(bandwidth.on_train(Time::from_millis(3), &faster_all_the_same));
+        assert!(!bandwidth.on_train(Time::from_millis(4), &train(4400, -1)));
+        assert!(!bandwidth.on_train(Time::from_millis(5), &Train { packets: 2, ..train(4400, 35_200) }));
+        assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1500)));
+    }
+}

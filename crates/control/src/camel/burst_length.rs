@@ -1,0 +1,335 @@
+//! M: how much of a frame may leave back to back (Camel, equation 7; camel.md section 4).
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, ConfigError, Span, Time};
+
+use crate::estimate::WindowedMin;
+
+/// How M follows losses by their place in the burst.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The width of a bin, and the step of M (2 KB; 1 KB taken as 1024 bytes (R)).
+    pub bin: Bytes,
+    /// M before the first judgement (R).
+    pub first: Bytes,
+    /// M is never less (R: a bin) ...
+    pub min: Bytes,
+    /// ... nor more (R).
+    pub max: Bytes,
+    /// M is judged this often (5 s).
+    pub period: Span,
+    /// Loss at the burst's end may exceed that of its beginning by this much (equation 7: 0.10).
+    pub margin: f64,
+    /// A bin with fewer packets is not judged (R).
+    pub least_packets: u32,
+    /// What becomes of M while bursts are too short to show what it does.
+    pub unseen: Unseen,
+    /// The least loss of the first bin within this time is the path's own, where first packets are too few to tell (R).
+    pub memory: Span,
+}
+
+/// What becomes of M when the bin of its last byte has too few packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Unseen {
+    /// The furthest bin that bursts do reach is judged instead; M shrinks to less than that if it loses, and never
+    /// grows. A frame of 4 KB that overflows a queue of 2 KB says enough of an M of 6 KB.
+    #[default]
+    FurthestSeen,
+    /// M stays (camel.md section 4, choice 4).
+    Keep,
+    /// M grows: the paper's "otherwise". Under an undershooting encoder it drifts to its maximum.
+    Grow,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            bin: Bytes::new(2048),
+            first: Bytes::new(6144),
+            min: Bytes::new(2048),
+            max: Bytes::new(65_536),
+            period: Span::from_secs(5),
+            margin: 0.10,
+            least_packets: 10,
+            unseen: Unseen::default(),
+            memory: Span::from_secs(60),
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.bin == Bytes::ZERO || self.min < self.bin || self.first < self.min || self.max < self.first {
+            let value = alloc::format!("bin {}, min {}, first {}, max {}", self.bin, self.min, self.first, self.max);
+            let range = "0 < bin <= min <= first <= max, such as 2048B, 2048B, 6144B, 65536B";
+            return Err(ConfigError::out_of_range("camel.burst_length", value, range));
+        }
+        if self.max.get() / self.bin.get() > 4096 {
+            let value = alloc::format!("{} in bins of {}", self.max, self.bin);
+            return Err(ConfigError::out_of_range("camel.burst_length.max", value, "at most 4096 bins"));
+        }
+        if self.period <= Span::ZERO {
+            return Err(ConfigError::out_of_range(
+                "camel.burst_length.period",
+                self.period,
+                "longer than 0, such as 5s",
+            ));
+        }
+        if !(self.margin >= 0.0 && self.margin < 1.0) {
+            let range = "0 or more and below 1, such as 0.1";
+            return Err(ConfigError::out_of_range("camel.burst_length.margin", self.margin, range));
+        }
+        if self.least_packets == 0 {
+            return Err(ConfigError::out_of_range("camel.burst_length.least_packets", 0, "at least 1, such as 10"));
+        }
+        Ok(())
+    }
+}
+
+/// How many packets of a kind arrived and were lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Count {
+    pub(super) arrived: u32,
+    pub(super) lost: u32,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Arrived,
+    /// Arrived, having been counted as lost.
+    ArrivedLate,
+    Lost,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Lost => self.lost += 1,
+            Outcome::Arrived => self.arrived += 1,
+            Outcome::ArrivedLate => {
+                self.arrived += 1;
+                self.lost = self.lost.saturating_sub(1);
+            }
+        }
+    }
+
+    /// The share lost, if at least so many are known.
+    pub(super) fn loss(&self, least_packets: u32) -> Option<f64> {
+        let all = self.arrived + self.lost;
+        (all >= least_packets.max(1)).then(|| f64::from(self.lost) / f64::from(all))
+    }
+}
+
+/// What a period says of M.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Keep,
+    Grow,
+    Shrink,
+    /// Even the shortest burst loses more than the path does by itself.
+    GiveUp,
+}
+
+/// M and the losses of the current period.
+#[derive(Debug, Clone)]
+pub(super) struct BurstLength {
+    config: Config,
+    length: Bytes,
+    bins: Vec<Count>,
+    firsts: Count,
+    /// Losses of the first bin in millionths, of earlier periods.
+    least: WindowedMin<u32>,
+    /// L_0 and L_i of the last period, for people.
+    seen: (f64, f64),
+}
+
+impl BurstLength {
+    pub(super) fn new(config: Config) -> BurstLength {
+        let bins = config.max.get().div_ceil(config.bin.get()) as usize;
+        BurstLength {
+            length: config.first,
+            bins: vec![Count::default(); bins],
+            firsts: Count::default(),
+            least: WindowedMin::default(),
+            seen: (0.0, 0.0),
+            config,
+        }
+    }
+
+    /// M.
+    pub(super) fn get(&self) -> Bytes {
+        self.length
+    }
+
+    /// L_0 and L_i as last judged.
+    pub(super) fn seen(&self) -> (f64, f64) {
+        self.seen
+    }
+
+    /// Starts over with the shortest burst.
+    pub(super) fn restart(&mut self) {
+        self.length = self.config.min;
+        self.forget();
+    }
+
+    /// A packet that begins `offset` into its burst.
+    pub(super) fn on_packet(&mut self, offset: Bytes, first: bool, outcome: Outcome) {
+        let bin = (offset.get() / self.config.bin.get()) as usize;
+        if let Some(bin) = self.bins.get_mut(bin) {
+            bin.add(outcome);
+        }
+        if first {
+            self.firsts.add(outcome);
+        }
+    }
+
+    /// The least loss of the first bin of late: the path's own.
+    pub(super) fn least_loss(&self) -> Option<f64> {
+        self.least.get().map(|millionths| f64::from(millionths) * 1e-6)
+    }
+
+    /// A period is over: judges M by it and begins the next.
+    pub(super) fn judge(&mut self, now: Time) -> Verdict {
+        let config = self.config;
+        let judged = self.judged_bin();
+        let loss = |bin: usize| self.bins[bin].loss(config.least_packets);
+        let l0 = loss(0);
+        self.seen = (l0.unwrap_or(0.0), judged.and_then(loss).unwrap_or(0.0));
+        let reach = config.bin * (judged.unwrap_or(0) as u64 + 1);
+        let whole = reach >= self.length;
+        let verdict = match (judged, l0, judged.and_then(loss)) {
+            (Some(0), Some(l0), _) => match self.firsts.loss(config.least_packets).or(self.least_loss()) {
+                Some(base) if l0 > base + config.margin && self.length > config.min => Verdict::Shrink,
+                Some(base) if l0 > base + config.margin => Verdict::GiveUp,
+                _ if whole => Verdict::Grow,
+                _ => Verdict::Keep,
+            },
+            (Some(_), Some(l0), Some(li)) if li > l0 + config.margin => Verdict::Shrink,
+            (Some(_), Some(_), Some(_)) if whole => Verdict::Grow,
+            _ if config.unseen == Unseen::Grow => Verdict::Grow,
+            _ => Verdict::Keep,
+        };
+        if let Some(l0) = l0 {
+            self.least.add(now, (l0 * 1e6) as u32, config.memory);
+        }
+        self.length = match verdict {
+            Verdict::Grow => self.length + config.bin,
+            Verdict::Shrink => self.length.min(reach).saturating_sub(config.bin),
+            Verdict::Keep | Verdict::GiveUp => self.length,
+        };
+        self.length = self.length.clamp(config.min, config.max);
+        self.forget();
+        verdict
+    }
+
+    /// The bin of M's last byte, or where that is unseen what is judged in its place.
+    fn judged_bin(&self) -> Option<usize> {
+        let last = self.config.last_bin(self.length).min(self.bins.len() - 1);
+        let seen = |bin: &usize| self.bins[*bin].loss(self.config.least_packets).is_some();
+        match self.config.unseen {
+            Unseen::FurthestSeen => (0..=last).rev().find(seen),
+            Unseen::Keep | Unseen::Grow => Some(last).filter(seen),
+        }
+    }
+
+    fn forget(&mut self) {
+        self.bins.fill(Count::default());
+        self.firsts = Count::default();
+    }
+}
+
+impl Config {
+    /// i: the bin that holds the last byte of a burst of this length.
+    fn last_bin(&self, length: Bytes) -> usize {
+        (length.get().div_ceil(self.bin.get()) as usize).saturating_sub(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(length: &mut BurstLength, bin: u64, lost: u32, all: u32) {
+        for packet in 0..all {
+            let outcome = if packet < lost { Outcome::Lost } else { Outcome::Arrived };
+            length.on_packet(Bytes::new(2048 * bin + 100), false, outcome);
+        }
+    }
+
+    #[test]
+    fn the_worked_periods_shrink_grow_and_leave_the_burst() {
+        // camel.md, worked example 4.
+        let mut length = BurstLength::new(Config::default());
+        told(&mut length, 0, 2, 100);
+        told(&mut length, 2, 15, 60);
+        assert_eq!((length.judge(Time::from_millis(5000)), length.get()), (Verdict::Shrink, Bytes::new(4096)));
+        told(&mut length, 0, 2, 100);
+        told(&mut length, 1, 6, 80);
+        assert_eq!((length.judge(Time::from_millis(10_000)), length.get()), (Verdict::Grow, Bytes::new(6144)));
+        told(&mut length, 0, 2, 100);
+        told(&mut length, 2, 4, 4);
+        assert_eq!((length.judge(Time::from_millis(15_000)), length.get()), (Verdict::Keep, Bytes::new(6144)));
+        let mut letter = BurstLength::new(Config { unseen: Unseen::Grow, ..Config::default() });
+        assert_eq!((letter.judge(Time::from_millis(5000)), letter.get()), (Verdict::Grow, Bytes::new(8192)));
+    }
+
+    #[test]
+    fn frames_shorter_than_the_burst_can_shrink_it_but_not_lengthen_it() {
+        let after = |unseen: Unseen, lost: u32| {
+            let mut length = BurstLength::new(Config { first: Bytes::new(20_480), unseen, ..Config::default() });
+            told(&mut length, 0, 2, 100);
+            told(&mut length, 1, lost, 100);
+            (length.judge(Time::from_millis(5000)), length.get())
+        };
+        assert_eq!(after(Unseen::FurthestSeen, 50), (Verdict::Shrink, Bytes::new(2048)));
+        assert_eq!(after(Unseen::FurthestSeen, 5), (Verdict::Keep, Bytes::new(20_480)));
+        assert_eq!(after(Unseen::Keep, 50), (Verdict::Keep, Bytes::new(20_480)));
+        assert_eq!(after(Unseen::Grow, 50), (Verdict::Grow, Bytes::new(22_528)));
+    }
+
+    #[test]
+    fn the_shortest_burst_is_given_up_when_it_loses_more_than_first_packets_do() {
+        let shortest = Config { first: Bytes::new(2048), ..Config::default() };
+        let judged = |firsts_lost: u32, lost: u32| {
+            let mut length = BurstLength::new(shortest);
+            for packet in 0..20 {
+                let outcome = if packet < firsts_lost { Outcome::Lost } else { Outcome::Arrived };
+                length.on_packet(Bytes::ZERO, true, outcome);
+            }
+            told(&mut length, 0, lost - firsts_lost, 80);
+            length.judge(Time::from_millis(5000))
+        };
+        assert_eq!(judged(0, 11), Verdict::GiveUp);
+        assert_eq!(judged(0, 10), Verdict::Grow);
+        assert_eq!(judged(10, 50), Verdict::Grow, "half of everything lost is the path's own loss");
+    }
+
+    #[test]
+    fn without_first_packets_the_least_loss_of_a_minute_is_the_paths_own() {
+        let mut length =
+            BurstLength::new(Config { first: Bytes::new(2048), max: Bytes::new(2048), ..Config::default() });
+        told(&mut length, 0, 0, 100);
+        assert_eq!(length.judge(Time::from_millis(5000)), Verdict::Grow);
+        told(&mut length, 0, 20, 100);
+        assert_eq!(length.judge(Time::from_millis(10_000)), Verdict::GiveUp);
+        for period in 3..=14u64 {
+            told(&mut length, 0, 20, 100);
+            length.judge(Time::from_millis(period * 5000));
+        }
+        told(&mut length, 0, 20, 100);
+        assert_eq!(length.judge(Time::from_millis(75_000)), Verdict::Grow);
+    }
+
+    #[test]
+    fn a_packet_that_was_only_late_is_not_counted_as_lost() {
+        let mut count = Count::default();
+        count.add(Outcome::Lost);
+        count.add(Outcome::ArrivedLate);
+        assert_eq!((count.loss(1), count.loss(2)), (Some(0.0), None));
+    }
+}

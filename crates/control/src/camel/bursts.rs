@@ -1,0 +1,345 @@
+//! Which packets left together, and what became of them.
+//!
+//! A burst is a frame or a slice of one of at most M bytes. A new one begins with another frame, where M would be
+//! exceeded, and where the sender let time pass without being held up by the window.
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use super::bandwidth::Train;
+use crate::feedback::{Fate, Report};
+use crate::packet::{PacketId, Payload, SentPacket};
+
+/// Packets further apart than this did not leave together, by a live sender's clock (R).
+pub(super) const GAP: Span = Span::from_millis(1);
+/// More bursts, or packets, are not kept: the oldest are given up (a receiver that never reports).
+const MOST_BURSTS: usize = 1 << 13;
+const MOST_PACKETS: usize = 1 << 16;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unknown,
+    Arrived,
+    Lost,
+}
+
+/// A packet of a burst: where it begins in the burst, and what became of it.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    offset: Bytes,
+    state: State,
+}
+
+/// A packet of those that count for bandwidth: number, departure, arrival, size.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    id: PacketId,
+    sent: Time,
+    arrived: Time,
+    size: Bytes,
+}
+
+/// What arrived so far that is no retransmission.
+#[derive(Debug, Clone, Copy)]
+struct Arrivals {
+    first: End,
+    last: End,
+    latest: Time,
+    packets: u32,
+    bytes: Bytes,
+}
+
+impl Arrivals {
+    fn of(end: End) -> Arrivals {
+        Arrivals { first: end, last: end, latest: end.arrived, packets: 1, bytes: end.size }
+    }
+
+    fn with(self, end: End) -> Arrivals {
+        Arrivals {
+            first: if end.id < self.first.id { end } else { self.first },
+            last: if end.id > self.last.id { end } else { self.last },
+            latest: self.latest.max(end.arrived),
+            packets: self.packets + 1,
+            bytes: self.bytes + end.size,
+        }
+    }
+
+    fn train(&self) -> Train {
+        Train {
+            packets: self.packets,
+            bytes: self.bytes - self.first.size,
+            span: self.latest - self.first.arrived,
+            send_span: self.last.sent - self.first.sent,
+        }
+    }
+}
+
+/// A burst.
+#[derive(Debug, Clone, Copy)]
+struct Burst {
+    frame: Option<u64>,
+    probe: Option<u32>,
+    first: u64,
+    packets: u64,
+    size: Bytes,
+    /// M when it began.
+    most: Bytes,
+    in_flight_before: Bytes,
+    first_at: Time,
+    last_at: Time,
+    /// The window let no more out after its last packet.
+    held_up: bool,
+    /// Nothing will be added to it.
+    over: bool,
+    told: u64,
+    arrivals: Option<Arrivals>,
+    judged: bool,
+}
+
+impl Burst {
+    fn continues_with(&self, packet: &SentPacket) -> bool {
+        if self.over || packet.probe != self.probe {
+            return false;
+        }
+        let together = packet.at - self.last_at <= GAP;
+        let fits = self.size + packet.size <= self.most;
+        match (self.frame, packet.place) {
+            _ if packet.probe.is_some() => together,
+            (Some(frame), Some(place)) => frame == place.frame && fits && (together || self.held_up),
+            // What has no place in a frame rides along: retransmissions and filler.
+            (_, None) => together && fits,
+            (None, Some(_)) => false,
+        }
+    }
+
+    /// What it measures once all is known of it; only once.
+    fn judge(&mut self) -> Option<Train> {
+        self.judged = true;
+        self.arrivals.map(|arrivals| arrivals.train())
+    }
+
+    fn judge_if_complete(&mut self) -> Option<Train> {
+        (self.over && !self.judged && self.told == self.packets).then(|| self.judge()).flatten()
+    }
+}
+
+/// What a packet's fate means for its burst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct News {
+    /// Where the packet begins in its burst.
+    pub(super) offset: Bytes,
+    /// For the first packet of a burst, what was in flight before it.
+    pub(super) first: Option<Bytes>,
+    /// It had been told lost.
+    pub(super) was_lost: bool,
+    /// The burst, if all is known of it now.
+    pub(super) train: Option<Train>,
+}
+
+/// The bursts of which not all is known.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bursts {
+    bursts: VecDeque<Burst>,
+    /// Their packets, from number `base` on.
+    places: VecDeque<Place>,
+    base: u64,
+    /// The frame being sent and its size so far, and the size of the one before.
+    frame: (Option<u64>, Bytes),
+    last_frame: Bytes,
+}
+
+impl Bursts {
+    /// How large frames are: the last whole one, or what was sent of the current one if that is more already.
+    pub(super) fn frame_size(&self) -> Bytes {
+        self.last_frame.max(self.frame.1)
+    }
+
+    /// A packet left under burst length `most` and window `window`; the burst before it, if all was known of that
+    /// already.
+    pub(super) fn on_sent(&mut self, packet: &SentPacket, most: Bytes, window: Option<Bytes>) -> Option<Train> {
+        self.measure_frame(packet);
+        if packet.id.0 != self.base + self.places.len() as u64 {
+            *self = Bursts { base: packet.id.0, frame: self.frame, last_frame: self.last_frame, ..Bursts::default() };
+        }
+        let continues = self.bursts.back().is_some_and(|burst| burst.continues_with(packet));
+        let mut train = None;
+        if !continues {
+            if let Some(burst) = self.bursts.back_mut() {
+                burst.over = true;
+                train = burst.judge_if_complete();
+            }
+            self.bursts.push_back(Burst {
+                frame: packet.place.map(|place| place.frame),
+                probe: packet.probe,
+                first: packet.id.0,
+                packets: 0,
+                size: Bytes::ZERO,
+                most,
+                in_flight_before: packet.in_flight.saturating_sub(packet.size),
+                first_at: packet.at,
+                last_at: packet.at,
+                held_up: false,
+                over: false,
+                told: 0,
+                arrivals: None,
+                judged: false,
+            });
+        }
+        if let Some(burst) = self.bursts.back_mut() {
+            self.places.push_back(Place { offset: burst.size, state: State::Unknown });
+            burst.packets += 1;
+            burst.size += packet.size;
+            burst.last_at = packet.at;
+            burst.held_up = window.is_some_and(|window| packet.in_flight + packet.size > window);
+            burst.over = packet.place.is_some_and(|place| place.last);
+        }
+        while self.bursts.len() > MOST_BURSTS || self.places.len() > MOST_PACKETS && self.bursts.len() > 1 {
+            self.drop_oldest();
+        }
+        train
+    }
+
+    fn measure_frame(&mut self, packet: &SentPacket) {
+        let Some(place) = packet.place else { return };
+        if self.frame.0 != Some(place.frame) {
+            if self.frame.0.is_some() {
+                self.last_frame = self.frame.1;
+            }
+            self.frame = (Some(place.frame), Bytes::ZERO);
+        }
+        self.frame.1 += packet.size;
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(burst) = self.bursts.pop_front() {
+            self.places.drain(..burst.packets as usize);
+            self.base = burst.first + burst.packets;
+        }
+    }
+
+    /// What a report says of a packet; `None` if it is of no burst kept here or says nothing new.
+    pub(super) fn on_report(&mut self, report: &Report) -> Option<News> {
+        let id = report.packet.id.0;
+        let place = self.places.get_mut(usize::try_from(id.checked_sub(self.base)?).ok()?)?;
+        let (before, offset) = (place.state, place.offset);
+        place.state = match report.fate {
+            Fate::Arrived { .. } => State::Arrived,
+            Fate::Lost => State::Lost,
+        };
+        if before == place.state || before == State::Arrived {
+            place.state = before;
+            return None;
+        }
+        let index = self.bursts.partition_point(|burst| burst.first <= id).checked_sub(1)?;
+        let burst = self.bursts.get_mut(index)?;
+        if before == State::Unknown {
+            burst.told += 1;
+        }
+        if let Some(arrived) = report.arrival()
+            && report.packet.payload != Payload::Repair
+        {
+            let end = End { id: report.packet.id, sent: report.packet.at, arrived, size: report.packet.size };
+            burst.arrivals = Some(burst.arrivals.map_or(Arrivals::of(end), |arrivals| arrivals.with(end)));
+        }
+        let first = (id == burst.first).then_some(burst.in_flight_before);
+        let train = burst.judge_if_complete();
+        Some(News { offset, first, was_lost: before == State::Lost, train })
+    }
+
+    /// Gives up the oldest bursts of which something arrived and the rest was not heard of for `patience` since they
+    /// began, and what one of them measures; call until `None`. One of which nothing is known may be under way on a
+    /// path that became slow.
+    pub(super) fn pop_expired(&mut self, now: Time, patience: Span) -> Option<Train> {
+        loop {
+            let burst = self.bursts.front_mut()?;
+            let done = burst.over && burst.told == burst.packets;
+            let expired = burst.arrivals.is_some() && now - burst.first_at > patience;
+            if !done && !expired {
+                return None;
+            }
+            let train = if burst.judged { None } else { burst.judge() };
+            self.drop_oldest();
+            if train.is_some() {
+                return train;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::FramePlace;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    const MOST: Bytes = Bytes::new(6144);
+
+    fn packet(id: u64, frame: u64, at: Time, size: u64) -> SentPacket {
+        let place = FramePlace { frame, first: false, last: false, offset: Bytes::ZERO };
+        SentPacket { place: Some(place), ..SentPacket::new(PacketId(id), at, Bytes::new(size)) }
+    }
+
+    #[test]
+    fn a_stall_on_the_window_goes_on_with_the_burst_and_a_pause_begins_another() {
+        let lengths = |window: u64| {
+            let mut bursts = Bursts::default();
+            for (id, at_ms) in [(0, 0), (1, 0), (2, 20), (3, 20)] {
+                let sent = SentPacket {
+                    in_flight: Bytes::new(1000 * (id + 1)),
+                    ..packet(id, 0, Time::from_millis(at_ms), 1000)
+                };
+                bursts.on_sent(&sent, MOST, Some(Bytes::new(window)));
+            }
+            bursts.bursts.iter().map(|burst| burst.packets).collect::<Vec<u64>>()
+        };
+        assert_eq!(lengths(2500), [4], "a third packet did not fit");
+        assert_eq!(lengths(100_000), [2, 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn bursts_hold_at_most_m_and_measure_the_same_in_whatever_order_they_are_told_of(
+            frames in prop::collection::vec(prop::collection::vec((100u64..1500, 0i64..20_000), 1..12), 1..8),
+            order in any::<u64>(),
+        ) {
+            let mut sent = Vec::new();
+            for (frame, packets) in (0u64..).zip(&frames) {
+                let at = Time::from_millis(frame * 33);
+                for (size, delay_us) in packets {
+                    let arrival = at + Span::from_millis(30) + Span::from_micros(*delay_us);
+                    sent.push((packet(sent.len() as u64, frame, at, *size), arrival));
+                }
+            }
+            let tell = |order: u64| {
+                let mut bursts = Bursts::default();
+                for (packet, _) in &sent {
+                    bursts.on_sent(packet, MOST, None);
+                }
+                let sizes: Vec<(u64, Bytes)> = bursts.bursts.iter().map(|burst| (burst.packets, burst.size)).collect();
+                let mut told = sent.clone();
+                // A shuffle by the number, the same every time.
+                told.sort_by_key(|(packet, _)| packet.id.0.wrapping_mul(order | 1).rotate_left(17));
+                let mut trains: Vec<(u64, Train)> = Vec::new();
+                for (packet, at) in told {
+                    let fate = Fate::Arrived { at, ce: false, was_lost: false };
+                    let news = bursts.on_report(&Report { packet, fate }).expect("each is told of once");
+                    if let Some(train) = news.train {
+                        trains.push((bursts.bursts.partition_point(|burst| burst.first <= packet.id.0) as u64, train));
+                    }
+                }
+                trains.sort_by_key(|(burst, _)| *burst);
+                (sizes, trains)
+            };
+            let (sizes, trains) = tell(1);
+            prop_assert!(sizes.iter().all(|(packets, size)| *size <= MOST || *packets == 1));
+            prop_assert_eq!(trains.len(), sizes.len() - 1, "the last burst may go on");
+            for ((_, train), (packets, size)) in trains.iter().zip(&sizes) {
+                prop_assert_eq!(u64::from(train.packets), *packets);
+                prop_assert!(train.bytes < *size && train.send_span == Span::ZERO);
+            }
+            prop_assert_eq!(tell(order).1, trains);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Camel's parameters.
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span};
+
+use super::{Camel, bandwidth, burst_length, encoder, fallback, gradient, silence};
+
+/// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (camel.md section 1,
+/// marked (R)).
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The target before the first burst is measured (R).
+    pub start: Rate,
+    /// The target is never lower (R).
+    pub min: Rate,
+    /// avg(B).
+    pub bandwidth: bandwidth::Config,
+    /// How long a frame's delay counts towards min(D) (R).
+    pub delay_window: Span,
+    /// How much may be in flight.
+    pub window: Window,
+    /// The congestion detector.
+    pub gradient: gradient::Config,
+    /// What congestion does to the target.
+    pub gamma: Gamma,
+    /// M.
+    pub burst_length: burst_length::Config,
+    /// What happens where no burst is short enough.
+    pub fallback: fallback::Config,
+    /// What happens when nothing is heard.
+    pub silence: silence::Config,
+    /// A train of filler when nothing was measured for long, on connections that are otherwise idle; `None` for none.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub idle: Option<IdleTrain>,
+    /// What the encoder gets of the target. The controller takes no part in it: it is for the scheme.
+    pub encoder: encoder::Share,
+}
+
+/// How cwnd follows from gamma * BDP (equations 1 and 3).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Window {
+    /// g_c: cwnd is this many times gamma * BDP (R); 1 in the paper.
+    pub gain: f64,
+    /// Whether it holds at least a burst (the frame, up to M) and a packet more, or gamma times the burst while
+    /// congested (R). A frame at 1 Mbps and 30 frames a second is more than the product of 1 Mbps and 25 ms.
+    pub holds_burst: bool,
+    /// Where news of packets waits for longer than half of this on average, the wait counts as delay (R: reports 10 ms
+    /// apart); `None` never.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub covers_reports: Option<Span>,
+    /// cwnd is at least this many packets (R).
+    pub least_packets: u64,
+    /// cwnd in packets before the first burst is measured (R).
+    pub first_packets: u64,
+    /// The size of a full packet on the wire (MTU).
+    pub packet: Bytes,
+}
+
+impl Default for Window {
+    fn default() -> Window {
+        Window {
+            gain: 1.25,
+            holds_burst: true,
+            covers_reports: Some(Span::from_millis(10)),
+            least_packets: 4,
+            first_packets: 10,
+            packet: Bytes::new(1200),
+        }
+    }
+}
+
+/// How gamma moves (equation 5).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Gamma {
+    /// It is multiplied by this while congested (0.95), and 1 otherwise.
+    pub factor: f64,
+    /// It is never lower (R).
+    pub min: f64,
+    /// It moves once per min(D), and not more often than this, and only with a new burst (R).
+    pub least_interval: Span,
+}
+
+impl Default for Gamma {
+    fn default() -> Gamma {
+        Gamma { factor: 0.95, min: 0.10, least_interval: Span::from_millis(50) }
+    }
+}
+
+/// Padding on an inactive connection (Camel, section 3; its shape is a reading, camel.md section 6).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct IdleTrain {
+    /// Nothing was measured for this long.
+    pub after: Span,
+    /// How many packets.
+    pub packets: u32,
+    /// Their size on the wire.
+    pub packet: Bytes,
+}
+
+impl Default for IdleTrain {
+    fn default() -> IdleTrain {
+        IdleTrain { after: Span::from_secs(5), packets: 5, packet: Bytes::new(1200) }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            start: Rate::from_kbps(300),
+            min: Rate::from_kbps(50),
+            bandwidth: bandwidth::Config::default(),
+            delay_window: Span::from_secs(10),
+            window: Window::default(),
+            gradient: gradient::Config::default(),
+            gamma: Gamma::default(),
+            burst_length: burst_length::Config::default(),
+            fallback: fallback::Config::default(),
+            silence: silence::Config::default(),
+            idle: Some(IdleTrain::default()),
+            encoder: encoder::Share::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The equations as printed: cwnd = gamma * BDP, the encoder gets gamma * avg(B), M grows unless it is seen to
+    /// lose, two packets measure. Readings of what the paper leaves open stay.
+    pub fn paper_literal() -> Config {
+        Config {
+            window: Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() },
+            bandwidth: bandwidth::Config {
+                least_packets: 2,
+                short_bursts: bandwidth::ShortBursts::Drop,
+                ..bandwidth::Config::default()
+            },
+            burst_length: burst_length::Config {
+                unseen: burst_length::Unseen::Grow,
+                ..burst_length::Config::default()
+            },
+            encoder: encoder::Share::PAPER,
+            ..Config::default()
+        }
+    }
+
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Camel, ConfigError> {
+        if self.min == Rate::ZERO || self.start < self.min {
+            let value = alloc::format!("min {}, start {}", self.min, self.start);
+            return Err(ConfigError::out_of_range(
+                "camel rates",
+                value,
+                "0 < min <= start, such as 50kbps and 300kbps",
+            ));
+        }
+        for (name, value) in [
+            ("camel.delay_window", self.delay_window),
+            ("camel.gamma.least_interval", self.gamma.least_interval),
+            ("camel.silence.least", self.silence.least),
+            ("camel.fallback.retry", self.fallback.retry),
+            ("camel.fallback.trial", self.fallback.trial),
+            ("camel.idle.after", self.idle.map_or(Span::MAX, |idle| idle.after)),
+        ] {
+            if value <= Span::ZERO {
+                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as the default"));
+            }
+        }
+        for (name, value) in [
+            ("camel.gamma.factor", self.gamma.factor),
+            ("camel.gamma.min", self.gamma.min),
+            ("camel.silence.factor", self.silence.factor),
+            ("camel.encoder.headroom", self.encoder.headroom),
+        ] {
+            if !(value > 0.0 && value <= 1.0) {
+                return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1, such as the default"));
+            }
+        }
+        if !(self.window.gain > 0.0 && self.window.gain <= 100.0) {
+            let range = "above 0 and at most 100, such as 1.25";
+            return Err(ConfigError::out_of_range("camel.window.gain", self.window.gain, range));
+        }
+        if self.window.packet * self.window.least_packets.min(self.window.first_packets) < Bytes::new(1500) {
+            let Window { packet, least_packets, first_packets, .. } = self.window;
+            let value = alloc::format!("{least_packets} and {first_packets} packets of {packet}");
+            return Err(ConfigError::out_of_range("camel.window", value, "at least 1500 bytes, such as 4 of 1200B"));
+        }
+        if let Some(idle) = self.idle
+            && (idle.packets < 2 || idle.packets > 1000 || idle.packet == Bytes::ZERO)
+        {
+            let value = alloc::format!("{} packets of {}", idle.packets, idle.packet);
+            return Err(ConfigError::out_of_range("camel.idle", value, "2 to 1000 packets of some bytes"));
+        }
+        self.bandwidth.check()?;
+        self.gradient.check()?;
+        self.burst_length.check()?;
+        self.fallback.gcc.clone().build()?;
+        Ok(Camel::new(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn both_presets_build_and_impossible_parameters_say_what_to_do() {
+        assert!(Config::default().build().is_ok() && Config::paper_literal().build().is_ok());
+        let error = |config: Config| config.build().err().map(|error| error.to_string());
+        let gamma = Gamma { factor: 1.5, ..Gamma::default() };
+        assert_eq!(
+            error(Config { gamma, ..Config::default() }).as_deref(),
+            Some("camel.gamma.factor is 1.5, must be above 0 and at most 1, such as the default")
+        );
+        let window = Window { least_packets: 1, ..Window::default() };
+        assert!(error(Config { window, ..Config::default() }).is_some_and(|text| text.contains("1500 bytes")));
+        let burst_length = burst_length::Config { first: Bytes::new(1000), ..burst_length::Config::default() };
+        assert!(error(Config { burst_length, ..Config::default() }).is_some());
+        assert!(error(Config { min: Rate::ZERO, ..Config::default() }).is_some());
+    }
+}

@@ -1,0 +1,175 @@
+//! GCC where the path bears no bursts at all, and the way back (Camel, section 3.3; camel.md section 4).
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use super::burst_length::{Count, Outcome};
+use crate::controller::{Allowance, Controller, Demand};
+use crate::feedback::{Feedback, Report};
+use crate::gcc::{self, Gcc};
+use crate::packet::SentPacket;
+
+/// When bursts are tried again.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// How long GCC runs before bursts are tried (R: 30 s; the paper warns of frequent switching).
+    pub retry: Span,
+    /// How long a trial lasts, in bursts of the least M (R: 5 s).
+    pub trial: Span,
+    /// GCC; it starts with Camel's target of that moment instead of its own start rate.
+    pub gcc: gcc::Config,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { retry: Span::from_secs(30), trial: Span::from_secs(5), gcc: gcc::Config::default() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Paced,
+    Trial,
+}
+
+/// What a timeout of the fallback decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    None,
+    TrialBegins,
+    TrialFailed,
+    /// Bursts lose no more than paced packets.
+    Over,
+}
+
+/// GCC and the losses of paced and of burst packets.
+#[derive(Debug, Clone)]
+pub(super) struct Fallback {
+    retry: Span,
+    trial: Span,
+    gcc: Gcc,
+    phase: Phase,
+    since: Time,
+    paced: Count,
+    bursts: Count,
+    /// Probe clusters below this are not GCC's.
+    base: u32,
+    /// The highest number a cluster has had.
+    clusters: u32,
+    reports: Vec<Report>,
+}
+
+impl Fallback {
+    /// GCC from `target` on. Its probe clusters are numbered from `clusters` on.
+    pub(super) fn new(now: Time, config: &Config, target: Rate, demand: Option<Demand>, clusters: u32) -> Fallback {
+        let mut gcc = Gcc::new(gcc::Config { start: target.max(config.gcc.min), ..config.gcc.clone() });
+        if let Some(demand) = demand {
+            gcc.on_demand(now, demand);
+        }
+        gcc.on_timeout(now);
+        let mut fallback = Fallback {
+            retry: config.retry,
+            trial: config.trial,
+            gcc,
+            phase: Phase::Paced,
+            since: now,
+            paced: Count::default(),
+            bursts: Count::default(),
+            base: clusters,
+            clusters,
+            reports: Vec::new(),
+        };
+        fallback.follow_clusters();
+        fallback
+    }
+
+    /// Whether bursts are being tried.
+    pub(super) fn in_trial(&self) -> bool {
+        self.phase == Phase::Trial
+    }
+
+    /// The highest number a probe cluster has had.
+    pub(super) fn clusters(&self) -> u32 {
+        self.clusters
+    }
+
+    fn follow_clusters(&mut self) {
+        if let Some(probe) = self.gcc.allowance().probe {
+            self.clusters = self.clusters.max(self.base.saturating_add(probe.cluster));
+        }
+    }
+
+    /// The packet as GCC knows it.
+    fn own(&self, packet: &SentPacket) -> SentPacket {
+        SentPacket { probe: packet.probe.and_then(|cluster| cluster.checked_sub(self.base)), ..*packet }
+    }
+
+    /// What GCC allows; in a trial with bursts of `least` on top.
+    pub(super) fn allowance(&self, least: Bytes) -> Allowance {
+        let allowance = self.gcc.allowance();
+        let probe = allowance
+            .probe
+            .map(|probe| crate::controller::Probe { cluster: self.base.saturating_add(probe.cluster), ..probe });
+        Allowance { burst: self.in_trial().then_some(least), probe, ..allowance }
+    }
+
+    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
+        self.gcc.on_sent(&self.own(packet));
+        self.follow_clusters();
+    }
+
+    pub(super) fn on_demand(&mut self, now: Time, demand: Demand) {
+        self.gcc.on_demand(now, demand);
+        self.follow_clusters();
+    }
+
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let mut reports = core::mem::take(&mut self.reports);
+        reports.clear();
+        reports.extend(feedback.reports.iter().map(|report| Report { packet: self.own(&report.packet), ..*report }));
+        self.gcc.on_feedback(&Feedback { reports: &reports, ..*feedback });
+        self.reports = reports;
+        self.follow_clusters();
+    }
+
+    /// A packet of the first bin, sent at `sent`.
+    pub(super) fn count(&mut self, sent: Time, outcome: Outcome) {
+        if sent >= self.since {
+            if self.in_trial() { &mut self.bursts } else { &mut self.paced }.add(outcome);
+        }
+    }
+
+    /// `base` is the path's own loss if too few paced packets tell it.
+    pub(super) fn on_timeout(&mut self, now: Time, base: Option<f64>, margin: f64, least_packets: u32) -> Change {
+        if self.gcc.next_timeout() <= now {
+            self.gcc.on_timeout(now);
+            self.follow_clusters();
+        }
+        if self.phase_ends() > now {
+            return Change::None;
+        }
+        self.since = now;
+        if self.phase == Phase::Paced {
+            self.phase = Phase::Trial;
+            self.bursts = Count::default();
+            return Change::TrialBegins;
+        }
+        self.phase = Phase::Paced;
+        let own = self.paced.loss(least_packets).or(base).unwrap_or(0.0);
+        self.paced = Count::default();
+        match self.bursts.loss(least_packets) {
+            Some(loss) if loss <= own + margin => Change::Over,
+            _ => Change::TrialFailed,
+        }
+    }
+
+    fn phase_ends(&self) -> Time {
+        self.since + if self.in_trial() { self.trial } else { self.retry }
+    }
+
+    pub(super) fn next_timeout(&self) -> Time {
+        self.phase_ends().min(self.gcc.next_timeout())
+    }
+}

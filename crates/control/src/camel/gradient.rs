@@ -1,0 +1,254 @@
+//! The congestion detector: the slope of delay over bytes in flight (Camel, section 3; camel.md section 3).
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+use crate::estimate::Fit;
+
+/// How the slope becomes a verdict. The paper has the signal and its 5 s; how it is fitted and the threshold are
+/// readings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// W_D: frames of this long count (Figure 7: 5 s for all methods).
+    pub window: Span,
+    /// Which line is fitted (R).
+    pub reading: Reading,
+    /// theta of the global slope, normalised: 0 below the bandwidth-delay product, 1 above (R).
+    pub global_threshold: f64,
+    /// theta of the local slope (R).
+    pub local_threshold: f64,
+    /// The local slope is believed up to this standard error (R).
+    pub local_error: f64,
+    /// The global slope must be this many times its standard error (R).
+    pub significance: f64,
+    /// Fewer frames have no slope (R).
+    pub least_frames: usize,
+    /// Nor do frames whose bytes in flight differ by less than this many packets (R).
+    pub least_range: f64,
+    /// The share of the frames that are neighbours of the newest (at least `least_frames`) (R).
+    pub neighbours: f64,
+    /// At most this many frames are kept, so that a verdict costs a bounded time on paths of hundreds of megabits.
+    pub most_frames: usize,
+}
+
+/// How the slope is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Reading {
+    /// Through the neighbours of the newest frame where they agree on a line, otherwise through all frames: the paper's
+    /// accuracy (Figure 7) and its robustness to jitter (Figure 18) at once.
+    #[default]
+    LocalThenGlobal,
+    /// L: through the frames whose bytes in flight are nearest the newest frame's.
+    Local,
+    /// G: one line through all frames.
+    Global,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            window: Span::from_secs(5),
+            reading: Reading::default(),
+            global_threshold: 0.25,
+            local_threshold: 0.5,
+            local_error: 0.2,
+            significance: 2.0,
+            least_frames: 8,
+            least_range: 2.0,
+            neighbours: 0.25,
+            most_frames: 2048,
+        }
+    }
+}
+
+impl Config {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.window <= Span::ZERO {
+            return Err(ConfigError::out_of_range("camel.gradient.window", self.window, "longer than 0, such as 5s"));
+        }
+        if self.least_frames < 3 || self.most_frames < self.least_frames {
+            let value = alloc::format!("{} to {}", self.least_frames, self.most_frames);
+            let range = "at least 3 frames, and no more at least than at most, such as 8 and 2048";
+            return Err(ConfigError::out_of_range("camel.gradient frames", value, range));
+        }
+        for (name, value) in [
+            ("camel.gradient.global_threshold", self.global_threshold),
+            ("camel.gradient.local_threshold", self.local_threshold),
+            ("camel.gradient.local_error", self.local_error),
+            ("camel.gradient.significance", self.significance),
+            ("camel.gradient.least_range", self.least_range),
+        ] {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(ConfigError::out_of_range(name, value, "0 or more, such as the default"));
+            }
+        }
+        if !(self.neighbours > 0.0 && self.neighbours <= 1.0) {
+            let range = "above 0 and at most 1, such as 0.25";
+            return Err(ConfigError::out_of_range("camel.gradient.neighbours", self.neighbours, range));
+        }
+        Ok(())
+    }
+}
+
+/// A verdict and what it was taken from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Verdict {
+    pub(super) congested: bool,
+    /// The slope it was taken from, times avg(B): queueing delay gained per delay's worth of bytes added. 0 where there
+    /// is none.
+    pub(super) slope: f64,
+    /// Which it was, for people.
+    pub(super) why: &'static str,
+}
+
+impl Verdict {
+    pub(super) const UNKNOWN: Verdict = Verdict { congested: false, slope: 0.0, why: "too few frames to tell" };
+}
+
+/// Bits in flight before a frame and its first packet's delay in seconds.
+type Point = (f64, f64);
+
+/// Delay over bytes in flight, frame by frame.
+#[derive(Debug, Clone)]
+pub(super) struct Gradient {
+    config: Config,
+    points: VecDeque<(Time, Point)>,
+    /// For choosing neighbours.
+    scratch: Vec<(f64, usize)>,
+}
+
+impl Gradient {
+    pub(super) fn new(config: Config) -> Gradient {
+        Gradient { config, points: VecDeque::new(), scratch: Vec::new() }
+    }
+
+    /// A frame (or a slice of one) before which `in_flight` was under way, and its first packet's round trip.
+    pub(super) fn add(&mut self, now: Time, in_flight: Bytes, delay: Span) {
+        self.points.push_back((now, (in_flight.bits() as f64, delay.as_secs_f64())));
+        self.expire(now);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.points.clear();
+    }
+
+    fn expire(&mut self, now: Time) {
+        let old = |at: Time| at + self.config.window < now;
+        while self.points.len() > self.config.most_frames || self.points.front().is_some_and(|(at, _)| old(*at)) {
+            self.points.pop_front();
+        }
+    }
+
+    /// Whether delay grows with what is in flight.
+    pub(super) fn judge(&mut self, now: Time, average: Rate, packet: Bytes) -> Verdict {
+        self.expire(now);
+        let config = self.config;
+        let xs = || self.points.iter().map(|(_, (x, _))| *x);
+        let range = xs().fold(f64::NEG_INFINITY, f64::max) - xs().fold(f64::INFINITY, f64::min);
+        if self.points.len() < config.least_frames || range < config.least_range * packet.bits() as f64 {
+            return Verdict::UNKNOWN;
+        }
+        let normalised = |fit: Fit| (fit.slope * average.as_bps_f64(), fit.standard_error * average.as_bps_f64());
+        if config.reading != Reading::Global {
+            let (slope, error) = self.local().map_or((0.0, f64::INFINITY), normalised);
+            if error <= config.local_error || config.reading == Reading::Local {
+                let congested = slope > config.local_threshold;
+                return Verdict { congested, slope, why: "delay over bytes in flight, like frames" };
+            }
+        }
+        let all = fit(self.points.iter().map(|(_, point)| *point));
+        let (slope, error) = all.map_or((0.0, f64::INFINITY), normalised);
+        let congested = slope > config.global_threshold && slope > config.significance * error;
+        Verdict { congested, slope, why: "delay over bytes in flight, all frames" }
+    }
+
+    /// The line through the frames with as much in flight as the newest.
+    fn local(&mut self) -> Option<Fit> {
+        let (_, (newest, _)) = *self.points.back()?;
+        let nearest = ((self.points.len() as f64 * self.config.neighbours) as usize).max(self.config.least_frames);
+        let distances = self.points.iter().enumerate().map(|(index, (_, (x, _)))| ((x - newest).abs(), index));
+        self.scratch.clear();
+        self.scratch.extend(distances);
+        if nearest < self.scratch.len() {
+            // Among equally near ones the older, so that a run repeats itself.
+            self.scratch.select_nth_unstable_by(nearest - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            self.scratch.truncate(nearest);
+        }
+        fit(self.scratch.iter().map(|(_, index)| self.points[*index].1))
+    }
+}
+
+/// The least-squares line by two passes; `None` where all x are the same.
+fn fit(points: impl ExactSizeIterator<Item = Point> + Clone) -> Option<Fit> {
+    let count = points.len();
+    let n = count as f64;
+    let (mean_x, mean_y) =
+        (points.clone().map(|(x, _)| x).sum::<f64>() / n, points.clone().map(|(_, y)| y).sum::<f64>() / n);
+    let offsets = points.map(|(x, y)| (x - mean_x, y - mean_y));
+    let sxx: f64 = offsets.clone().map(|(x, _)| x * x).sum();
+    if sxx <= 0.0 {
+        return None;
+    }
+    let slope = offsets.clone().map(|(x, y)| x * y).sum::<f64>() / sxx;
+    let rest: f64 = offsets.map(|(x, y)| (y - slope * x) * (y - slope * x)).sum();
+    let standard_error = if count > 2 { libm::sqrt(rest / (n - 2.0) / sxx) } else { f64::INFINITY };
+    Some(Fit { slope, standard_error, points: count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAPACITY: Rate = Rate::from_kbps(2000);
+    const PACKET: Bytes = Bytes::new(1200);
+
+    fn verdict(reading: Reading, points: &[(f64, f64)]) -> Verdict {
+        let mut gradient = Gradient::new(Config { reading, least_frames: 4, significance: 0.0, ..Config::default() });
+        for (kilobits, millis) in points {
+            let in_flight = Bytes::new((kilobits * 125.0) as u64);
+            gradient.add(Time::from_millis(10), in_flight, Span::from_millis_f64(*millis));
+        }
+        gradient.judge(Time::from_millis(10), CAPACITY, PACKET)
+    }
+
+    #[test]
+    fn the_three_slopes_of_the_worked_example_come_out() {
+        // camel.md, worked example 3: C = 2 Mbps, RTprop = 25 ms.
+        let over = verdict(Reading::Global, &[(30.0, 25.0), (40.0, 25.0), (60.0, 30.0), (70.0, 35.0)]);
+        assert!((over.slope - 0.5).abs() < 1e-9 && over.congested, "{over:?}");
+        let under = verdict(Reading::Global, &[(20.0, 25.0), (30.0, 25.0), (40.0, 25.0), (55.0, 27.5)]);
+        assert!((under.slope - 0.140).abs() < 5e-4 && !under.congested, "{under:?}");
+        for reading in [Reading::Global, Reading::Local, Reading::LocalThenGlobal] {
+            let full = verdict(reading, &[(60.0, 30.0), (66.0, 33.0), (70.0, 35.0), (80.0, 40.0)]);
+            assert!((full.slope - 1.0).abs() < 1e-9 && full.congested, "{full:?}");
+        }
+    }
+
+    #[test]
+    fn few_frames_and_frames_alike_tell_nothing() {
+        let mut gradient = Gradient::new(Config::default());
+        for frame in 0..7u64 {
+            gradient.add(Time::from_millis(frame), Bytes::new(frame * 2000), Span::from_millis(frame as i64 * 10));
+        }
+        assert_eq!(gradient.judge(Time::from_millis(7), CAPACITY, PACKET), Verdict::UNKNOWN);
+        let mut alike = Gradient::new(Config::default());
+        for frame in 0..100u64 {
+            alike.add(Time::from_millis(frame), Bytes::new(5000 + frame), Span::from_millis(frame as i64));
+        }
+        assert_eq!(alike.judge(Time::from_millis(100), CAPACITY, PACKET), Verdict::UNKNOWN);
+    }
+
+    #[test]
+    fn frames_are_forgotten_after_five_seconds() {
+        let mut gradient = Gradient::new(Config::default());
+        for frame in 0..100u64 {
+            gradient.add(Time::from_millis(frame), Bytes::new(frame * 250), Span::from_millis(frame as i64));
+        }
+        assert!(gradient.judge(Time::from_millis(5000), CAPACITY, PACKET).congested);
+        assert_eq!(gradient.judge(Time::from_millis(5200), CAPACITY, PACKET), Verdict::UNKNOWN);
+    }
+}

@@ -1,0 +1,405 @@
+//! Camel (WWW 2026, arXiv 2602.09500; camel.md): congestion control by the frame.
+//!
+//! A frame leaves back to back, so the receiver's spacing of its packets shows what the bottleneck bears even where the
+//! encoder undershoots. Three modules, as in the paper:
+//!
+//! * bandwidth and delay: `bursts` -> [`bandwidth`], min(D) here, and from both cwnd = gamma * BDP;
+//! * congestion: [`gradient`], the slope of delay over bytes in flight, moves gamma;
+//! * burst length: [`burst_length`], losses by their place in the burst, and [`fallback`], GCC where none is short enough.
+//!
+//! [`silence`]: nothing heard. [`encoder`] and [`repair`]: what a scheme gives its encoder of the target, and its
+//! redundancy.
+
+pub mod bandwidth;
+pub mod burst_length;
+mod bursts;
+mod config;
+pub mod encoder;
+pub mod fallback;
+pub mod gradient;
+pub mod repair;
+pub mod silence;
+#[cfg(test)]
+mod tests;
+
+use alloc::boxed::Box;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision, Demand, Probe};
+use crate::decisions::Decisions;
+use crate::estimate::WindowedMin;
+use crate::feedback::{Cause, Fate, Feedback, Report};
+use crate::packet::SentPacket;
+use bandwidth::{Bandwidth, Train};
+use burst_length::{BurstLength, Outcome, Verdict};
+use bursts::{Bursts, News};
+pub use config::{Config, Gamma, IdleTrain, Window};
+use fallback::{Change, Fallback};
+use gradient::Gradient;
+use silence::Silence;
+
+/// A burst is judged by what is known of it after two smoothed round trips and this (camel.md section 2.1) (R).
+const PATIENCE: Span = Span::from_millis(100);
+/// Between bursts gamma slows the sender to no less than this share of avg(B) (camel.md section 6) (R).
+const LEAST_PACING: f64 = 0.5;
+/// A train leaves together: its packets fit into one burst of a probe with this spacing.
+const TRAIN_SPACING: Span = Span::from_millis(1);
+
+/// Camel's state.
+#[derive(Debug, Clone)]
+pub struct Camel {
+    bursts: Bursts,
+    bandwidth: Bandwidth,
+    min_delay: WindowedMin<Span>,
+    gradient: Gradient,
+    verdict: gradient::Verdict,
+    gamma: f64,
+    /// When gamma may move again, and whether there is a new burst to move it by.
+    gamma_due: Time,
+    fresh: bool,
+    burst_length: BurstLength,
+    next_judgement: Time,
+    silence: Silence,
+    /// How long news of a packet waits for its report, smoothed.
+    held: Span,
+    fallback: Option<Box<Fallback>>,
+    /// The target until a burst is measured.
+    start: Rate,
+    demand: Option<Demand>,
+    idle_since: Option<Time>,
+    train: Option<Probe>,
+    clusters: u32,
+    decisions: Decisions,
+    config: Config,
+}
+
+impl Camel {
+    pub(crate) fn new(config: Config) -> Camel {
+        Camel {
+            bursts: Bursts::default(),
+            bandwidth: Bandwidth::new(config.bandwidth),
+            min_delay: WindowedMin::default(),
+            gradient: Gradient::new(config.gradient),
+            verdict: gradient::Verdict::UNKNOWN,
+            gamma: 1.0,
+            gamma_due: Time::ZERO,
+            fresh: false,
+            burst_length: BurstLength::new(config.burst_length),
+            next_judgement: Time::NEVER,
+            silence: Silence::new(config.silence),
+            held: Span::ZERO,
+            fallback: None,
+            start: config.start,
+            demand: None,
+            idle_since: None,
+            train: None,
+            clusters: 0,
+            decisions: Decisions::default(),
+            config,
+        }
+    }
+
+    fn bounded(&self, rate: Rate) -> Rate {
+        let demand = self.demand.unwrap_or(Demand { min: Rate::ZERO, max: Rate::MAX });
+        let max = demand.max.max(Rate::from_bps(1));
+        rate.max(self.config.min).max(demand.min).min(max)
+    }
+
+    /// gamma * avg(B), equation 6.
+    fn target(&self) -> Rate {
+        if let Some(fallback) = &self.fallback {
+            return fallback.allowance(Bytes::ZERO).capacity;
+        }
+        let believed = self.bandwidth.average().map_or(self.start, |average| average.scale(self.gamma));
+        self.bounded(believed.scale(self.silence.left()))
+    }
+
+    /// BDP = avg(B) * min(D), equation 3; `None` before both are known.
+    fn product(&self) -> Option<Bytes> {
+        let mut delay = self.min_delay.get()?;
+        // Reports that come so many apart hold news back for half of that on average.
+        if self.config.window.covers_reports.is_some_and(|apart| self.held * 2 > apart) {
+            delay += self.held;
+        }
+        Some(self.bandwidth.average()?.over(delay))
+    }
+
+    /// cwnd = gamma * BDP, equation 1, with what makes it usable (camel.md section 5).
+    fn window(&self) -> Bytes {
+        let config = &self.config.window;
+        let least = config.packet * config.least_packets;
+        if self.silence.left() < 1.0 {
+            return least;
+        }
+        let Some(product) = self.product() else { return config.packet * config.first_packets };
+        let burst = self.bursts.frame_size().min(self.burst_length.get());
+        let burst = match config.holds_burst {
+            true if self.gamma < 1.0 => burst.scale(self.gamma),
+            true => burst + config.packet,
+            false => Bytes::ZERO,
+        };
+        product.scale(config.gain * self.gamma).max(burst).max(least)
+    }
+
+    /// Whether bursts leave, so that they measure something.
+    fn bursting(&self) -> bool {
+        self.fallback.as_ref().is_none_or(|fallback| fallback.in_trial())
+    }
+
+    /// M as it is in force.
+    fn most(&self) -> Bytes {
+        if self.fallback.is_some() { self.config.burst_length.min } else { self.burst_length.get() }
+    }
+
+    fn on_train(&mut self, now: Time, train: &Train) {
+        if !self.bursting() {
+            return;
+        }
+        let (before, first) = (self.target(), self.bandwidth.average().is_none());
+        if self.bandwidth.on_train(now, train) {
+            self.idle_since = Some(now);
+            self.fresh = true;
+            if first && self.fallback.is_none() {
+                self.decide(now, "begin", "the first burst was measured", before);
+            }
+        }
+    }
+
+    fn on_news(&mut self, feedback: &Feedback<'_>, report: &Report, news: &News) {
+        let outcome = match report.fate {
+            Fate::Lost => Outcome::Lost,
+            Fate::Arrived { .. } if news.was_lost => Outcome::ArrivedLate,
+            Fate::Arrived { .. } => Outcome::Arrived,
+        };
+        // What was given up for silence is no more known to be lost than to have arrived (camel.md section 7).
+        if feedback.cause == Cause::Report {
+            match &mut self.fallback {
+                Some(fallback) if news.offset < self.config.burst_length.bin => {
+                    fallback.count(report.packet.at, outcome);
+                }
+                Some(_) => {}
+                None => self.burst_length.on_packet(news.offset, news.first.is_some(), outcome),
+            }
+        }
+        if let (Some(in_flight), Some(delay)) = (news.first, feedback.rtt_of(report)) {
+            self.min_delay.add(feedback.now, delay, self.config.delay_window);
+            if self.fallback.is_none() {
+                self.gradient.add(feedback.now, in_flight, delay);
+                self.fresh = true;
+            }
+        }
+        if let Some(train) = &news.train {
+            self.on_train(feedback.now, train);
+        }
+    }
+
+    fn move_gamma(&mut self, now: Time) {
+        let Some(average) = self.bandwidth.average().filter(|_| self.fallback.is_none()) else { return };
+        if now < self.gamma_due || !self.fresh {
+            return;
+        }
+        self.fresh = false;
+        let turn = self.min_delay.get().unwrap_or(Span::ZERO).max(self.config.gamma.least_interval);
+        self.gamma_due = now + turn;
+        self.verdict = self.gradient.judge(now, average, self.config.window.packet);
+        let (before, from) = (self.gamma, self.target());
+        let Gamma { factor, min, .. } = self.config.gamma;
+        self.gamma = if self.verdict.congested { (self.gamma * factor).max(min) } else { 1.0 };
+        if self.gamma < before {
+            self.decide(now, "slow down", self.verdict.why, from);
+        } else if self.gamma > before {
+            self.decide(now, "speed up", "delay no longer grows with bytes in flight", from);
+        }
+    }
+
+    fn judge_burst_length(&mut self, now: Time) {
+        self.next_judgement = now + self.config.burst_length.period;
+        let target = self.target();
+        match self.burst_length.judge(now) {
+            Verdict::Keep => {}
+            Verdict::Grow => {
+                self.decide(now, "lengthen bursts", "their end loses no more than their beginning", target)
+            }
+            Verdict::Shrink => self.decide(now, "shorten bursts", "their end loses more than their beginning", target),
+            Verdict::GiveUp => {
+                self.fallback =
+                    Some(Box::new(Fallback::new(now, &self.config.fallback, target, self.demand, self.clusters)));
+                self.train = None;
+                // What bursts showed while they overflowed the queue is no ground to judge a trial by.
+                self.forget_measurements();
+                self.decide(now, "fall back to GCC", "the shortest burst loses more than the path does", target);
+            }
+        }
+    }
+
+    fn forget_measurements(&mut self) {
+        self.bandwidth = Bandwidth::new(self.config.bandwidth);
+        self.gradient.clear();
+        self.verdict = gradient::Verdict::UNKNOWN;
+        self.gamma = 1.0;
+    }
+
+    fn run_fallback(&mut self, now: Time) {
+        let (from, base) = (self.target(), self.burst_length.least_loss());
+        let burst_length::Config { margin, least_packets, period, .. } = self.config.burst_length;
+        let Some(fallback) = &mut self.fallback else { return };
+        match fallback.on_timeout(now, base, margin, least_packets) {
+            Change::None => {}
+            Change::TrialBegins => self.decide(now, "try bursts", "GCC has run for long enough", from),
+            Change::TrialFailed => {
+                self.forget_measurements();
+                self.decide(now, "stay with GCC", "the shortest burst still loses more than the path does", from);
+            }
+            Change::Over => {
+                self.clusters = fallback.clusters();
+                self.fallback = None;
+                self.start = from;
+                self.idle_since = Some(now);
+                self.burst_length.restart();
+                self.next_judgement = now + period;
+                self.decide(now, "return from GCC", "bursts lose no more than paced packets", from);
+            }
+        }
+    }
+
+    /// A train on an inactive connection.
+    fn fill_idleness(&mut self, now: Time) {
+        let Some(idle) = self.config.idle.filter(|_| self.idle_ends() <= now) else { return };
+        self.idle_since = Some(now);
+        self.clusters = self.clusters.saturating_add(1);
+        let bytes = idle.packet * u64::from(idle.packets);
+        self.train = Some(Probe {
+            cluster: self.clusters,
+            rate: bytes.per(TRAIN_SPACING),
+            packets: idle.packets,
+            bytes,
+            spacing: TRAIN_SPACING,
+        });
+    }
+
+    fn idle_ends(&self) -> Time {
+        match (self.config.idle, self.idle_since) {
+            (Some(idle), Some(since)) if self.fallback.is_none() => since + idle.after,
+            _ => Time::NEVER,
+        }
+    }
+
+    fn decide(&mut self, at: Time, what: &'static str, why: &'static str, from: Rate) {
+        self.decisions.push(Decision { at, what, why, from, to: self.target() });
+    }
+}
+
+impl Controller for Camel {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let now = feedback.now;
+        let (from, left) = (self.target(), self.silence.left());
+        self.silence.on_feedback(feedback);
+        if left < self.silence.left() && self.fallback.is_none() {
+            self.decide(now, "resume", "reports come again", from);
+        }
+        if let Some(held) = feedback.mean_held() {
+            self.held += (held - self.held) / 8;
+        }
+        self.min_delay.expire(now, self.config.delay_window);
+        for report in feedback.reports {
+            if let Some(news) = self.bursts.on_report(report) {
+                self.on_news(feedback, report, &news);
+            }
+        }
+        let patience = feedback.srtt.unwrap_or(Span::ZERO) * 2 + PATIENCE;
+        while let Some(train) = self.bursts.pop_expired(now, patience) {
+            self.on_train(now, &train);
+        }
+        if feedback.cause == Cause::Report {
+            self.move_gamma(now);
+        }
+        if let Some(fallback) = &mut self.fallback {
+            fallback.on_feedback(feedback);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        if let Some(fallback) = &self.fallback {
+            return fallback.allowance(self.config.burst_length.min);
+        }
+        let target = self.target();
+        let drained = self.bandwidth.average().filter(|_| self.silence.left() >= 1.0);
+        let pacing = drained.map_or(target, |average| average.scale(self.gamma.max(LEAST_PACING)));
+        Allowance {
+            window: Some(self.window()),
+            capacity: target,
+            burst: Some(self.burst_length.get()),
+            probe: self.train,
+            ..Allowance::of_rate(pacing.max(self.config.min))
+        }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        if self.idle_since.is_none() {
+            self.idle_since = Some(packet.at);
+            self.next_judgement = packet.at + self.config.burst_length.period;
+        }
+        self.silence.on_sent(packet);
+        if packet.probe.is_some() && packet.probe == self.train.map(|train| train.cluster) {
+            self.train = None;
+        }
+        let window = self.fallback.is_none().then(|| self.window());
+        if let Some(train) = self.bursts.on_sent(packet, self.most(), window) {
+            self.on_train(packet.at, &train);
+        }
+        if let Some(fallback) = &mut self.fallback {
+            fallback.on_sent(packet);
+        }
+    }
+
+    fn on_demand(&mut self, now: Time, demand: Demand) {
+        self.demand = Some(demand);
+        if let Some(fallback) = &mut self.fallback {
+            fallback.on_demand(now, demand);
+        }
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        let from = self.target();
+        if self.silence.on_timeout(now) && self.fallback.is_none() {
+            self.gamma = 1.0;
+            self.decide(now, "lower", "nothing heard for three round trips", from);
+        }
+        if self.fallback.is_some() {
+            self.run_fallback(now);
+            return;
+        }
+        self.fill_idleness(now);
+        if self.next_judgement <= now {
+            self.judge_burst_length(now);
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        let own = match &self.fallback {
+            Some(fallback) => fallback.next_timeout(),
+            None => self.next_judgement.min(self.idle_ends()),
+        };
+        own.min(self.silence.next_timeout())
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("avg_B_bps", self.bandwidth.average().unwrap_or(Rate::ZERO).as_bps_f64());
+        see("min_D_ms", self.min_delay.get().unwrap_or(Span::ZERO).as_millis_f64());
+        see("BDP_bytes", self.product().unwrap_or(Bytes::ZERO).as_f64());
+        see("cwnd_bytes", self.window().as_f64());
+        see("gradient", self.verdict.slope);
+        see("gamma", self.gamma);
+        see("target_bps", self.target().as_bps_f64());
+        see("M_bytes", self.most().as_f64());
+        let (first, last) = self.burst_length.seen();
+        see("L_0", first);
+        see("L_i", last);
+        see("in_gcc", f64::from(u8::from(self.fallback.is_some())));
+    }
+}

@@ -1,0 +1,7 @@
+extern crate std;
+
+mod closed_loop;
+mod figure7;
+mod record;
+mod unit;
+mod world;

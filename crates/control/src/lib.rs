@@ -22,8 +22,11 @@ pub mod packet;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;
+pub mod pudica;
 pub mod rocc;
 pub mod salsify;
+pub mod sqp;
+mod trains;
 
 pub use controller::{Allowance, Controller, Decision, Demand, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};

@@ -32,6 +32,8 @@ pub struct Config {
     pub drain_frames: u32,
     /// What is under way is to be drained in this time ([I1], [I2]: 200 ms).
     pub drain_horizon: Span,
+    /// What of what is under way that is.
+    pub drained: Drained,
     /// When the rate of a drain is set.
     pub drain_rate: DrainRate,
     /// A frame of which something is missing after so many intervals is late ([I1]: 2), ...
@@ -68,6 +70,18 @@ pub struct Config {
     pub silence_srtts: i64,
     /// ... B falls to this share of itself ([R]: 0.7).
     pub silence_factor: f64,
+}
+
+/// What of what is under way is to be drained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Drained {
+    /// What the path would not hold without a queue, at the rate that arrives. Ours: where a round trip takes as long as the
+    /// horizon, a full path without any queue would stop the sender.
+    #[default]
+    Queue,
+    /// All of it ([I1], [I2]).
+    Flight,
 }
 
 /// When the rate of a drain is set.
@@ -110,6 +124,7 @@ impl Default for Config {
             fallback: 0.15,
             drain_frames: 3,
             drain_horizon: Span::from_millis(200),
+            drained: Drained::default(),
             drain_rate: DrainRate::default(),
             late_intervals: 2.0,
             late_after_round_trip: true,
@@ -136,6 +151,7 @@ impl Config {
     /// The specification to the letter: without what is ours.
     pub fn literal() -> Config {
         Config {
+            drained: Drained::Flight,
             drain_rate: DrainRate::Once,
             late_after_round_trip: false,
             most_rectified: f64::INFINITY,

@@ -18,7 +18,7 @@ use crate::estimate::WindowedMin;
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
 use crate::trains::{Silence, Train, Trains};
-pub use config::{Config, DrainRate, RateOfFrame};
+pub use config::{Config, DrainRate, Drained, RateOfFrame};
 use receive_rate::ReceiveRate;
 use smoothed::Smoothed;
 use utilization::Utilization;
@@ -37,6 +37,7 @@ pub struct Pudica {
     smoothed: Smoothed,
     silence: Silence,
     srtt: Span,
+    least_round_trip: Span,
     /// R of the newest frame.
     ratio: Option<f64>,
     /// rho.
@@ -64,6 +65,7 @@ impl Pudica {
             smoothed: Smoothed::new(config.history, config.most_rectified),
             silence: Silence::new(config.silence, config.silence_srtts),
             srtt: Span::ZERO,
+            least_round_trip: Span::ZERO,
             ratio: None,
             pacing: config.pacing_gain,
             high: 0,
@@ -144,7 +146,12 @@ impl Pudica {
             let from = self.published();
             let again = self.draining.replace(now).is_some();
             self.fallback = false;
-            self.set_rate(steps::draining(self.received.get(), in_flight, &self.config));
+            let received = self.received.get();
+            let held = match self.config.drained {
+                Drained::Queue => received.over(self.least_round_trip),
+                Drained::Flight => Bytes::ZERO,
+            };
+            self.set_rate(steps::draining(received, in_flight.saturating_sub(held), &self.config));
             let why = if again { "the queue is still there" } else { "frames in a row need more than their interval" };
             self.decide(now, "drain", why, from);
         }
@@ -197,6 +204,7 @@ impl Pudica {
 impl Controller for Pudica {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.srtt = feedback.srtt.unwrap_or(self.srtt);
+        self.least_round_trip = feedback.min_rtt.unwrap_or(self.least_round_trip);
         self.silence.on_feedback(feedback);
         self.received.on_feedback(feedback);
         for report in feedback.reports {

@@ -60,10 +60,10 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Counted {
-    /// All but those of the first packet, whose own transmission is in the least delay too. Ours: counted whole, a frame of four
-    /// packets shows four thirds of the path, and 0.9 of that is more than the path has.
+    /// All but those of one packet, the one with the least delay, of which its own transmission is a part. Ours: counted whole, a
+    /// frame of four packets shows four thirds of the path, and 0.9 of that is more than the path has.
     #[default]
-    AfterFirstPacket,
+    LessOnePacket,
     /// All of them: the letter.
     Whole,
 }

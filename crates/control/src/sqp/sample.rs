@@ -17,10 +17,10 @@ const FASTEST: Rate = Rate::from_kbps(10_000_000);
 /// Why a frame says nothing.
 pub(super) type Silent = &'static str;
 
-/// The least delays, arrival less sending time on two clocks.
+/// The least delays, arrival less sending time on two clocks, and how large the packet was that had it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Delays {
-    recent: WindowedMin<Span>,
+    recent: WindowedMin<(Span, Bytes)>,
     long: WindowedMin<Span>,
 }
 
@@ -29,25 +29,27 @@ impl Delays {
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, window: Span) {
         for report in feedback.reports {
             if let Some(at) = report.arrival() {
-                self.add(feedback.now, at - report.packet.at, window);
+                self.add(feedback.now, at - report.packet.at, report.packet.size, window);
             }
         }
         self.recent.expire(feedback.now, window);
     }
 
-    pub(super) fn add(&mut self, now: Time, delay: Span, window: Span) {
-        self.recent.add(now, delay, window);
+    pub(super) fn add(&mut self, now: Time, delay: Span, size: Bytes, window: Span) {
+        self.recent.add(now, (delay, size), window);
         self.long.add(now, delay, LONG);
     }
 
     /// Delta_min; `None` before anything arrived.
     pub(super) fn least(&self) -> Option<Span> {
-        self.recent.get()
+        self.recent.get().map(|(delay, _)| delay)
     }
 
     /// The bandwidth that a frame shows, sent every `interval`.
     pub(super) fn sample(&self, train: &Train, interval: Span, config: &Config) -> Result<Rate, Silent> {
-        let (Some(least), Some(long)) = (self.recent.get(), self.long.get()) else { return Err("nothing arrived") };
+        let (Some((least, own)), Some(long)) = (self.recent.get(), self.long.get()) else {
+            return Err("nothing arrived");
+        };
         let (Some(first), Some(last)) = (train.first_arrival, train.last_arrival) else {
             return Err("nothing arrived");
         };
@@ -73,7 +75,7 @@ impl Delays {
         }
         let shown = match config.counted {
             Counted::Whole => train.arrived_size,
-            Counted::AfterFirstPacket => train.arrived_size.saturating_sub(train.first_size),
+            Counted::LessOnePacket => train.arrived_size.saturating_sub(own),
         };
         let took = (last - train.began - least) + (last - first).scale(scaled - 1.0);
         if took <= Span::ZERO {

@@ -7,7 +7,7 @@ const INTERVAL: Span = Span::from_nanos(16_666_667);
 fn sqp(bandwidth: Rate) -> Sqp {
     let config = Config { frame_interval: Some(INTERVAL), initial: bandwidth, ..Config::default() };
     let mut sqp = config.build().unwrap();
-    sqp.delays.add(Time::ZERO, Span::from_millis(20), Span::from_secs(1));
+    sqp.delays.add(Time::ZERO, Span::from_millis(20), Bytes::ZERO, Span::from_secs(1));
     sqp
 }
 
@@ -75,11 +75,14 @@ fn frames_above_their_budget_are_scaled_down_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn the_first_packet_counts_only_to_the_letter() {
+fn a_packet_with_the_least_delay_counts_only_to_the_letter() {
     // Four packets of 1250 B over 10 Mbps: 1 ms each, 1 ms of which is in the least delay.
-    let train = Train { first_size: Bytes::new(1250), ..frame(5000, 20.0, 23.0) };
-    let train = Train { aimed: mbps(2.0), packets: 4, arrived: 4, ..train };
-    let sample = |config: Config| sqp(mbps(2.0)).delays.sample(&train, INTERVAL, &config).unwrap().as_mbps_f64();
+    let train = Train { aimed: mbps(2.0), packets: 4, arrived: 4, ..frame(5000, 20.0, 23.0) };
+    let sample = |config: Config| {
+        let mut delays = Delays::default();
+        delays.add(Time::ZERO, Span::from_millis(20), Bytes::new(1250), Span::from_secs(1));
+        delays.sample(&train, INTERVAL, &config).unwrap().as_mbps_f64()
+    };
     assert!((sample(Config::default()) - 10.0).abs() < 1e-3);
     assert!((sample(Config { least_size: Bytes::ZERO, ..Config::literal() }) - 13.333).abs() < 1e-3);
 }

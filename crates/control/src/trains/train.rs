@@ -22,8 +22,6 @@ pub(crate) struct Train {
     pub(crate) until_next: Option<Span>,
     /// F, in wire bytes.
     pub(crate) size: Bytes,
-    /// What is in its first packet: its own transmission is part of every delay, the least included.
-    pub(crate) first_size: Bytes,
     pub(crate) packets: u32,
     pub(crate) arrived: u32,
     pub(crate) arrived_size: Bytes,
@@ -53,7 +51,6 @@ impl Train {
             began: packet.at,
             until_next: None,
             size: Bytes::ZERO,
-            first_size: packet.size,
             packets: 0,
             arrived: 0,
             arrived_size: Bytes::ZERO,

@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify};
+use thalweg_control::{Controller, copa, fixed, gcc, pudica, rocc, salsify, sqp};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -30,6 +30,14 @@ pub const ALL: &[Subject] = &[
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
+    Subject { name: "sqp", build: || Box::new(sqp::Config::default().build().unwrap()), kind: Kind::Frames },
+    Subject { name: "sqp-literal", build: || Box::new(sqp::Config::literal().build().unwrap()), kind: Kind::Frames },
+    Subject { name: "pudica", build: || Box::new(pudica::Config::default().build().unwrap()), kind: Kind::Frames },
+    Subject {
+        name: "pudica-literal",
+        build: || Box::new(pudica::Config::literal().build().unwrap()),
+        kind: Kind::Frames,
+    },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];

@@ -154,7 +154,7 @@ impl Config {
             drained: Drained::Flight,
             drain_rate: DrainRate::Once,
             late_after_round_trip: false,
-            most_rectified: f64::INFINITY,
+            most_rectified: 1e6,
             probe_share: 1.0,
             ..Config::default()
         }

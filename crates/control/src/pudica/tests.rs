@@ -133,29 +133,45 @@ fn three_full_frames_drain_the_queue_until_one_is_not_full() {
     assert_eq!(decisions(&mut pudica), ["fall back for a frame", "drain", "resume"]);
 }
 
+/// How often a drain is set by frames with R = 1.5 that left at these milliseconds, each heard of 30 ms later.
+fn drains(drain_rate: DrainRate, by_delay: bool, sent_ms: &[f64]) -> usize {
+    let mut pudica = pudica();
+    pudica.config.drain_rate = drain_rate;
+    for sent in sent_ms {
+        pudica.control(at(sent + 30.0), at(*sent), Utilization { ratio: 1.5, by_delay }, Bytes::ZERO);
+    }
+    decisions(&mut pudica).iter().filter(|what| **what == "drain").count()
+}
+
 #[test]
 fn a_drain_that_does_not_drain_is_set_anew_after_its_horizon_unless_only_losses_say_so() {
-    for (drain_rate, by_delay, times) in [
-        (DrainRate::Anew, true, 2),
-        (DrainRate::Anew, false, 1),
-        (DrainRate::Once, true, 1),
-        (DrainRate::EachFrame, true, 14),
-    ] {
+    // The third frame begins the drain, 1070 ms; the fifth left more than 200 ms after that.
+    let sent = [1000.0, 1020.0, 1040.0, 1270.0, 1271.0];
+    let count = |drain_rate, by_delay| {
+        [&sent[..2], &sent[..3], &sent[..4], &sent].map(|sent| drains(drain_rate, by_delay, sent))
+    };
+    assert_eq!(count(DrainRate::Anew, true), [0, 1, 1, 2]);
+    assert_eq!(count(DrainRate::Anew, false), [0, 1, 1, 1]);
+    assert_eq!(count(DrainRate::Once, true), [0, 1, 1, 1]);
+    assert_eq!(count(DrainRate::EachFrame, true), [0, 1, 2, 3]);
+}
+
+#[test]
+fn what_the_path_holds_without_a_queue_is_drained_only_to_the_letter() {
+    // 10 Mbps arrive, 30 ms there and back hold 37.5 kB of the 80 kB under way.
+    for (drained, expected) in [(Drained::Queue, 8.5 - 1.7), (Drained::Flight, 8.5 - 3.2)] {
         let mut pudica = pudica();
-        pudica.config.drain_rate = drain_rate;
-        for number in 0..16 {
-            let sent = 1000.0 + f64::from(number) * 16.667;
-            pudica.control(at(sent + 30.0), at(sent), Utilization { ratio: 1.5, by_delay }, Bytes::ZERO);
+        pudica.config.drained = drained;
+        pudica.least_round_trip = Span::from_millis(30);
+        let mut sender = crate::trains::tests::Sender::new();
+        for id in 0..100u64 {
+            sender.packet(None, at(700.0), 2500);
+            pudica.received.on_feedback(&sender.report(at(1000.0), &[(id, at(800.0 + id as f64 * 2.0))]));
         }
-        pudica.fallback = false;
-        let drains = decisions(&mut pudica).iter().filter(|what| **what == "drain").count();
-        // From the third frame on; a frame sent more than 200 ms after it was heard of is the eighteenth.
-        let expected = if times == 2 { 1 } else { times };
-        assert_eq!(drains, expected, "{drain_rate:?}");
-        let sent = 1400.0;
-        pudica.control(at(sent + 30.0), at(sent), Utilization { ratio: 1.5, by_delay }, Bytes::ZERO);
-        let again = decisions(&mut pudica).iter().filter(|what| **what == "drain").count();
-        assert_eq!(again, usize::from(times != 1), "{drain_rate:?}");
+        let received = pudica.received.get().as_mbps_f64();
+        assert!((received - 10.0).abs() < 0.11, "{received}");
+        hear(&mut pudica, &[30.0; 3]);
+        assert!((pudica.rate.as_mbps_f64() - expected).abs() < 0.11, "{drained:?}: {}", pudica.rate);
     }
 }
 

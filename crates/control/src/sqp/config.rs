@@ -109,11 +109,14 @@ impl Default for Config {
     }
 }
 
+/// A bound that nothing reaches.
+const NEVER: f64 = 1e6;
+
 impl Config {
     /// The specification to the letter: without what is ours.
     pub fn literal() -> Config {
         Config {
-            step_of_estimate: f64::INFINITY,
+            step_of_estimate: NEVER,
             delay_frames: 0.0,
             counted: Counted::Whole,
             least_size: MSS * 3,
@@ -136,8 +139,12 @@ impl Config {
             ("sqp.delay_srtts", self.delay_srtts, 0.0),
             ("sqp.most_scaled", self.most_scaled, 1.0),
         ] {
-            if !(value > 0.0 && value >= least) || (value.is_infinite() && name != "sqp.step_of_estimate") {
-                return Err(ConfigError::out_of_range(name, value, "above 0; gains of pacing and scaling at least 1"));
+            if !(value > 0.0 && value >= least) || value > NEVER {
+                return Err(ConfigError::out_of_range(
+                    name,
+                    value,
+                    "above 0 and at most 1000000; gains of pacing and scaling at least 1",
+                ));
             }
         }
         for (name, value) in [

@@ -92,7 +92,8 @@ impl Trains {
 
     /// The next train of which everything is known, in order of sending.
     pub(crate) fn take_decided(&mut self) -> Option<Train> {
-        self.waiting.pop_front_if(|train| train.is_decided())
+        let decided = self.waiting.front().is_some_and(Train::is_decided);
+        decided.then(|| self.waiting.pop_front()).flatten()
     }
 
     /// When the oldest train left of which not everything is known.
@@ -168,6 +169,17 @@ pub(crate) mod tests {
         trains.on_feedback(&sender.report(ms(42), &[(4, ms(23))]));
         let train = trains.take_decided().unwrap();
         assert_eq!((train.arrived, train.last_arrival), (5, Some(ms(24))));
+    }
+
+    #[test]
+    fn retransmissions_are_no_part_of_a_train() {
+        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        let first = sender.packet(Some((0, true)), ms(0), 1000);
+        let again = SentPacket { payload: Payload::Repair, ..sender.packet(Some((0, true)), ms(5), 1000) };
+        assert!(trains.on_sent(&first, Rate::MAX) && !trains.on_sent(&again, Rate::MAX));
+        trains.on_feedback(&sender.report(ms(40), &[(0, ms(20))]));
+        let train = trains.take_decided().unwrap();
+        assert_eq!((train.packets, train.size), (1, Bytes::new(1000)));
     }
 
     #[test]

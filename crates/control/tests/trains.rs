@@ -1,5 +1,5 @@
-//! What paths do to the controllers that are coupled to frames, SQP and Pudica: the torture's paths with an encoder in place of its
-//! backlog, which has no frames to measure. 30 frames a second, packets of 1200 bytes and what is left.
+//! What paths do to the controllers that are coupled to frames, SQP and Pudica: the torture's paths with an encoder in
+//! place of its backlog, which has no frames to measure. 30 frames a second, packets of 1200 bytes and what is left.
 
 mod support;
 
@@ -72,7 +72,8 @@ fn sqp_with_a_packet_or_two_in_a_frame_uses_seven_tenths_and_more() {
 
 #[test]
 fn sqp_grows_by_its_step_and_no_faster() {
-    // delta (r 0.8 + 0.444) = 206 kbps of a sample of twice B: 6.2 Mbps a second at 30 frames a second, whatever the path has.
+    // delta (r 0.8 + 0.444) = 206 kbps of a sample of twice B: 6.2 Mbps a second at 30 frames a second, whatever the
+    // path has.
     let rate = Rate::from_kbps(200_000);
     let plain = Scenario::new(rate, Span::from_millis(50), Span::from_secs(30));
     let record = Scenario { source: encoder(1.0, rate), ..plain }.run(sqp());

@@ -4,7 +4,8 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::Pudica;
 
-/// The parameters. What pudica.md marks [I1], [I2] (public reimplementations) and [R] (our reading) is named so; "ours" is neither.
+/// The parameters. What pudica.md marks [I1], [I2] (public reimplementations) and [R] (our reading) is named so; "ours"
+/// is neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -38,7 +39,8 @@ pub struct Config {
     pub drain_rate: DrainRate,
     /// A frame of which something is missing after so many intervals is late ([I1]: 2), ...
     pub late_intervals: f64,
-    /// ... beyond a smoothed round trip, which brings news of it (ours; [I1] lives on paths shorter than a frame's interval).
+    /// ... beyond a smoothed round trip, which brings news of it (ours; [I1] lives on paths shorter than a frame's
+    /// interval).
     pub late_after_round_trip: bool,
     /// What counts towards the smoothed utilisation ([I1], [I2]: 200 ms).
     pub history: Span,
@@ -52,7 +54,8 @@ pub struct Config {
     pub probes: u32,
     /// Their size, for the rate of filler that is asked for.
     pub probe_size: Bytes,
-    /// They may take at most this share of B (ours: 0.02): four to a frame are nothing at the paper's 40 Mbps, but are at 1.
+    /// They may take at most this share of B (ours: 0.02): four to a frame are nothing at the paper's 40 Mbps, but are
+    /// at 1.
     pub probe_share: f64,
     /// A frame of which more is lost ([R]: 0.2) ...
     pub most_lost: f64,
@@ -76,8 +79,8 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Drained {
-    /// What the path would not hold without a queue, at the rate that arrives. Ours: where a round trip takes as long as the
-    /// horizon, a full path without any queue would stop the sender.
+    /// What the path would not hold without a queue, at the rate that arrives. Ours: where a round trip takes as long
+    /// as the horizon, a full path without any queue would stop the sender.
     #[default]
     Queue,
     /// All of it ([I1], [I2]).

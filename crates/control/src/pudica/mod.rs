@@ -1,8 +1,8 @@
 //! Pudica (Wang et al., NSDI 2024; pudica.md): how much of each frame interval the path needs for a frame.
 //!
-//! That share, the bandwidth utilisation ratio R, is below 1 as long as nothing is left in the queue when the next frame begins. B is
-//! multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after one with R > 1, and is set
-//! to drain the queue after three of them.
+//! That share, the bandwidth utilisation ratio R, is below 1 as long as nothing is left in the queue when the next
+//! frame begins. B is multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after
+//! one with R > 1, and is set to drain the queue after three of them.
 
 mod config;
 mod receive_rate;

@@ -1,4 +1,5 @@
-//! How B changes: multiplied while the path is far from full, drifting to what all flows share when it nearly is, lowered to drain.
+//! How B changes: multiplied while the path is far from full, drifting to what all flows share when it nearly is,
+//! lowered to drain.
 
 use thalweg_units::{Bytes, Rate, Span};
 

@@ -56,8 +56,8 @@ fn pacing_is_between_its_gain_and_ten_times() {
 #[test]
 fn probes_show_what_others_queued_after_the_frame() {
     use crate::trains::tests::Sender;
-    // A frame that comes 4 ms late, and four probes 3 ms apart: one not late, one by 1 ms, two by 5 ms, which is more than their
-    // part of 13.3 ms (rho is 5).
+    // A frame that comes 4 ms late, and four probes 3 ms apart: one not late, one by 1 ms, two by 5 ms, which is more
+    // than their part of 13.3 ms (rho is 5).
     let (mut sender, mut trains) = (Sender::new(), Trains::new(Some(INTERVAL)));
     let delays = [14.0, 10.0, 11.0, 15.0, 15.0];
     let sent = [0.0, 5.0, 8.0, 11.0, 14.0];

@@ -14,8 +14,8 @@ pub(super) struct Utilization {
     pub(super) by_delay: bool,
 }
 
-/// R = (D - D_min) / L, D being from the first packet sent to the last one received, and what the probes add that left in the
-/// idle part: queues that others built after the frame.
+/// R = (D - D_min) / L, D being from the first packet sent to the last one received, and what the probes add that left
+/// in the idle part: queues that others built after the frame.
 pub(super) fn of_train(train: &Train, least: Span, interval: Span, pacing: f64, config: &Config) -> Utilization {
     let Some(last) = train.last_arrival.filter(|_| 1.0 - train.arrived_share() <= config.most_lost) else {
         return Utilization { ratio: config.lost_utilization, by_delay: false };
@@ -25,7 +25,8 @@ pub(super) fn of_train(train: &Train, least: Span, interval: Span, pacing: f64, 
     Utilization { ratio: raw + hidden, by_delay: true }
 }
 
-/// The sum of T_i: what probe i waited, but no more than what it came after the frame's last packet, nor its part of the idle time.
+/// The sum of T_i: what probe i waited, but no more than what it came after the frame's last packet, nor its part of
+/// the idle time.
 fn hidden(train: &Train, last: Time, least: Span, idle: Span) -> Span {
     let probes = train.followers().count() as i64;
     let part = idle / (probes + 1);
@@ -33,7 +34,8 @@ fn hidden(train: &Train, last: Time, least: Span, idle: Span) -> Span {
     train.followers().map(waited).sum()
 }
 
-/// rho: the less of the path a frame takes, the faster the next one leaves, so that the path and not the pacer shows in its delay.
+/// rho: the less of the path a frame takes, the faster the next one leaves, so that the path and not the pacer shows in
+/// its delay.
 pub(super) fn pacing(ratio: f64, config: &Config) -> f64 {
     (config.pacing_gain / ratio.clamp(1e-3, 1.0)).clamp(config.pacing_gain, config.most_pacing)
 }

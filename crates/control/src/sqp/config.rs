@@ -5,7 +5,8 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 use super::Sqp;
 use crate::packet::MSS;
 
-/// The parameters. What sqp.md marks [I] (a public reimplementation) and [R] (our reading) is named so; "ours" is neither.
+/// The parameters. What sqp.md marks [I] (a public reimplementation) and [R] (our reading) is named so; "ours" is
+/// neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -15,21 +16,16 @@ pub struct Config {
     pub target_gain: f64,
     /// delta: the step a frame ([I]: 320 kbps) ...
     pub step: Rate,
-    /// ... but at most this share of the application's maximum ([R]: 0.08), ...
+    /// ... but at most this share of the application's maximum ([R]: 0.08).
     pub step_of_max: f64,
-    /// ... and of B (ours: 0.5): at 300 kbps a whole step would overshoot what the sample says.
-    pub step_of_estimate: f64,
     /// One frame changes B by at most this share of it ([R]: 0.25).
     pub most_change: f64,
     /// r: the weight of the growing term ([I]: 0.25).
     pub reward: f64,
     /// I, where it is known; `None` measures it by the frames' first packets.
     pub frame_interval: Option<Span>,
-    /// Delta_min is the least delay of this many smoothed round trips ([I]: 2), ...
+    /// Delta_min is the least delay of this many smoothed round trips ([I]: 2) ...
     pub delay_srtts: f64,
-    /// ... of at least this many frame intervals (ours: 2): on a path of 5 ms two round trips hold no frame's beginning, and what
-    /// the frame itself queues would count as the path's delay ...
-    pub delay_frames: f64,
     /// ... and of so long before a round trip is known ([I]: 1 s).
     pub delay_before: Span,
     /// B_0 ([I]: 1 Mbps; less where the application's maximum is).
@@ -42,7 +38,8 @@ pub struct Config {
     pub scales_down: bool,
     /// A frame scaled up by more than this says nothing ([R]: 10).
     pub most_scaled: f64,
-    /// A smaller frame says nothing. [R] has 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches; none here.
+    /// A smaller frame says nothing. [R] has 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches; none
+    /// here.
     pub least_size: Bytes,
     /// A frame of which a smaller share of packets arrived says nothing ([R]: 0.9).
     pub least_arrived: f64,
@@ -60,8 +57,8 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Counted {
-    /// All but those of one packet, the one with the least delay, of which its own transmission is a part. Ours: counted whole, a
-    /// frame of four packets shows four thirds of the path, and 0.9 of that is more than the path has.
+    /// All but those of one packet, the one with the least delay, of which its own transmission is a part. Ours:
+    /// counted whole, a frame of four packets shows four thirds of the path, and 0.9 of that is more than the path has.
     #[default]
     LessOnePacket,
     /// All of them: the letter.
@@ -72,8 +69,8 @@ pub enum Counted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum LonePackets {
-    /// Its own delay above the least of ten seconds, if it is two thirds of its budget or more. Ours: else a B whose frames are
-    /// single packets (720 kbps at 60 frames a second) stays what it is for good.
+    /// Its own delay above the least of ten seconds, if it is two thirds of its budget or more. Ours: else a B whose
+    /// frames are single packets (720 kbps at 60 frames a second) stays what it is for good.
     #[default]
     ByDelay,
     /// Nothing ([R]).
@@ -87,12 +84,10 @@ impl Default for Config {
             target_gain: 0.9,
             step: Rate::from_kbps(320),
             step_of_max: 0.08,
-            step_of_estimate: 0.5,
             most_change: 0.25,
             reward: 0.25,
             frame_interval: None,
             delay_srtts: 2.0,
-            delay_frames: 2.0,
             delay_before: Span::from_secs(1),
             initial: Rate::from_kbps(1000),
             min: Rate::from_kbps(50),
@@ -109,20 +104,10 @@ impl Default for Config {
     }
 }
 
-/// A bound that nothing reaches.
-const NEVER: f64 = 1e6;
-
 impl Config {
     /// The specification to the letter: without what is ours.
     pub fn literal() -> Config {
-        Config {
-            step_of_estimate: NEVER,
-            delay_frames: 0.0,
-            counted: Counted::Whole,
-            least_size: MSS * 3,
-            lone_packets: LonePackets::Nothing,
-            ..Config::default()
-        }
+        Config { counted: Counted::Whole, least_size: MSS * 3, lone_packets: LonePackets::Nothing, ..Config::default() }
     }
 
     /// The controller before its first frame.
@@ -134,12 +119,11 @@ impl Config {
             ("sqp.pacing_gain", self.pacing_gain, 1.0),
             ("sqp.target_gain", self.target_gain, 0.0),
             ("sqp.step_of_max", self.step_of_max, 0.0),
-            ("sqp.step_of_estimate", self.step_of_estimate, 0.0),
             ("sqp.reward", self.reward, 0.0),
             ("sqp.delay_srtts", self.delay_srtts, 0.0),
             ("sqp.most_scaled", self.most_scaled, 1.0),
         ] {
-            if !(value > 0.0 && value >= least) || value > NEVER {
+            if !(value > 0.0 && value >= least) || value > 1e6 {
                 return Err(ConfigError::out_of_range(
                     name,
                     value,
@@ -155,9 +139,6 @@ impl Config {
             if !(value > 0.0 && value <= 1.0) {
                 return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1, such as 0.7"));
             }
-        }
-        if !(self.delay_frames >= 0.0 && self.delay_frames <= 1000.0) {
-            return Err(ConfigError::out_of_range("sqp.delay_frames", self.delay_frames, "0 to 1000, such as 2"));
         }
         if self.min == Rate::ZERO || self.initial < self.min || self.step == Rate::ZERO {
             let value = alloc::format!("step {}, min {}, initial {}", self.step, self.min, self.initial);

@@ -1,8 +1,8 @@
 //! SQP (Ray, Smith, Wei, Chu, Seshan, arXiv 2207.11857; sqp.md): each frame is a train that samples the bandwidth.
 //!
-//! A frame leaves at twice the rate it was made for. How long it took to arrive beyond the least delay of the last two round trips,
-//! stretched to the size it might have had, is a sample; the encoder's rate moves towards nine tenths of it, down faster than up.
-//! There is no window: congestion is answered by smaller frames.
+//! A frame leaves at twice the rate it was made for. How long it took to arrive beyond the least delay of the last two
+//! round trips, stretched to the size it might have had, is a sample; the encoder's rate moves towards nine tenths of
+//! it, down faster than up. There is no window: congestion is answered by smaller frames.
 
 mod config;
 mod sample;
@@ -53,10 +53,9 @@ impl Sqp {
         self.bandwidth
     }
 
-    /// delta, as far as the application's maximum and B let it go.
+    /// delta, as far as the application's maximum lets it go.
     fn step(&self) -> f64 {
-        let Config { step, step_of_max, step_of_estimate, .. } = self.config;
-        step.as_bps_f64().min(step_of_max * self.max.as_bps_f64()).min(step_of_estimate * self.bandwidth.as_bps_f64())
+        self.config.step.as_bps_f64().min(self.config.step_of_max * self.max.as_bps_f64())
     }
 
     fn bounded(&self, rate: Rate) -> Rate {
@@ -85,17 +84,13 @@ impl Sqp {
             self.decisions.push(Decision { at: now, what, why, from, to: self.bandwidth });
         }
     }
-
-    fn delay_window(&self, srtt: Option<Span>) -> Span {
-        let Config { delay_srtts, delay_frames, delay_before, .. } = self.config;
-        srtt.map_or(delay_before, |srtt| srtt.scale(delay_srtts).max(self.trains.interval().scale(delay_frames)))
-    }
 }
 
 impl Controller for Sqp {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.silence.on_feedback(feedback);
-        self.delays.on_feedback(feedback, self.delay_window(feedback.srtt));
+        let window = feedback.srtt.map_or(self.config.delay_before, |srtt| srtt.scale(self.config.delay_srtts));
+        self.delays.on_feedback(feedback, window);
         self.trains.on_feedback(feedback);
         while let Some(train) = self.trains.take_decided() {
             self.on_train(feedback.now, &train);

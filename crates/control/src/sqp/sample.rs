@@ -7,7 +7,8 @@ use crate::estimate::WindowedMin;
 use crate::feedback::Feedback;
 use crate::trains::Train;
 
-/// Against which a frame of one packet is judged: two clocks drift apart by no more than a millisecond in that time (100 ppm).
+/// Against which a frame of one packet is judged: two clocks drift apart by no more than a millisecond in that time
+/// (100 ppm).
 const LONG: Span = Span::from_secs(10);
 /// A frame of one packet is full if it is at least this share of its budget.
 const FULL: f64 = 1.0 / 1.5;

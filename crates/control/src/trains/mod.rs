@@ -1,7 +1,7 @@
 //! Frames as trains of packets: when each left, when it came, what of it was lost.
 //!
-//! What the controllers that are coupled to frames have in common ([`crate::sqp`], [`crate::pudica`]). Where the sender does not
-//! say which packets make a frame, those that leave within one frame interval are taken for one.
+//! What the controllers that are coupled to frames have in common ([`crate::sqp`], [`crate::pudica`]). Where the sender
+//! does not say which packets make a frame, those that leave within one frame interval are taken for one.
 
 mod interval;
 mod silence;

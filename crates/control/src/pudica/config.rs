@@ -4,74 +4,74 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::Pudica;
 
-/// The parameters. What pudica.md marks [I1], [I2] (public reimplementations) and [R] (our reading) is named so; "ours"
+/// The parameters. What pudica.md marks I1, I2 (public reimplementations) and R (our reading) is named so; "ours"
 /// is neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// L, where it is known. `None` takes the time to the next frame or, before that has left, the usual one ([R]).
+    /// L, where it is known. `None` takes the time to the next frame or, before that has left, the usual one (R).
     pub frame_interval: Option<Span>,
-    /// gamma_p: a frame leaves at gamma_p / R times B ([I1], [I2]: 1.25) ...
+    /// gamma_p: a frame leaves at gamma_p / R times B (I1, I2: 1.25) ...
     pub pacing_gain: f64,
-    /// ... and at no more than so many times ([I2]: 10), nor less than gamma_p ([R]).
+    /// ... and at no more than so many times (I2: 10), nor less than gamma_p (R).
     pub most_pacing: f64,
-    /// alpha: up to this smoothed utilisation the rate is multiplied, above it drifts ([I1], [I2]: 0.85).
+    /// alpha: up to this smoothed utilisation the rate is multiplied, above it drifts (I1, I2: 0.85).
     pub threshold: f64,
-    /// gamma_MI ([I1], [I2]: 0.3).
+    /// gamma_MI (I1, I2: 0.3).
     pub multiplicative: f64,
-    /// One multiplication is by at most this ([R]: 1.5).
+    /// One multiplication is by at most this (R: 1.5).
     pub most_multiplied: f64,
-    /// gamma_MD ([I1], [I2]: 0.05).
+    /// gamma_MD (I1, I2: 0.05).
     pub drift: f64,
-    /// One drift changes B by at most this share of it ([R]: 0.05; [I1] has 1 Mbps down, [I2] 0.1 both ways).
+    /// One drift changes B by at most this share of it (R: 0.05; I1 has 1 Mbps down, I2 0.1 both ways).
     pub most_drift: f64,
-    /// tau, in seconds, grows up to this and then begins anew ([I1]: 5 s).
+    /// tau, in seconds, grows up to this and then begins anew (I1: 5 s).
     pub period: Span,
-    /// zeta: how much smaller the next frame is after one with R > 1 ([I1], [I2]: 0.15).
+    /// zeta: how much smaller the next frame is after one with R > 1 (I1, I2: 0.15).
     pub fallback: f64,
-    /// So many frames with R > 1 in a row begin a drain ([I1], [I2]: 3).
+    /// So many frames with R > 1 in a row begin a drain (I1, I2: 3).
     pub drain_frames: u32,
-    /// What is under way is to be drained in this time ([I1], [I2]: 200 ms).
+    /// What is under way is to be drained in this time (I1, I2: 200 ms).
     pub drain_horizon: Span,
     /// What of what is under way that is.
     pub drained: Drained,
     /// When the rate of a drain is set.
     pub drain_rate: DrainRate,
-    /// A frame of which something is missing after so many intervals is late ([I1]: 2), ...
+    /// A frame of which something is missing after so many intervals is late (I1: 2), ...
     pub late_intervals: f64,
-    /// ... beyond a smoothed round trip, which brings news of it (ours; [I1] lives on paths shorter than a frame's
+    /// ... beyond a smoothed round trip, which brings news of it (ours; I1 lives on paths shorter than a frame's
     /// interval).
     pub late_after_round_trip: bool,
-    /// What counts towards the smoothed utilisation ([I1], [I2]: 200 ms).
+    /// What counts towards the smoothed utilisation (I1, I2: 200 ms).
     pub history: Span,
     /// Which rate a frame's utilisation belongs to.
     pub rate_of_frame: RateOfFrame,
     /// A frame below its rate stands for one of the whole by at most this factor (ours: 10).
     pub most_rectified: f64,
-    /// D_min is the least delay of so long ([I2]: 10 s).
+    /// D_min is the least delay of so long (I2: 10 s).
     pub delay_window: Span,
-    /// N: probes in the idle part of a frame's interval ([I2]: 4); 0 for none.
+    /// N: probes in the idle part of a frame's interval (I2: 4); 0 for none.
     pub probes: u32,
     /// Their size, for the rate of filler that is asked for.
     pub probe_size: Bytes,
     /// They may take at most this share of B (ours: 0.02): four to a frame are nothing at the paper's 40 Mbps, but are
     /// at 1.
     pub probe_share: f64,
-    /// A frame of which more is lost ([R]: 0.2) ...
+    /// A frame of which more is lost (R: 0.2) ...
     pub most_lost: f64,
-    /// ... counts as one of this utilisation ([R]: 1.5).
+    /// ... counts as one of this utilisation (R: 1.5).
     pub lost_utilization: f64,
-    /// B before the first frame ([R]: 0.2 to 1 Mbps).
+    /// B before the first frame (R: 0.2 to 1 Mbps).
     pub initial: Rate,
     /// B_min.
     pub min: Rate,
     /// B_max until the application says what its own is (paper: 50 Mbps). The drift's balance is near half of it.
     pub max: Rate,
-    /// Without news for so long, and then each time again ([R]: 200 ms) ...
+    /// Without news for so long, and then each time again (R: 200 ms) ...
     pub silence: Span,
-    /// ... or for so many smoothed round trips ([R]: 3) ...
+    /// ... or for so many smoothed round trips (R: 3) ...
     pub silence_srtts: i64,
-    /// ... B falls to this share of itself ([R]: 0.7).
+    /// ... B falls to this share of itself (R: 0.7).
     pub silence_factor: f64,
 }
 
@@ -83,7 +83,7 @@ pub enum Drained {
     /// as the horizon, a full path without any queue would stop the sender.
     #[default]
     Queue,
-    /// All of it ([I1], [I2]).
+    /// All of it (I1, I2).
     Flight,
 }
 
@@ -91,13 +91,13 @@ pub enum Drained {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum DrainRate {
-    /// As it begins ([I1]), and anew when a frame sent a horizon later still finds the queue: else a second drop of the
+    /// As it begins (I1), and anew when a frame sent a horizon later still finds the queue: else a second drop of the
     /// capacity, or one that the first measure of the receive rate did not see, is never answered (ours).
     #[default]
     Anew,
-    /// As it begins ([I1], [R]).
+    /// As it begins (I1, R).
     Once,
-    /// With each frame ([I2]).
+    /// With each frame (I2).
     EachFrame,
 }
 
@@ -105,7 +105,7 @@ pub enum DrainRate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RateOfFrame {
-    /// B_k is what the frame was, 8 F / L ([R]).
+    /// B_k is what the frame was, 8 F / L (R).
     #[default]
     Actual,
     /// B_k is what the encoder was told: volatile where it makes less, as Camel's authors found.

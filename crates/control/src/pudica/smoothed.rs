@@ -4,11 +4,11 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Rate, Span, Time};
 
-/// Utilisation counts with R + 1 as weight, up to this ([I1], [I2]).
+/// Utilisation counts with R + 1 as weight, up to this (I1, I2).
 const MOST_UTILIZATION_WEIGHT: f64 = 2.0;
-/// A frame's rate counts with this many Mbps more, up to the other ([I1], [I2]).
+/// A frame's rate counts with this many Mbps more, up to the other (I1, I2).
 const RATE_WEIGHT: (f64, f64) = (10.0, 50.0);
-/// The k-th oldest counts with k more than this ([I1], [I2]).
+/// The k-th oldest counts with k more than this (I1, I2).
 const PLACE_WEIGHT: f64 = 20.0;
 
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@
 mod config;
 mod sample;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{Rate, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;

@@ -1,5 +1,5 @@
 use super::*;
-use thalweg_units::{Bytes, ConfigError};
+use thalweg_units::{Bytes, ConfigError, Span};
 
 const INTERVAL: Span = Span::from_nanos(16_666_667);
 

@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, pudica, rocc, salsify, sqp};
+use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub enum Kind {
     Window,
     /// Grows by 8 % a second, or by half a packet a response time once it knows the capacity (gcc.md section 5).
     Gcc,
-    /// Limits frames, which these tests do not make, instead of packets.
+    /// Limits frames, which the torture does not make, instead of packets (`tests/trains.rs` does for SQP and Pudica).
     Frames,
     /// Does not look at the network.
     Blind,
@@ -30,14 +30,10 @@ pub const ALL: &[Subject] = &[
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
-    Subject { name: "sqp", build: || Box::new(sqp::Config::default().build().unwrap()), kind: Kind::Frames },
-    Subject { name: "sqp-literal", build: || Box::new(sqp::Config::literal().build().unwrap()), kind: Kind::Frames },
-    Subject { name: "pudica", build: || Box::new(pudica::Config::default().build().unwrap()), kind: Kind::Frames },
-    Subject {
-        name: "pudica-literal",
-        build: || Box::new(pudica::Config::literal().build().unwrap()),
-        kind: Kind::Frames,
-    },
+    Subject { name: "sqp", build: sqp, kind: Kind::Frames },
+    Subject { name: "sqp-literal", build: sqp_literal, kind: Kind::Frames },
+    Subject { name: "pudica", build: pudica, kind: Kind::Frames },
+    Subject { name: "pudica-literal", build: pudica_literal, kind: Kind::Frames },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];
@@ -54,4 +50,20 @@ fn gcc_of_2021() -> Box<dyn Controller> {
         ..gcc::Config::default()
     };
     Box::new(config.build().unwrap())
+}
+
+fn sqp() -> Box<dyn Controller> {
+    Box::new(thalweg_control::sqp::Config::default().build().unwrap())
+}
+
+fn sqp_literal() -> Box<dyn Controller> {
+    Box::new(thalweg_control::sqp::Config::literal().build().unwrap())
+}
+
+fn pudica() -> Box<dyn Controller> {
+    Box::new(thalweg_control::pudica::Config::default().build().unwrap())
+}
+
+fn pudica_literal() -> Box<dyn Controller> {
+    Box::new(thalweg_control::pudica::Config::literal().build().unwrap())
 }

@@ -4,26 +4,26 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::Pudica;
 
-/// The parameters. What pudica.md marks I1, I2 (public reimplementations) and R (our reading) is named so; "ours"
-/// is neither.
+/// The parameters. I1 and I2 are the public reimplementations that pudica.md names so, "reading" is its choice (R), "ours"
+/// neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// L, where it is known. `None` takes the time to the next frame or, before that has left, the usual one (R).
+    /// L, where it is known. `None` takes the time to the next frame or, before that has left, the usual one (reading).
     pub frame_interval: Option<Span>,
     /// gamma_p: a frame leaves at gamma_p / R times B (I1, I2: 1.25) ...
     pub pacing_gain: f64,
-    /// ... and at no more than so many times (I2: 10), nor less than gamma_p (R).
+    /// ... and at no more than so many times (I2: 10), nor less than gamma_p (reading).
     pub most_pacing: f64,
     /// alpha: up to this smoothed utilisation the rate is multiplied, above it drifts (I1, I2: 0.85).
     pub threshold: f64,
     /// gamma_MI (I1, I2: 0.3).
     pub multiplicative: f64,
-    /// One multiplication is by at most this (R: 1.5).
+    /// One multiplication is by at most this (reading: 1.5).
     pub most_multiplied: f64,
     /// gamma_MD (I1, I2: 0.05).
     pub drift: f64,
-    /// One drift changes B by at most this share of it (R: 0.05; I1 has 1 Mbps down, I2 0.1 both ways).
+    /// One drift changes B by at most this share of it (reading: 0.05; I1 has 1 Mbps down, I2 0.1 both ways).
     pub most_drift: f64,
     /// tau, in seconds, grows up to this and then begins anew (I1: 5 s).
     pub period: Span,
@@ -57,21 +57,21 @@ pub struct Config {
     /// They may take at most this share of B (ours: 0.02): four to a frame are nothing at the paper's 40 Mbps, but are
     /// at 1.
     pub probe_share: f64,
-    /// A frame of which more is lost (R: 0.2) ...
+    /// A frame of which more is lost (reading: 0.2) ...
     pub most_lost: f64,
-    /// ... counts as one of this utilisation (R: 1.5).
+    /// ... counts as one of this utilisation (reading: 1.5).
     pub lost_utilization: f64,
-    /// B before the first frame (R: 0.2 to 1 Mbps).
+    /// B before the first frame (reading: 0.2 to 1 Mbps).
     pub initial: Rate,
     /// B_min.
     pub min: Rate,
     /// B_max until the application says what its own is (paper: 50 Mbps). The drift's balance is near half of it.
     pub max: Rate,
-    /// Without news for so long, and then each time again (R: 200 ms) ...
+    /// Without news for so long, and then each time again (reading: 200 ms) ...
     pub silence: Span,
-    /// ... or for so many smoothed round trips (R: 3) ...
+    /// ... or for so many smoothed round trips (reading: 3) ...
     pub silence_srtts: i64,
-    /// ... B falls to this share of itself (R: 0.7).
+    /// ... B falls to this share of itself (reading: 0.7).
     pub silence_factor: f64,
 }
 
@@ -95,7 +95,7 @@ pub enum DrainRate {
     /// capacity, or one that the first measure of the receive rate did not see, is never answered (ours).
     #[default]
     Anew,
-    /// As it begins (I1, R).
+    /// As it begins (I1, reading).
     Once,
     /// With each frame (I2).
     EachFrame,
@@ -105,7 +105,7 @@ pub enum DrainRate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RateOfFrame {
-    /// B_k is what the frame was, 8 F / L (R).
+    /// B_k is what the frame was, 8 F / L (reading).
     #[default]
     Actual,
     /// B_k is what the encoder was told: volatile where it makes less, as Camel's authors found.

@@ -5,51 +5,50 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 use super::Sqp;
 use crate::packet::MSS;
 
-/// The parameters. What sqp.md marks I (a public reimplementation) and R (our reading) is named so; "ours" is
-/// neither.
+/// The parameters. "Fork" is the public reimplementation that sqp.md marks I, "reading" its choice (R), "ours" neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// m: a frame leaves at m B (I: 2).
+    /// m: a frame leaves at m B (fork: 2).
     pub pacing_gain: f64,
-    /// T: the share of a sample that is aimed at (I: 0.9).
+    /// T: the share of a sample that is aimed at (fork: 0.9).
     pub target_gain: f64,
-    /// delta: the step a frame (I: 320 kbps) ...
+    /// delta: the step a frame (fork: 320 kbps) ...
     pub step: Rate,
-    /// ... but at most this share of the application's maximum (R: 0.08).
+    /// ... but at most this share of the application's maximum (reading: 0.08).
     pub step_of_max: f64,
-    /// One frame changes B by at most this share of it (R: 0.25).
+    /// One frame changes B by at most this share of it (reading: 0.25).
     pub most_change: f64,
-    /// r: the weight of the growing term (I: 0.25).
+    /// r: the weight of the growing term (fork: 0.25).
     pub reward: f64,
-    /// I, where it is known; `None` measures it by the frames' first packets.
+    /// The interval I between frames, where it is known; `None` measures it by the frames' first packets.
     pub frame_interval: Option<Span>,
-    /// Delta_min is the least delay of this many smoothed round trips (I: 2) ...
+    /// Delta_min is the least delay of this many smoothed round trips (fork: 2) ...
     pub delay_srtts: f64,
-    /// ... and of so long before a round trip is known (I: 1 s).
+    /// ... and of so long before a round trip is known (fork: 1 s).
     pub delay_before: Span,
-    /// B_0 (I: 1 Mbps; less where the application's maximum is).
+    /// B_0 (fork: 1 Mbps; less where the application's maximum is).
     pub initial: Rate,
-    /// B_min (R: 50 kbps). B_max is the application's.
+    /// B_min (reading: 50 kbps). B_max is the application's.
     pub min: Rate,
     /// What of a frame's bytes its delays show.
     pub counted: Counted,
-    /// Whether a frame above its budget is scaled down (g < 1), as I does.
+    /// Whether a frame above its budget is scaled down (g < 1), as the fork does.
     pub scales_down: bool,
-    /// A frame scaled up by more than this says nothing (R: 10).
+    /// A frame scaled up by more than this says nothing (reading: 10).
     pub most_scaled: f64,
-    /// A smaller frame says nothing. R has 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches; none
+    /// A smaller frame says nothing. The reading is 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches; none
     /// here.
     pub least_size: Bytes,
-    /// A frame of which a smaller share of packets arrived says nothing (R: 0.9).
+    /// A frame of which a smaller share of packets arrived says nothing (reading: 0.9).
     pub least_arrived: f64,
     /// What a frame of one packet says.
     pub lone_packets: LonePackets,
-    /// Without news for so long, and then each time again (R: 500 ms) ...
+    /// Without news for so long, and then each time again (reading: 500 ms) ...
     pub silence: Span,
-    /// ... or for so many smoothed round trips (R: 3) ...
+    /// ... or for so many smoothed round trips (reading: 3) ...
     pub silence_srtts: i64,
-    /// ... B falls to this share of itself (R: 0.7).
+    /// ... B falls to this share of itself (reading: 0.7).
     pub silence_factor: f64,
 }
 
@@ -73,7 +72,7 @@ pub enum LonePackets {
     /// frames are single packets (720 kbps at 60 frames a second) stays what it is for good.
     #[default]
     ByDelay,
-    /// Nothing (R).
+    /// Nothing (reading).
     Nothing,
 }
 

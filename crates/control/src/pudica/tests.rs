@@ -104,6 +104,19 @@ fn a_nearly_full_path_lets_the_rate_drift() {
 }
 
 #[test]
+fn tau_begins_anew_when_the_path_is_overfull_when_a_drain_ends_and_after_five_seconds() {
+    let mut pudica = pudica();
+    let seconds = |pudica: &mut Pudica, ms: f64| pudica.tau(at(ms)).as_secs_f64();
+    assert_eq!([1000.0, 5000.0, 5001.0, 6001.0].map(|ms| seconds(&mut pudica, ms)), [1.0, 5.0, 0.0, 1.0]);
+    // Heard of at 1030 ms, R = 1.2.
+    hear(&mut pudica, &[30.0]);
+    assert_eq!(seconds(&mut pudica, 2030.0), 1.0);
+    pudica.draining = Some(at(1030.0));
+    pudica.control(at(3000.0), at(2900.0), Utilization { ratio: 0.5, by_delay: true }, Bytes::ZERO);
+    assert_eq!(seconds(&mut pudica, 3500.0), 0.5);
+}
+
+#[test]
 fn one_full_frame_makes_the_next_one_smaller_and_leaves_the_rate() {
     let mut pudica = pudica();
     hear(&mut pudica, &[30.0]);

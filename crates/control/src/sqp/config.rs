@@ -37,8 +37,8 @@ pub struct Config {
     pub scales_down: bool,
     /// A frame scaled up by more than this says nothing (reading: 10).
     pub most_scaled: f64,
-    /// A smaller frame says nothing. The reading is 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches; none
-    /// here.
+    /// A smaller frame says nothing. The reading is 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches;
+    /// none here.
     pub least_size: Bytes,
     /// A frame of which a smaller share of packets arrived says nothing (reading: 0.9).
     pub least_arrived: f64,

@@ -200,6 +200,21 @@ fn a_late_frame_makes_the_next_one_smaller_before_anything_is_heard_of_it() {
 }
 
 #[test]
+fn silence_lowers_the_rate_and_what_it_takes_for_lost_is_no_sign_of_a_full_path() {
+    let mut pudica = pudica();
+    let mut sender = crate::trains::tests::Sender::new();
+    for frame in 0..5 {
+        pudica.on_sent(&sender.packet(Some((frame, true)), at(frame as f64 * 16.667), 1000));
+    }
+    pudica.on_timeout(at(200.0));
+    assert_eq!(pudica.rate, mbps(7.0));
+    let feedback = sender.history.on_timeout(at(3000.0)).unwrap();
+    pudica.on_feedback(&feedback);
+    assert_eq!((pudica.rate, pudica.ratio, pudica.draining), (mbps(7.0), None, None));
+    assert_eq!(pudica.next_timeout(), Time::NEVER);
+}
+
+#[test]
 fn probes_cost_two_percent_at_most() {
     let mut pudica = pudica();
     assert!((pudica.allowance().padding.as_kbps_f64() - 153.6).abs() < 0.1, "four of 80 B in 16.7 ms");

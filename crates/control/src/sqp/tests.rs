@@ -115,6 +115,18 @@ fn one_frame_moves_the_rate_by_a_quarter_at_most() {
 }
 
 #[test]
+fn half_a_second_of_silence_takes_three_tenths_of_the_rate() {
+    let mut sqp = sqp(mbps(2.0));
+    sqp.on_sent(&crate::trains::tests::Sender::new().packet(Some((0, true)), Time::ZERO, 1000));
+    assert_eq!(sqp.next_timeout(), Time::from_millis(500));
+    for expected in [1.4, 0.98] {
+        let due = sqp.next_timeout();
+        sqp.on_timeout(due);
+        assert_eq!(sqp.bandwidth, mbps(expected));
+    }
+}
+
+#[test]
 fn the_step_follows_the_applications_maximum() {
     let mut sqp = sqp(mbps(2.0));
     assert_eq!(sqp.step(), 320_000.0);

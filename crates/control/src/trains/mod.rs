@@ -166,6 +166,7 @@ pub(crate) mod tests {
         }
         trains.on_feedback(&sender.report(ms(40), &[(1, ms(20)), (2, ms(21)), (3, ms(22))]));
         trains.on_feedback(&sender.report(ms(41), &[(0, ms(24))]));
+        assert!(trains.take_decided().is_none(), "the last is still under way");
         trains.on_feedback(&sender.report(ms(42), &[(4, ms(23))]));
         let train = trains.take_decided().unwrap();
         assert_eq!((train.arrived, train.last_arrival), (5, Some(ms(24))));

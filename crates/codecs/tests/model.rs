@@ -10,7 +10,7 @@ use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
 };
 use thalweg_codecs::{Candidate, Codec, EncodeError, Encoder, Image};
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_sender::frames::{Basis, EncodePlan, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 fn run(config: &Config, schedule: &Schedule, source: Size, seed: u64) -> Vec<Frame> {
@@ -205,6 +205,42 @@ fn a_functional_model_offers_a_candidate_for_each_target_and_goes_on_from_the_ch
     let two = plan(vec![Target::Quantizer(80), Target::Quantizer(30)]);
     let message = conventional.offer(Image::blank(Size::HD), &two).unwrap_err().to_string();
     assert!(message.contains("one target"), "{message}");
+}
+
+#[test]
+fn a_functional_models_states_are_kept_forgotten_and_never_the_same_twice() {
+    let mut encoder = Config { functional: true, ..Config::default() }.build(Size::HD, Seed::new(3)).unwrap();
+    let step = |encoder: &mut ModelEncoder, basis, keep, keyframe| {
+        let plan = plan(vec![Target::Quantizer(40), Target::Quantizer(80)]);
+        let made = encoder.offer(Image::blank(Size::HD), &EncodePlan { basis, keep, keyframe, ..plan })?;
+        encoder.commit(Some(1))?;
+        let transitions: Vec<Transition> = made.iter().map(|made| made.frame.transition.unwrap()).collect();
+        assert_eq!(transitions[0].source, transitions[1].source, "candidates lead from one state");
+        assert_ne!(transitions[0].target, transitions[1].target, "to one each");
+        Ok::<Transition, EncodeError>(transitions[1])
+    };
+    let steps: Vec<Transition> =
+        (0..50).map(|i| step(&mut encoder, Basis::Latest, (i % 2 == 0).then_some(i), false).unwrap()).collect();
+    assert!(steps.windows(2).all(|pair| pair[1].source == pair[0].target));
+    let targets: std::collections::BTreeSet<_> = steps.iter().map(|step| step.target).collect();
+    assert_eq!(targets.len(), 50);
+    // From the same state twice, to two different ones.
+    let again = [(); 2].map(|()| step(&mut encoder, Basis::After(4), None, false).unwrap());
+    assert!(again.iter().all(|step| step.source == steps[4].target && !targets.contains(&step.target)));
+    assert_ne!(again[0].target, again[1].target);
+    // A keyframe leads from where a stream begins.
+    assert_eq!(step(&mut encoder, Basis::Latest, Some(60), true).unwrap().source, steps[0].source);
+    encoder.forget(4);
+    for never in [3, 4, 61] {
+        let message = step(&mut encoder, Basis::After(never), None, false).unwrap_err().to_string();
+        assert!(message.contains(&never.to_string()) && message.contains("kept and not forgotten"), "{message}");
+    }
+    assert!(step(&mut encoder, Basis::After(60), None, false).is_ok());
+    // What is not sent is not kept.
+    let keeps = EncodePlan { keep: Some(70), ..plan(vec![Target::Quantizer(40)]) };
+    offer(&mut encoder, &keeps);
+    encoder.commit(None).unwrap();
+    assert!(step(&mut encoder, Basis::After(70), None, false).is_err());
 }
 
 #[test]

@@ -32,6 +32,12 @@ pub trait Controller: Send {
         let _ = (now, demand);
     }
 
+    /// A frame joins those that wait to leave: for controllers that aim the encoder by how well the queue empties
+    /// (SCReAM, NADA).
+    fn on_frame_queued(&mut self, now: Time, frame: FrameQueued) {
+        let _ = (now, frame);
+    }
+
     /// The time asked for by [`Controller::next_timeout`] has come.
     fn on_timeout(&mut self, now: Time) {
         let _ = now;
@@ -114,6 +120,19 @@ pub struct Demand {
     pub min: Rate,
     /// Never more than this: the encoder's maximum.
     pub max: Rate,
+}
+
+/// A frame as it joins the sender's queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameQueued {
+    /// Its size on the wire.
+    pub size: Bytes,
+    /// The time between two frames of the source.
+    pub interval: Span,
+    /// What waits ahead of it, on the wire.
+    pub ahead: Bytes,
+    /// How long the oldest of that has waited; zero where nothing does.
+    pub age: Span,
 }
 
 /// One decision of a controller with its reason, for people and for `thalweg explain`.

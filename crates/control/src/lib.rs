@@ -19,16 +19,19 @@ pub mod estimate;
 pub mod feedback;
 pub mod packet;
 
+pub mod bbr;
 pub mod copa;
 pub mod fixed;
 pub mod gcc;
+pub mod nada;
 pub mod pudica;
 pub mod rocc;
 pub mod salsify;
+pub mod scream;
 pub mod sqp;
 mod trains;
 
-pub use controller::{Allowance, Controller, Decision, Demand, Probe};
+pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

@@ -222,9 +222,7 @@ impl Streams {
             stream.first += 1;
         }
     }
-}
 
-impl Streams {
     /// A packet of this frame went out.
     pub fn on_frame(&mut self, frame: u64) {
         self.newest_frame = self.newest_frame.max(Some(frame));

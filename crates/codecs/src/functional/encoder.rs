@@ -174,7 +174,7 @@ impl Encoder for FunctionalEncoder {
                 self.kept.insert(frame, self.state.clone());
             }
         }
-        self.guesser.commit(choice.is_some());
+        self.guesser.commit(choice.map(|_| size));
         if let Some((rate, interval)) = pays {
             self.account.on_picture(size, rate, interval, self.settings.rate_window);
         }

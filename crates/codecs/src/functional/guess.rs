@@ -13,19 +13,26 @@ use crate::seam::EncodeError;
 /// What the first guess begins at.
 const FIRST_QUANTIZER: u8 = 40;
 
+/// How much the newest frame counts in that ratio.
+const RATIO_GAIN: f64 = 0.2;
+
 /// Codes the stream a second time at a fraction of its size, to see what quantiser its frames would take.
 #[derive(Debug)]
 pub(super) struct Guesser {
     /// Of the small stream.
     state: State,
     quantizer: u8,
+    /// How large frames were for what their small ones took, by pixels: small pictures have more detail in a pixel.
+    ratio: f64,
+    /// What the guessed frame would have taken at a ratio of one.
+    expected: f64,
     /// The state if the frame in question is sent.
     next: Option<State>,
 }
 
 impl Default for Guesser {
     fn default() -> Guesser {
-        Guesser { state: State::new(), quantizer: FIRST_QUANTIZER, next: None }
+        Guesser { state: State::new(), quantizer: FIRST_QUANTIZER, ratio: 1.0, expected: 0.0, next: None }
     }
 }
 
@@ -48,7 +55,8 @@ impl Guesser {
         let plan = if keyframe { Plan::key(self.quantizer) } else { Plan::inter(self.quantizer) };
         let analysis = Analysis::new(&self.state, &small, &plan, settings).map_err(library)?;
         let share = small_size.pixels() as f64 / size.pixels() as f64;
-        let coded = analysis.encode_about(bytes.scale(share).get() as usize, 0);
+        let coded = analysis.encode_about(bytes.scale(share / self.ratio).get() as usize, 0);
+        self.expected = coded.frame.len() as f64 / share;
         self.quantizer = coded.quantizer;
         self.next = Some(coded.state);
         Ok(())
@@ -59,10 +67,12 @@ impl Guesser {
         self.quantizer
     }
 
-    /// The frame in question was sent, or was not.
-    pub(super) fn commit(&mut self, sent: bool) {
-        if let Some(next) = self.next.take().filter(|_| sent) {
+    /// The frame in question was sent with this size, or was not.
+    pub(super) fn commit(&mut self, sent: Option<Bytes>) {
+        if let (Some(next), Some(size)) = (self.next.take(), sent) {
             self.state = next;
+            let ratio = (size.as_f64() / self.expected.max(1.0)).clamp(0.25, 4.0);
+            self.ratio += RATIO_GAIN * (ratio - self.ratio);
         }
     }
 }

@@ -35,8 +35,8 @@ pub struct ModelEncoder {
     keep: Option<u64>,
     /// What stands for the receiver's states that may be asked for again, by frame.
     kept: BTreeMap<u64, StateHash>,
-    /// How many frames were made: no two lead to the same state.
-    made: u64,
+    /// How many pictures were committed, sent or not: no two frames that are sent lead to the same state.
+    committed: u64,
     no_bytes: Arc<[u8]>,
 }
 
@@ -82,7 +82,7 @@ impl ModelEncoder {
             offered: Vec::new(),
             keep: None,
             kept: BTreeMap::new(),
-            made: 0,
+            committed: 0,
             no_bytes: Arc::from([]),
         })
     }
@@ -239,8 +239,7 @@ impl Encoder for ModelEncoder {
             let Made { quantizer, quality, .. } = made;
             let size = Bytes::new(bytes as u64);
             let source = if keyframe { NOTHING } else { source };
-            self.made += 1;
-            next.hash = state_after(source, self.made);
+            next.hash = state_after(source, self.committed << 8 | candidates.len() as u64);
             let frame = EncodedFrame {
                 size,
                 keyframe,
@@ -268,6 +267,7 @@ impl Encoder for ModelEncoder {
             None => {}
         }
         self.offered.clear();
+        self.committed += 1;
         Ok(())
     }
 

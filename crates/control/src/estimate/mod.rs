@@ -1,16 +1,19 @@
 //! Filters that controllers share.
 //!
 //! * [`WindowedMin`], [`WindowedMax`]: the extreme of the last while, or of the last rounds;
+//! * [`BaseDelay`]: the delay of an empty path;
 //! * [`Ewma`]: an average that forgets with time and not with samples;
 //! * [`Line`], [`slope`]: a straight line through the points of a window;
 //! * [`DeliveryRate`]: how fast the path delivered what was under way.
 
+mod base_delay;
 mod delivery_rate;
 mod ewma;
 mod least_squares;
 mod line;
 mod windowed;
 
+pub use base_delay::BaseDelay;
 pub use delivery_rate::{DeliveryRate, RateSample};
 pub use ewma::Ewma;
 pub use least_squares::slope;

@@ -1,6 +1,6 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
-use thalweg_control::{Controller, copa, fixed, gcc, rocc, salsify};
+use thalweg_control::{Controller, bbr, copa, fixed, gcc, rocc, salsify};
 
 /// A controller and how to make one.
 #[derive(Clone, Copy)]
@@ -17,6 +17,10 @@ pub enum Kind {
     Window,
     /// Grows by 8 % a second, or by half a packet a response time once it knows the capacity (gcc.md section 5).
     Gcc,
+    /// Grows by a segment and, once congestion is long past, 2 % a round trip (scream.md): `tests/scream.rs` has its bounds.
+    Scream,
+    /// Keeps a queue by how far below its maximum it is (nada.md): `tests/nada.rs` has its bounds.
+    Nada,
     /// Limits frames, which the torture does not make, instead of packets (`tests/trains.rs` does for SQP and Pudica).
     Frames,
     /// Does not look at the network.
@@ -26,8 +30,13 @@ pub enum Kind {
 /// All of them.
 pub const ALL: &[Subject] = &[
     Subject { name: "fixed", build: || Box::new(fixed::Config::default().build().unwrap()), kind: Kind::Blind },
+    Subject { name: "bbr", build: || Box::new(bbr::Config::default().build().unwrap()), kind: Kind::Window },
+    Subject { name: "bbr-media", build: || Box::new(bbr::Config::for_media().build().unwrap()), kind: Kind::Window },
     Subject { name: "copa", build: || copa_alone(0.5), kind: Kind::Window },
     Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
+    Subject { name: "scream", build: || scream(thalweg_control::scream::Config::default()), kind: Kind::Scream },
+    Subject { name: "scream-all", build: scream_with_everything, kind: Kind::Scream },
+    Subject { name: "nada", build: nada, kind: Kind::Nada },
     Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
     Subject { name: "sqp", build: sqp, kind: Kind::Frames },
@@ -41,6 +50,22 @@ pub const ALL: &[Subject] = &[
 /// As this harness paces it: at twice window / RTT.
 fn copa_alone(delta: f64) -> Box<dyn Controller> {
     Box::new(copa::Config { delta, turning: copa::Turning::AtOnce, ..copa::Config::default() }.build().unwrap())
+}
+
+fn scream(config: thalweg_control::scream::Config) -> Box<dyn Controller> {
+    Box::new(config.build().unwrap())
+}
+
+/// Every rule that is off by default.
+fn scream_with_everything() -> Box<dyn Controller> {
+    use thalweg_control::scream::{Competing, Config, DelayConfig, Drain, L4s};
+    let (competing, drain) = (Some(Competing::default()), Some(Drain::default()));
+    let delay = DelayConfig { competing, drain, ..DelayConfig::default() };
+    scream(Config { delay, l4s: Some(L4s::default()), ..Config::default() })
+}
+
+fn nada() -> Box<dyn Controller> {
+    Box::new(thalweg_control::nada::Config::default().build().unwrap())
 }
 
 fn gcc_of_2021() -> Box<dyn Controller> {

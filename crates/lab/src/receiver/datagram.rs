@@ -10,8 +10,8 @@ use thalweg_wire::{overhead, rtcp};
 pub(super) const RECEIVER: u32 = 1;
 /// The media stream, whose packets can be asked for again.
 pub(super) const MEDIA: u32 = 2;
-/// RFC 8888 reports by RTP stream. Here all packets are of one stream, numbered in the order of sending; a sender with repeats and
-/// filler on a stream of their own (RFC 4588) would hear 8 bytes more in a report.
+/// RFC 8888 reports by RTP stream. Here all packets are of one stream, numbered in the order of sending; a sender with
+/// repeats and filler on a stream of their own (RFC 4588) would hear 8 bytes more in a report.
 pub(super) const EVERYTHING: u32 = 3;
 
 /// RTCP alone in a datagram, as bytes: reduced-size (RFC 5506), which browsers agree on.
@@ -28,8 +28,8 @@ pub(super) fn wire_size(datagram: &[u8]) -> Bytes {
     Bytes::new(datagram.len() as u64) + around
 }
 
-/// The sender's ear. It hears a datagram as it is sent, and places numbers by the newest packet that arrived: by the newest one
-/// sent, a path later, they would be placed alike, as long as fewer than 32768 packets are under way.
+/// The sender's ear. It hears a datagram as it is sent, and places numbers by the newest packet that arrived: by the
+/// newest one sent, a path later, they would be placed alike, as long as fewer than 32768 packets are under way.
 #[derive(Debug, Default)]
 pub(super) struct Ear {
     reader: Reader,

@@ -1,8 +1,8 @@
 //! A receiver that keeps its decoder's states (Salsify section 3.2; sprout_ewma_salsify.md A2).
 //!
-//! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a packet of a
-//! newer frame comes, an older one has had its chance. What the decoder is told to do is data ([`Moves`]); this follows hashes
-//! alone and so works the same for a model, which has no pictures.
+//! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a
+//! packet of a newer frame comes, an older one has had its chance. What the decoder is told to do is data ([`Moves`]);
+//! this follows hashes alone and so works the same for a model, which has no pictures.
 
 use std::collections::VecDeque;
 
@@ -16,6 +16,15 @@ use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
 
 use super::assembly::FrameInfo;
 use super::datagram::{MEDIA, RECEIVER};
+
+/// What a frame leads from and to.
+const LEAST_STATES: usize = 2;
+/// What a report of 1200 bytes has room for ([`DecoderState`]).
+const MOST_STATES: usize = 145;
+
+/// Of frames that never came the newest are named: more than are under way, and no more than memory bears where the
+/// first number heard is a large one.
+const MOST_ABANDONED: u64 = 4096;
 
 /// What a decoder is to do for a frame, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +76,9 @@ pub(super) struct KeptStates {
 
 impl KeptStates {
     pub(super) fn new(config: KeptAtReceiver) -> Result<KeptStates, ConfigError> {
+        if !(LEAST_STATES..=MOST_STATES).contains(&config.most_states) {
+            return Err(ConfigError::out_of_range("receiver.most_states", config.most_states, "2 to 145, such as 64"));
+        }
         Ok(KeptStates {
             config,
             next_frame: 0,
@@ -114,7 +126,7 @@ impl KeptStates {
         let mut ready = Vec::new();
         if fragment.frame > self.next_frame {
             ready.extend(self.give_up());
-            self.abandoned.extend(self.next_frame..fragment.frame);
+            self.abandoned.extend(self.next_frame.max(fragment.frame.saturating_sub(MOST_ABANDONED))..fragment.frame);
             self.current = StateHash::UNKNOWN;
             self.next_frame = fragment.frame;
         }
@@ -172,7 +184,9 @@ impl KeptStates {
         }
         // The sender codes from this state, so it will not go back behind it.
         moves.forget.extend(self.kept.drain(..position.unwrap_or(0)));
-        if self.kept.len() >= self.config.most_states.max(2) {
+        // A frame may lead to a state that is kept already, where nothing moves.
+        self.kept.retain(|kept| *kept != transition.target);
+        if self.kept.len() >= self.config.most_states {
             // Not the one just used: a sender that recovers names it again.
             moves.forget.extend(self.kept.remove(1));
         }
@@ -224,3 +238,6 @@ fn read_grace(grace: Span, fragment: Option<Fragment>) -> Span {
     debug_assert!(read.is_some(), "{element:?} can be written and read");
     read.map_or(Span::ZERO, |element| element.grace)
 }
+
+#[cfg(test)]
+mod tests;

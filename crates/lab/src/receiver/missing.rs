@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thalweg_units::{Span, Time};
 
-/// How often the packets asked for before are looked through (`NackPeriodicProcessor::kUpdateInterval`). The grid begins at time
-/// zero.
+/// How often the packets asked for before are looked through (`NackPeriodicProcessor::kUpdateInterval`). The grid
+/// begins at time zero.
 const INTERVAL: Span = Span::from_millis(20);
 /// A packet is asked for this often, then given up (`kMaxNackRetries`; 100 in libwebrtc since 2024).
 const TIMES: u32 = 10;
@@ -17,11 +17,11 @@ const MOST: u64 = 1_000;
 /// How long the receiver waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Config {
-    /// A packet is asked for again when this has passed. libwebrtc takes the round trip, but a receiver that sends no media
-    /// never learns it (RTCP XR, which would tell, is not agreed on by default) and stays with `kDefaultRtt`.
+    /// A packet is asked for again when this has passed. libwebrtc takes the round trip, but a receiver that sends no
+    /// media never learns it (RTCP XR, which would tell, is not agreed on by default) and stays with `kDefaultRtt`.
     pub(super) round_trip: Span,
-    /// How long a packet may be late before it is first asked for (field trial `WebRTC-SendNackDelayMs`, 0 to 20 ms). libwebrtc
-    /// can also wait for a number of later packets by a histogram of reordering, which nothing ever fills.
+    /// How long a packet may be late before it is first asked for (field trial `WebRTC-SendNackDelayMs`, 0 to 20 ms).
+    /// libwebrtc can also wait for a number of later packets by a histogram of reordering, which nothing ever fills.
     pub(super) delay: Span,
 }
 
@@ -55,8 +55,8 @@ impl MissingPackets {
         MissingPackets { config, newest: None, missing, recovered, next: Time::NEVER }
     }
 
-    /// A media packet came. Whether so much is missing that only a keyframe helps. What came before the first packet is unknown,
-    /// and never asked for.
+    /// A media packet came. Whether so much is missing that only a keyframe helps. What came before the first packet is
+    /// unknown, and never asked for.
     #[must_use]
     pub(super) fn on_media(&mut self, now: Time, sequence: u64) -> bool {
         let Some(newest) = self.newest else {

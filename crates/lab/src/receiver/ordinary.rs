@@ -1,5 +1,5 @@
-//! An ordinary receiver: it decodes what is whole and refers to what it has, asks for packets that are missing, and for a keyframe
-//! when nothing else helps.
+//! An ordinary receiver: it decodes what is whole and refers to what it has, asks for packets that are missing, and for
+//! a keyframe when nothing else helps.
 
 use thalweg_sender::{Content, Fragment, Packet};
 use thalweg_units::{Span, Time};

@@ -174,7 +174,14 @@ impl Flow {
             let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
             let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
             // A receiver that keeps states says at once which it is in.
+            let damaged = moves.as_ref().is_some_and(|moves| moves.target.is_none());
             let picture = moves.map(|moves| self.decode(now, info.frame, &moves, recorder)).transpose()?;
+            if damaged && matches!(picture, Some(None)) {
+                // Nothing to see, or a model, whose damage nobody can measure.
+                recorder.push(Record { at: now, flow: self.number, what: What::FrameAbandoned { frame: info.frame } });
+                self.frames.let_go(info.frame);
+                continue;
+            }
             self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info, picture });
         }
         while let Some(frame) = self.receiver.poll_abandoned() {

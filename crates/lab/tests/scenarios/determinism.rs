@@ -11,7 +11,8 @@ const SIZE: Size = Size::new(320, 180);
 fn the_same_run_twice_has_the_same_events_and_another_seed_has_not() {
     let fingerprint = |scenario: &Scenario, scheme: &str| play(scenario, scheme, square_wave()).recorder.fingerprint();
     let one = Scenario { measure_quality: true, ..scenario(5, SIZE) };
-    for scheme in ["gcc", "vidaptive", "vidaptive:rocc", "copa"] {
+    let functional = ["salsify", "salsify:standard-decoder", "vidaptive+functional"];
+    for scheme in ["gcc", "vidaptive", "vidaptive:rocc", "copa"].into_iter().chain(functional) {
         assert_eq!(fingerprint(&one, scheme), fingerprint(&one, scheme), "{scheme}");
     }
     let other = Scenario { seed: Seed::new(2), ..one.clone() };

@@ -25,51 +25,64 @@ fn first_fresh(outcome: &Outcome, from: f64) -> f64 {
     fresh.filter_map(|frame| frame.displayed_s).fold(f64::INFINITY, f64::min) - from
 }
 
-#[test]
-fn after_a_second_without_a_link_a_fresh_frame_shows_within_a_quarter_of_a_second_and_no_keyframe_is_needed() {
-    for scheme in ["salsify", "salsify:standard-decoder"] {
-        for (from, lossy) in [(10, false), (10, true)] {
-            let until = from + 1;
-            let (from, until) = (Span::from_secs(from), Span::from_secs(until));
-            let mut scene = scenario(20, SIZE);
-            if lossy {
-                scene.up.hops.insert(0, HopConfig::Loss(LossModel::Outage { from, until }));
-            }
-            let link = if lossy {
-                Trace::constant(Rate::from_kbps(500)).unwrap()
-            } else {
-                let dropout = thalweg_link::synthesize::Dropout { at: from, ..Default::default() };
-                dropout.synthesize(scene.duration).unwrap()
-            };
-            let run = play(&scene, scheme, link);
-            let back = first_fresh(&run.outcome, until.as_secs_f64());
-            println!("{scheme} lossy {lossy}: {back:.3} s, {} keyframes", keyframes(&run));
-            assert!(back > 0.03 && back <= 0.25, "{scheme} lossy {lossy}: {back}");
-            assert_eq!(keyframes(&run), 1, "{scheme} lossy {lossy}");
-        }
+/// An outage of a second at 500 kbps. How long it takes hangs on what was under way when it began, so it begins at
+/// several points of a picture's interval; in none may it take longer than `most`, in seconds.
+fn after_a_second_of_nothing(scheme: &str, lossy: bool, most: f64) {
+    for millis in [5000, 5011, 5022] {
+        let (from, until) = (Span::from_millis(millis), Span::from_millis(millis + 1000));
+        let mut scene = scenario(8, SIZE);
+        let link = if lossy {
+            scene.up.hops.insert(0, HopConfig::Loss(LossModel::Outage { from, until }));
+            Trace::constant(Rate::from_kbps(500)).unwrap()
+        } else {
+            let dropout = thalweg_link::synthesize::Dropout { at: from, ..Default::default() };
+            dropout.synthesize(scene.duration).unwrap()
+        };
+        let run = play(&scene, scheme, link);
+        let back = first_fresh(&run.outcome, until.as_secs_f64());
+        println!("{scheme}, lossy {lossy}, from {from}: {back:.3} s, {} keyframes", keyframes(&run));
+        // The path alone takes 25 ms.
+        assert!(back > 0.025 && back <= most, "from {from}: {back} s");
+        assert_eq!(keyframes(&run), 1, "from {from}");
     }
 }
 
-/// Ten minutes over 3 Mbps that lose packets.
-fn ten_minutes(model: LossModel, scheme: &str) -> Run {
-    let clean = scenario(600, Size::new(160, 90));
-    let mut hops = clean.up.hops.clone();
-    hops.push(HopConfig::Loss(model));
-    let lossy = Scenario { up: PathConfig { hops }, down: PathConfig { hops: vec![delay()] }, ..clean };
-    play(&lossy, scheme, Trace::constant(Rate::from_kbps(3000)).unwrap())
+#[test]
+fn after_a_second_on_a_link_that_held_packets_a_fresh_frame_shows_within_a_quarter_and_no_keyframe_is_needed() {
+    after_a_second_of_nothing("salsify", false, 0.25);
 }
 
 #[test]
-fn in_ten_minutes_of_losses_the_states_of_both_ends_never_disagree_and_one_keyframe_is_enough() {
-    let bursts = LossModel::GilbertElliott { to_bad: 0.01, to_good: 0.2, good_loss: 0.0, bad_loss: 0.8 };
-    for model in [LossModel::Random { probability: 0.05 }, LossModel::Random { probability: 0.2 }, bursts] {
-        let run = ten_minutes(model, "salsify");
+fn after_a_second_on_a_link_that_lost_packets_a_fresh_frame_shows_within_a_quarter_and_no_keyframe_is_needed() {
+    after_a_second_of_nothing("salsify", true, 0.25);
+}
+
+#[test]
+fn so_it_is_for_an_ordinary_receiver_of_a_link_that_held_packets() {
+    after_a_second_of_nothing("salsify:standard-decoder", false, 0.25);
+}
+
+#[test]
+fn so_it_is_for_an_ordinary_receiver_of_a_link_that_lost_packets() {
+    // Where the frame that tries the link refers to a lost one, a round trip more; two of the three beginnings are so
+    // unlucky.
+    after_a_second_of_nothing("salsify:standard-decoder", true, 0.25);
+}
+
+/// What [`crate::kept_states`] sees of both ends, seen by a whole run.
+#[test]
+fn in_a_lossy_run_no_state_disagrees_and_one_keyframe_is_enough() {
+    for scheme in ["salsify", "vidaptive+functional"] {
+        let clean = scenario(20, Size::new(160, 90));
+        let mut hops = clean.up.hops.clone();
+        hops.push(HopConfig::Loss(LossModel::Random { probability: 0.1 }));
+        let lossy = Scenario { up: PathConfig { hops }, down: PathConfig { hops: vec![delay()] }, ..clean };
+        let run = play(&lossy, scheme, Trace::constant(Rate::from_kbps(1000)).unwrap());
         let recoveries = count(&run.recorder, |what| matches!(what, What::Sender(Event::RecoveryBegan)));
         let disagreements = count(&run.recorder, |what| matches!(what, What::StatesDisagree { .. }));
         let shown = count(&run.recorder, |what| matches!(what, What::Displayed { .. }));
-        println!("{model:?}: {recoveries} recoveries, {shown} shown, {} keyframes", keyframes(&run));
-        assert_eq!(disagreements, 0, "{model:?}");
-        assert_eq!(keyframes(&run), 1, "{model:?}");
-        assert!(recoveries >= 1 && shown > 6000 && shown <= 18_000, "{model:?}: {recoveries}, {shown}");
+        println!("{scheme}: {recoveries} recoveries, {shown} shown, {} keyframes", keyframes(&run));
+        assert_eq!((disagreements, keyframes(&run)), (0, 1), "{scheme}");
+        assert!(recoveries >= 1 && shown > 350 && shown <= 600, "{scheme}: {recoveries}, {shown}");
     }
 }

@@ -1,6 +1,6 @@
-//! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each. It falls at 40 and at
-//! 120 s and rises at 80 s. What a drop does hangs on what the encoder made just before it, so the mean of two is judged, as
-//! Chromium's five were measured.
+//! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each. It falls at 40
+//! and at 120 s and rises at 80 s. What a drop does hangs on what the encoder made just before it, so the mean of two
+//! is judged, as Chromium's five were measured.
 
 use crate::support::{play, scenario, square_wave};
 use thalweg_lab::metrics::response::{Drop, after_drop, mean_between, time_to_reach};

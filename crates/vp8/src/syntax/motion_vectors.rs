@@ -2,7 +2,7 @@
 
 use super::probabilities::VectorProbabilities;
 use super::tree::{Branch::Leaf, Branch::Node, Tree};
-use crate::bool_coder::{Probability, Reader, Writer};
+use crate::bool_coder::{Probability, Reader};
 
 /// From where in a reference a block is predicted: relative to its own place, in quarters of a luma pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
@@ -78,11 +78,6 @@ pub(super) fn read(reader: &mut Reader<'_>, probabilities: &VectorProbabilities)
     MotionVector { x, y }
 }
 
-/// Writes what [`read`] reads. The components are in -1023 to 1023.
-pub(super) fn write(writer: &mut Writer, probabilities: &VectorProbabilities, vector: MotionVector) {
-    walk(vector, |component, node, bool| writer.bool(probabilities[component][node], bool));
-}
-
 fn read_component(reader: &mut Reader<'_>, probabilities: &[Probability; 19]) -> i16 {
     let magnitude = if reader.bool(probabilities[IS_LONG]) {
         let mut magnitude = 0;
@@ -126,13 +121,17 @@ pub fn walk(vector: MotionVector, mut step: impl FnMut(usize, usize, bool)) {
 mod tests {
     use super::super::Probabilities;
     use super::*;
+    use crate::bool_coder::Writer;
 
     #[test]
     fn every_difference_is_read_as_it_was_written() {
         let probabilities = Probabilities::default().vectors;
         let components = || -LARGEST_DIFFERENCE..=LARGEST_DIFFERENCE;
         let mut writer = Writer::new();
-        components().for_each(|x| write(&mut writer, &probabilities, MotionVector::new(x, -x)));
+        for x in components() {
+            let vector = MotionVector::new(x, -x);
+            walk(vector, |component, node, bool| writer.bool(probabilities[component][node], bool));
+        }
         let bytes = writer.finish();
         let mut reader = Reader::new(&bytes);
         components().for_each(|x| assert_eq!(read(&mut reader, &probabilities), MotionVector::new(x, -x)));

@@ -4,9 +4,9 @@ use crate::outside::{Emitted, Stream, all, show_what_the_encoder_says};
 use crate::scenes::{Random, Scene};
 use crate::{check, footage, presets, size};
 use thalweg_vp8::encode::{Analysis, Coded, Plan, PlanKind, ReferenceSet, Settings, encode};
-use thalweg_vp8::syntax::Reference;
 use thalweg_vp8::syntax::header::ReferenceUpdate;
-use thalweg_vp8::{Image, State};
+use thalweg_vp8::syntax::{Frame, FrameKind, Reference};
+use thalweg_vp8::{Image, State, decode};
 
 /// Encodes pictures in order, each from the state after the one before.
 fn in_order(name: String, pictures: &[Image], quantizer: u8, settings: &Settings) -> Stream {
@@ -196,6 +196,48 @@ fn what_is_predicted_from_hidden_frames_is_shown_as_the_encoder_says() {
     }
     assert_eq!(emitted.iter().filter(|emitted| !emitted.is_shown).count(), 3);
     show_what_the_encoder_says(&all(), &[Stream::new("with hidden frames".into(), emitted)]);
+}
+
+#[test]
+fn every_pair_of_what_golden_and_altref_become_is_shown_as_the_encoder_says() {
+    use ReferenceUpdate::{Keep, Last, Other, ThisFrame};
+    let (size, settings) = (size(96, 80), Settings::default());
+    let image = |time| Scene::Moving.image(size, time);
+    const PAIR: usize = 4;
+    let mut streams = Vec::new();
+    for golden in [Keep, ThisFrame, Last, Other] {
+        for altref in [Keep, ThisFrame, Last, Other] {
+            let updates = |golden, altref| {
+                let kind = PlanKind::Inter { from: ReferenceSet::ALL, refreshes_last: true, golden, altref };
+                Plan { kind, ..Plan::inter(40) }
+            };
+            // Three different references, the pair, and what each then shows.
+            let plans = [
+                Plan::key(40),
+                updates(ThisFrame, Keep),
+                updates(Keep, ThisFrame),
+                updates(Keep, Keep),
+                updates(golden, altref),
+                only_from(Reference::Golden, Keep, true),
+                only_from(Reference::Altref, Keep, true),
+            ];
+            let (mut state, mut emitted) = (State::default(), Vec::new());
+            for (time, plan) in plans.iter().enumerate() {
+                let coded = encode(&state, &image(time), plan, &settings).unwrap();
+                if time == PAIR {
+                    // Said in the plan's own words it comes to the same, to us.
+                    let mut frame = Frame::read(&state, &coded.frame).unwrap();
+                    let FrameKind::Inter(header) = &mut frame.header.kind else { panic!("not a key frame") };
+                    (header.golden, header.altref) = (golden, altref);
+                    assert!(decode(&state, &frame.write(&state).unwrap()).unwrap().state == coded.state);
+                }
+                emitted.push(Emitted::from(&coded));
+                state = coded.state;
+            }
+            streams.push(Stream::new(format!("golden {golden:?}, altref {altref:?}"), emitted));
+        }
+    }
+    show_what_the_encoder_says(&all(), &streams);
 }
 
 #[test]

@@ -4,12 +4,13 @@
 mod candidates;
 mod conventional;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
-use super::plan::{EncodePlan, EncodedFrame};
+use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
@@ -32,9 +33,9 @@ pub struct Config {
     /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section
     /// 3.2: 4; the authors' code: 3).
     pub most_skips: u32,
-    /// While nothing arrives, no second frame that does not fit within this time; `None` for the paper's, whose encoder took 50 ms
-    /// a picture and so sent four such frames a second into a dead link. At sixty pictures a second it would be twelve,
-    /// which the link has to carry before anything fresh when it is back.
+    /// While nothing arrives, no more than one frame that does not fit in this time, and that of a packet; `None` for the
+    /// paper's, whose encoder took 50 ms a picture and so sent four such frames a second into a dead link. At sixty
+    /// pictures a second it would be twelve, which the link has to carry before anything fresh when it is back.
     pub unheard: Option<Span>,
     /// How many candidates are coded at a time.
     pub cores: u8,
@@ -51,7 +52,7 @@ impl Default for Config {
             candidates: Candidates::default(),
             choice: Choice::default(),
             most_skips: 4,
-            unheard: Some(Span::from_secs(1)),
+            unheard: Some(Span::from_millis(150)),
             cores: 2,
             recovery: recovery::Config::KeptStates(recovery::kept_states::Config::default()),
             safeguards: safeguards::Config::NONE,
@@ -122,6 +123,7 @@ impl Config {
             most_skips: self.most_skips,
             unheard: self.unheard,
             may_force_at: Time::ZERO,
+            heard: None,
             cores: self.cores,
             recovery: self.recovery.build()?,
             safeguards: self.safeguards.build()?,
@@ -142,6 +144,8 @@ pub struct LateChoice {
     /// When the next frame may be sent that does not fit, if nothing arrives before.
     may_force_at: Time,
     cores: u8,
+    /// When an arrival was last heard of.
+    heard: Option<Time>,
     recovery: Recovery,
     safeguards: Safeguards,
     /// Pictures in a row that were not sent.
@@ -150,6 +154,13 @@ pub struct LateChoice {
 }
 
 impl LateChoice {
+    /// Whether frames would be sent to somebody who has not been heard for longer than an answer takes.
+    fn is_silent(&self, view: &View) -> bool {
+        let patience = (view.srtt * 2).max(Span::from_millis(100));
+        let waits = self.unheard.is_some() && self.choice != Choice::WhateverWasMade && self.skips >= self.most_skips;
+        waits && self.heard.is_some_and(|heard| view.now - heard > patience)
+    }
+
     /// Whether one more picture is to go unsent, or a frame is to be sent that does not fit.
     fn skips(&mut self, view: &View) -> bool {
         let now = view.now;
@@ -165,6 +176,9 @@ impl LateChoice {
     }
 }
 
+/// What a frame that is sent into silence may have: one packet.
+const PROBE: Bytes = Bytes::new(1000);
+
 impl FramePolicy for LateChoice {
     fn plan(&mut self, view: &View) -> FramePlan {
         let room = self.room.of(view);
@@ -177,9 +191,14 @@ impl FramePolicy for LateChoice {
         {
             return FramePlan::Skip(Why::NoCandidateFits);
         }
-        let targets = self.aim.targets(view, room);
+        let silent = self.is_silent(view);
+        if silent && view.now < self.may_force_at {
+            self.skips += 1;
+            return FramePlan::Skip(Why::NoCandidateFits);
+        }
+        let targets = if silent { vec![Target::Size(PROBE)] } else { self.aim.targets(view, room) };
         let mut plan = EncodePlan { cores: self.cores, ..EncodePlan::new(targets, view.source, view.interval) };
-        self.recovery.plan(view.now, view.next_frame, &mut plan);
+        self.recovery.plan(view.now, view.next_frame, silent, &mut plan);
         FramePlan::Encode(plan)
     }
 
@@ -213,6 +232,7 @@ impl FramePolicy for LateChoice {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if feedback.reports.iter().any(|report| report.arrival().is_some()) {
             self.may_force_at = Time::ZERO;
+            self.heard = Some(feedback.now);
         }
         self.recovery.on_feedback(feedback);
     }

@@ -63,12 +63,12 @@ pub struct LongTermBuffers {
 
 impl LongTermBuffers {
     /// What the next frame is to refer to; `None` for a keyframe.
-    pub fn basis(&mut self, now: Time) -> Option<Basis> {
+    pub fn basis(&mut self, now: Time, in_doubt: bool) -> Option<Basis> {
         let free = self.acknowledged.filter(|_| self.candidate.is_none());
         // Without either, not even the last keyframe came.
         let long_term = self.acknowledged.or(self.candidate);
         self.planned = long_term.map(|_| Buffers {
-            last: !self.is_recovering(now),
+            last: !self.is_recovering(now) && !(in_doubt && self.acknowledged.is_some()),
             long_term,
             kept_in: free.map(|(buffer, _)| buffer.other()),
         });

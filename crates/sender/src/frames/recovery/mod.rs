@@ -66,15 +66,17 @@ pub enum Recovery {
 }
 
 impl Recovery {
-    /// Says in a plan what the frame, which will have number `frame` if it is sent, may refer to.
-    pub fn plan(&mut self, now: Time, frame: u64, plan: &mut EncodePlan) {
+    /// Says in a plan what the frame, which will have number `frame` if it is sent, may refer to. In doubt whether what is under way
+    /// comes at all it had better not count on it, where that costs nothing if it does: a picture in a long-term buffer stays
+    /// there, a state is forgotten by a receiver that has got over it.
+    pub fn plan(&mut self, now: Time, frame: u64, in_doubt: bool, plan: &mut EncodePlan) {
         let basis = match self {
             Recovery::Keyframe => Some(Basis::Latest),
             Recovery::KeptStates(kept) => {
                 plan.keep = Some(frame);
                 kept.basis(now)
             }
-            Recovery::LongTerm(buffers) => buffers.basis(now),
+            Recovery::LongTerm(buffers) => buffers.basis(now, in_doubt),
         };
         plan.keyframe |= basis.is_none();
         plan.basis = basis.unwrap_or_default();

@@ -1,8 +1,9 @@
 //! What is found out about an image once, whatever it is then coded at: motion, modes, and the transformed residual.
 //!
 //! Prediction from another frame does not depend on how this one is quantised, so neither does what it leaves: a
-//! candidate starts from coefficients that are ready to be quantised, over pixels that are already predicted. Only
-//! macroblocks that are predicted from this frame itself are left to the candidates.
+//! candidate starts from coefficients that are ready to be quantised, over pixels that are already predicted, and with
+//! the bools that say the motion. Only macroblocks that are predicted from this frame itself are left to the
+//! candidates.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -14,14 +15,14 @@ mod padded;
 mod predict;
 mod vectors;
 
-use inter::{InterChoice, MotionFound, PaddedReference, SourceBlock};
+use inter::{InterChoice, PaddedReference, SourceBlock};
 use motion::Effort;
 use padded::Padded;
 use predict::predict;
 use vectors::VectorCosts;
 
-use super::coding::probabilities::VectorCounts;
 use super::coding::residual::{Transform, Transformed};
+use super::motion_bools::MotionBools;
 use super::plan::ReferenceSet;
 use super::settings::Speed;
 use super::weights::Weights;
@@ -55,7 +56,8 @@ pub struct Found {
     /// The predictions of the macroblocks that are predicted from other frames.
     pub prediction: Image,
     pub residuals: Scratch<Transformed>,
-    pub vectors: VectorCounts,
+    /// What a frame says of them.
+    pub motion: MotionBools,
 }
 
 impl Found {
@@ -90,7 +92,7 @@ pub fn analyse(
         choices: Vec::with_capacity(size.macroblocks()),
         prediction: Image::blank(size),
         residuals: Scratch::with_capacity(&RESIDUALS, size.macroblocks()),
-        vectors: VectorCounts::default(),
+        motion: MotionBools::with_capacity(size.macroblocks()),
     };
     let mut planes = found.prediction.planes_mut();
     let source = image.planes();
@@ -123,6 +125,7 @@ pub fn analyse(
             let price = (weights.intra_bits * weights.difference_per_bit) >> 16;
             if intra::estimate(kernels, source.y, source.stride, position) + 2 * price < left {
                 found.choices.push(Choice::Intra);
+                found.motion.pass_intra();
                 neighbours.advance(&Prediction::Intra(super::coding::macroblocks::UNDECIDED));
                 continue;
             }
@@ -139,7 +142,7 @@ pub fn analyse(
             transform.all(&planes.as_planes(), prediction.has_y2(), &mut found.residuals[index]);
             index
         });
-        count_vectors(&best, survey_of_best.best, &mut found.vectors);
+        found.motion.record(reference.reference, &best.motion, &survey_of_best, &neighbours);
         found.choices.push(Choice::Inter { prediction, difference, residual });
         neighbours.advance(&prediction);
     }
@@ -150,27 +153,17 @@ pub fn analyse(
 pub fn stay(references: &References, size: Size, from: ReferenceSet) -> Found {
     let reference = Reference::ALL.into_iter().find(|&reference| from.contains(reference)).unwrap_or(Reference::Last);
     let prediction = Prediction::Inter { reference, motion: Motion::Zero };
+    let mut motion = MotionBools::with_capacity(size.macroblocks());
+    let mut neighbours = Neighbours::new(size);
+    for _ in 0..size.macroblocks() {
+        motion.record(reference, &Motion::Zero, &neighbours.survey(reference, SignBias::default()), &neighbours);
+        neighbours.advance(&prediction);
+    }
     Found {
         choices: vec![Choice::Inter { prediction, difference: 0, residual: None }; size.macroblocks()],
         prediction: Image::clone(references.get(reference)),
         residuals: Scratch::with_capacity(&RESIDUALS, 0),
-        vectors: VectorCounts::default(),
-    }
-}
-
-/// Counts the vectors that a motion says.
-fn count_vectors(found: &MotionFound, best: crate::syntax::MotionVector, counts: &mut VectorCounts) {
-    use crate::syntax::PartMode;
-    match &found.motion {
-        Motion::New(vector) => counts.add(vector.minus(best)),
-        Motion::Split(split) => {
-            for (&first, mode) in split.layout.first_subblocks().iter().zip(split.modes) {
-                if mode == PartMode::New {
-                    counts.add(split.vectors[usize::from(first)].minus(best));
-                }
-            }
-        }
-        Motion::Zero | Motion::Nearest(_) | Motion::Near(_) => {}
+        motion,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::filter::{FilterLevels, LoopFilter, MacroblockFilter};
 use crate::image::{Image, PlanesMut};
 use crate::kernels::Kernels;
 use crate::state::FilterDeltas;
-use crate::syntax::MacroblockModes;
+use crate::syntax::Prediction;
 use crate::syntax::header::FilterHeader;
 
 /// A picture that is drawn row by row: the predictions from other frames are copied to a row of macroblocks before it
@@ -44,12 +44,15 @@ impl<'a> Canvas<'a> {
         self.image.planes_mut()
     }
 
-    /// Goes on to the next row after the one whose modes are given.
-    pub fn end_row(&mut self, row: usize, modes: &[MacroblockModes]) {
-        self.filters.swap(0, 1);
+    /// Goes on to the next macroblock after one that is predicted in a way and has levels or not.
+    #[inline]
+    pub fn end_macroblock(&mut self, prediction: &Prediction, any: bool) {
+        self.filters[1].push(self.levels.of(0, prediction, any));
+    }
+
+    /// Goes on to the next row after the last macroblock of one.
+    pub fn end_row(&mut self, row: usize) {
         let [above, filters] = &mut self.filters;
-        filters.clear();
-        filters.extend(modes.iter().map(|modes| self.levels.of(0, &modes.prediction, !modes.is_skipped)));
         if let Some(filter) = &self.filter {
             let mut planes = self.image.planes_mut();
             if row > 0 {
@@ -59,6 +62,8 @@ impl<'a> Canvas<'a> {
                 filter.filter_row(&mut self.image.planes_mut(), row, filters);
             }
         }
+        self.filters.swap(0, 1);
+        self.filters[1].clear();
         self.copy(row + 1);
     }
 

@@ -20,7 +20,7 @@ use crate::syntax::{BlockMode, IntraModes, LumaMode, Neighbours, Probabilities, 
 impl MacroblockCoder<'_> {
     /// Chooses the modes of the next macroblock, reconstructs it and returns them, and whether it has any levels.
     pub fn code_intra(&mut self) -> (IntraModes, bool) {
-        let position = self.neighbours.position();
+        let position = self.position;
         let Terms { kernels, source, quantizer, weights, probabilities, is_key, .. } = self.terms;
         let attempt = IntraAttempt {
             kernels,

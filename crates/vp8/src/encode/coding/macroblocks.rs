@@ -12,11 +12,9 @@ use crate::image::Image;
 use crate::kernels::Kernels;
 use crate::pool::{Pool, Scratch};
 use crate::syntax::tokens::{EDGES, Y2, skip};
-use crate::syntax::{
-    BlockKind, EdgeContext, IntraModes, MacroblockModes, Neighbours, Prediction, Probabilities, Reference,
-};
+use crate::syntax::{BlockKind, EdgeContext, IntraModes, Neighbours, Prediction, Probabilities};
 
-static MODES: Pool<MacroblockModes> = Pool::new(3);
+static MODES: Pool<CodedModes> = Pool::new(3);
 
 /// What all macroblocks of a candidate are coded with.
 #[derive(Clone, Copy)]
@@ -40,22 +38,33 @@ pub struct Terms<'a> {
 /// Codes the macroblocks of a candidate.
 pub struct MacroblockCoder<'a> {
     pub terms: Terms<'a>,
+    /// The column and row of the next macroblock.
+    pub position: (usize, usize),
+    /// What is around it, in key frames: in others no candidate asks.
     pub neighbours: Neighbours,
     costs: TokenCosts,
     above: Vec<EdgeContext>,
     left: EdgeContext,
     pub residual: Residual,
     pub canvas: Canvas<'a>,
-    modes: Scratch<MacroblockModes>,
+    modes: Scratch<CodedModes>,
     tokens: Tokens,
     counts: Counts,
+}
+
+/// What a candidate says of a macroblock's modes besides its motion, which all candidates share.
+#[derive(Debug, Clone, Copy)]
+pub struct CodedModes {
+    pub is_skipped: bool,
+    /// How it is predicted from its own frame, if it is.
+    pub intra: Option<IntraModes>,
 }
 
 /// The macroblocks of a candidate.
 pub struct CodedMacroblocks {
     /// Reconstructed and filtered.
     pub image: Image,
-    pub modes: Scratch<MacroblockModes>,
+    pub modes: Scratch<CodedModes>,
     pub tokens: Tokens,
     pub counts: Counts,
 }
@@ -65,12 +74,6 @@ pub struct CodedMacroblocks {
 pub struct Counts {
     /// Macroblocks that have coefficients and that do not.
     pub skipped: [u32; 2],
-    /// Macroblocks predicted from this frame and from others.
-    pub inter: [u32; 2],
-    /// Of the latter from the last frame and from older ones.
-    pub older: [u32; 2],
-    /// Of these from the golden and from the altref frame.
-    pub altref: [u32; 2],
     pub intra: IntraCounts,
 }
 
@@ -80,6 +83,7 @@ impl<'a> MacroblockCoder<'a> {
         let size = terms.source.size();
         Self {
             terms,
+            position: (0, 0),
             neighbours: Neighbours::new(size),
             costs: TokenCosts::new(&terms.probabilities.coefficients),
             above: vec![[0; 9]; size.columns()],
@@ -99,14 +103,13 @@ impl<'a> MacroblockCoder<'a> {
 
     /// Codes the next macroblock, which is predicted from another frame, the prediction being in the image already; its
     /// residual may be transformed already, too.
-    pub fn inter(&mut self, prediction: Prediction, difference: u32, transformed: Option<&Transformed>) {
+    pub fn inter(&mut self, prediction: &Prediction, difference: u32, transformed: Option<&Transformed>) {
         let has_y2 = prediction.has_y2();
         let mut any = difference > self.terms.tolerated;
         if any {
             let mut coefficients = [[0; 16]; 25];
             let coefficients = transformed.unwrap_or_else(|| {
-                let transform =
-                    Transform::of(self.terms.kernels, self.terms.source.planes(), self.neighbours.position());
+                let transform = Transform::of(self.terms.kernels, self.terms.source.planes(), self.position);
                 transform.all(&self.canvas.planes().as_planes(), has_y2, &mut coefficients);
                 &coefficients
             });
@@ -114,23 +117,15 @@ impl<'a> MacroblockCoder<'a> {
                 && self.trim(coefficients, has_y2);
         }
         if any {
-            let position = self.neighbours.position();
+            let position = self.position;
             self.residual.add(self.terms.kernels, &mut self.canvas.planes(), position, has_y2);
-        }
-        if let Prediction::Inter { reference, .. } = prediction {
-            let counts = &mut self.counts;
-            counts.inter[1] += 1;
-            counts.older[usize::from(reference != Reference::Last)] += 1;
-            if reference != Reference::Last {
-                counts.altref[usize::from(reference == Reference::Altref)] += 1;
-            }
         }
         self.end(prediction, any);
     }
 
     /// Leaves out levels that do not pay. Returns whether any is left.
     fn trim(&mut self, coefficients: &Transformed, has_y2: bool) -> bool {
-        let (column, _) = self.neighbours.position();
+        let (column, _) = self.position;
         let mut trimmer = Trimmer::new(&self.costs, self.above[column], self.left, self.terms.weights.error_per_bit);
         trimmer.all(&mut self.residual, coefficients, has_y2)
     }
@@ -139,15 +134,14 @@ impl<'a> MacroblockCoder<'a> {
     pub fn intra(&mut self) {
         let (modes, any) = self.code_intra();
         if !self.terms.is_key {
-            self.counts.inter[0] += 1;
             self.counts.intra.add(&modes);
         }
-        self.end(Prediction::Intra(modes), any);
+        self.end(&Prediction::Intra(modes), any);
     }
 
     /// Records a macroblock whose levels are decided.
-    fn end(&mut self, prediction: Prediction, any: bool) {
-        let (column, row) = self.neighbours.position();
+    fn end(&mut self, prediction: &Prediction, any: bool) {
+        let (column, row) = self.position;
         let has_y2 = prediction.has_y2();
         if any {
             self.record(column, has_y2);
@@ -155,13 +149,21 @@ impl<'a> MacroblockCoder<'a> {
             skip(&mut self.above[column], &mut self.left, has_y2);
         }
         self.counts.skipped[usize::from(!any)] += 1;
-        self.modes.push(MacroblockModes { segment: None, is_skipped: !any, prediction });
-        self.neighbours.advance(&prediction);
-        if self.neighbours.position().0 == 0 {
+        let intra = match prediction {
+            Prediction::Intra(modes) => Some(*modes),
+            Prediction::Inter { .. } => None,
+        };
+        self.modes.push(CodedModes { is_skipped: !any, intra });
+        self.canvas.end_macroblock(prediction, any);
+        if self.terms.is_key {
+            self.neighbours.advance(prediction);
+        }
+        self.position = (column + 1, row);
+        if self.position.0 == self.above.len() {
+            self.position = (0, row + 1);
             self.left = [0; 9];
             self.tokens.end_row();
-            let columns = self.above.len();
-            self.canvas.end_row(row, &self.modes[row * columns..]);
+            self.canvas.end_row(row);
         }
     }
 

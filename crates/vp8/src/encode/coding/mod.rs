@@ -27,8 +27,8 @@ use super::weights::Weights;
 use crate::bool_coder::Probability;
 use crate::image::Image;
 use crate::state::State;
-use crate::syntax::header::{FilterHeader, InterHeader, KeyHeader, QuantizerHeader, VectorUpdates};
-use crate::syntax::{FrameHeader, FrameKind, Probabilities, SignBias};
+use crate::syntax::header::{FilterHeader, InterHeader, KeyHeader, QuantizerHeader, ReferenceUpdate};
+use crate::syntax::{FrameHeader, FrameKind, Probabilities};
 
 /// A coded frame.
 #[derive(Debug, Clone)]
@@ -131,7 +131,8 @@ fn attempt(analysis: &Analysis<'_>, coding: Coding, prediction: Option<Image>) -
         skip: skip_probability(&counts),
     };
     let coding = analysis.state.before(&header).expect("references where there are some");
-    let (frame, modes_size) = frame::write(&header, &coding, &modes, &tokens)?;
+    let motion = analysis.found.as_ref().map(|found| &found.motion);
+    let (frame, modes_size) = frame::write(&header, &coding, &modes, motion, &tokens)?;
     let image = Arc::new(image);
     let state = analysis.state.after(&header, coding, Arc::clone(&image));
     Some(Coded { frame, state, image, quantizer, modes_size })
@@ -175,7 +176,7 @@ fn code_macroblocks(
     for choice in &found.choices {
         match choice {
             Choice::Inter { prediction, difference, residual } => {
-                coder.inter(*prediction, *difference, residual.map(|index| &found.residuals[index]));
+                coder.inter(prediction, *difference, residual.map(|index| &found.residuals[index]));
             }
             Choice::Intra => coder.intra(),
         }
@@ -185,25 +186,15 @@ fn code_macroblocks(
 
 /// What only key frames say, or only others.
 fn kind(analysis: &Analysis<'_>, before: &Probabilities, counts: &Counts) -> FrameKind {
-    let PlanKind::Inter { refreshes_last, golden, altref, .. } = analysis.plan.kind else {
+    let (PlanKind::Inter { refreshes_last, golden, altref, .. }, Some(found)) = (analysis.plan.kind, &analysis.found)
+    else {
         return FrameKind::Key(KeyHeader::new(analysis.image.size()));
     };
+    let (golden, altref) = ReferenceUpdate::unambiguous(golden, altref);
     let (luma_modes, chroma_modes) = counts.intra.choose(before);
-    FrameKind::Inter(InterHeader {
-        golden,
-        altref,
-        sign_bias: SignBias::default(),
-        refreshes_last,
-        intra: best_probability(counts.inter),
-        last: best_probability(counts.older),
-        golden_not_altref: best_probability(counts.altref),
-        luma_modes,
-        chroma_modes,
-        vectors: analysis
-            .found
-            .as_ref()
-            .map_or_else(VectorUpdates::default, |found| found.vectors.choose(&before.vectors)),
-    })
+    let mut header = InterHeader { golden, altref, refreshes_last, luma_modes, chroma_modes, ..InterHeader::default() };
+    found.motion.fit(&mut header, &before.vectors);
+    FrameKind::Inter(header)
 }
 
 /// The probability that a macroblock has coefficients, where some have none.

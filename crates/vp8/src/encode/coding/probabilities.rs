@@ -5,9 +5,8 @@ use crate::bool_coder::Probability;
 use crate::encode::cost::{BIT, best_probability, of_bool, of_bools};
 use crate::syntax::header::{CoefficientUpdates, VectorUpdates};
 use crate::syntax::intra_modes::{CHROMA_TREE, LUMA_TREE};
-use crate::syntax::motion_vectors::walk;
 use crate::syntax::{
-    COEFFICIENT_UPDATES, CoefficientProbabilities, IntraModes, LumaMode, MotionVector, Probabilities, VECTOR_UPDATES,
+    COEFFICIENT_UPDATES, CoefficientProbabilities, IntraModes, LumaMode, Probabilities, VECTOR_UPDATES,
     VectorProbabilities,
 };
 
@@ -45,25 +44,13 @@ fn better(before: Probability, branch: Branch, unchanged: Probability, bits: u32
     (best != before && of_bools(best, branch) + u64::from(price) < of_bools(before, branch)).then_some(best)
 }
 
-/// How often each bool of motion vectors came.
-#[derive(Debug, Clone, Default)]
-pub struct VectorCounts([[Branch; 19]; 2]);
-
-impl VectorCounts {
-    /// Counts a vector that is coded: its difference from the best.
-    pub fn add(&mut self, difference: MotionVector) {
-        walk(difference, |component, node, bool| self.0[component][node][usize::from(bool)] += 1);
-    }
-
-    /// The new probabilities that pay.
-    pub fn choose(&self, before: &VectorProbabilities) -> VectorUpdates {
-        VectorUpdates(std::array::from_fn(|component| {
-            std::array::from_fn(|node| {
-                let branch = self.0[component][node];
-                better(before[component][node], branch, VECTOR_UPDATES[component][node], 7)
-            })
-        }))
-    }
+/// The new probabilities of motion vectors that pay, given how often the bools came by component and node.
+pub fn choose_vectors(branch: impl Fn(usize, usize) -> Branch, before: &VectorProbabilities) -> VectorUpdates {
+    VectorUpdates(std::array::from_fn(|component| {
+        std::array::from_fn(|node| {
+            better(before[component][node], branch(component, node), VECTOR_UPDATES[component][node], 7)
+        })
+    }))
 }
 
 /// How often each branch of the trees of intra modes outside key frames was taken.

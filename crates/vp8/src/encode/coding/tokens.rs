@@ -99,6 +99,12 @@ const fn symbol(context: usize, token: u8) -> u32 {
     (context as u32) << CONTEXT_SHIFT | token as u32
 }
 
+/// The context of a block's first token, given how many of the blocks above and to the left have levels.
+#[inline(always)]
+fn first_context(kind: BlockKind, coded_beside: usize) -> usize {
+    kind as usize * 24 + usize::from(BANDS[kind.first()]) * 3 + coded_beside
+}
+
 impl Tokens {
     /// No tokens, with room for some.
     pub fn with_capacity(tokens: usize, rows: usize) -> Self {
@@ -112,15 +118,30 @@ impl Tokens {
 
     /// Records a block of levels, of which the places of the scan that `coded` has bits for are not 0; `context` is how
     /// many of the blocks above and to the left have levels.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
+        match self.recorded.get_mut(self.length) {
+            // Most blocks are nothing but their end.
+            Some(recorded) if coded == 0 => {
+                let symbol = symbol(first_context(kind, context), END);
+                self.counts[symbol as usize % KINDS_OF_TOKENS] += 1;
+                *recorded = symbol;
+                self.length += 1;
+            }
+            _ => self.record_levels(kind, context, levels, coded),
+        }
+    }
+
+    /// Records a block, making room where there is none.
+    #[inline(never)]
+    fn record_levels(&mut self, kind: BlockKind, context: usize, levels: &Block, coded: u16) {
         if self.recorded.len() < self.length + 16 {
             let room = (self.recorded.len() * 2).max(self.recorded.capacity());
             self.recorded.resize(room.max(16), 0);
         }
         let (symbols, _) = self.recorded[self.length..].split_first_chunk_mut::<16>().expect("there is room");
         let base = kind as usize * 24;
-        let mut context = base + usize::from(BANDS[kind.first()]) * 3 + context;
+        let mut context = first_context(kind, context);
         let (mut after_zero, mut count) = (0, 0);
         let end = 16 - coded.leading_zeros() as usize;
         for place in kind.first()..end {

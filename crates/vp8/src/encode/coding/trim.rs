@@ -120,10 +120,14 @@ impl<'a> Trimmer<'a> {
                 let walk = Walk { costs: self.costs, kind, context, error_per_bit };
                 let end = walk.best_end(levels, restored, &coefficients[block], coded);
                 if end <= last {
-                    for &place in &ZIGZAG[end..=last] {
-                        (levels[usize::from(place)], restored[usize::from(place)]) = (0, 0);
+                    let kept = coded & ((1 << end) - 1);
+                    let mut dropped = coded ^ kept;
+                    while dropped != 0 {
+                        let place = usize::from(ZIGZAG[dropped.trailing_zeros() as usize & 15]);
+                        (levels[place], restored[place]) = (0, 0);
+                        dropped &= dropped - 1;
                     }
-                    residual.coded[block] = coded & ((1 << end) - 1);
+                    residual.coded[block] = kept;
                 }
             }
         }

@@ -48,6 +48,11 @@ impl KeyHeader {
 }
 
 /// What becomes of the golden or the altref frame.
+///
+/// One pair is read in two ways: golden from altref while altref becomes the last frame or golden. libvpx replaces
+/// altref first and gives golden what altref is by then, and so do this crate's states; ffmpeg and oxideav take both
+/// from what was there before the frame, and show other pictures from then on. The encoder never writes that pair, but
+/// the [equal one](Self::unambiguous) that all read alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ReferenceUpdate {
     /// It stays.
@@ -57,12 +62,30 @@ pub enum ReferenceUpdate {
     ThisFrame,
     /// The frame that was the last until now takes its place.
     Last,
-    /// The altref frame takes the golden frame's place, or the other way round. If both do, the altref frame is replaced first,
-    /// so that both are the golden frame then.
+    /// The altref frame takes the golden frame's place, or the other way round. If both do, the altref frame is
+    /// replaced first, so that both are the golden frame then.
     Other,
 }
 
 impl ReferenceUpdate {
+    /// What becomes of the golden and of the altref frame, said so that every decoder sees the same, whichever of the
+    /// two it replaces first: the pair itself, or the one that comes to the same where altref is replaced first.
+    ///
+    /// ```
+    /// use thalweg_vp8::syntax::header::ReferenceUpdate::{self, Keep, Last, Other};
+    ///
+    /// assert_eq!(ReferenceUpdate::unambiguous(Other, Other), (Keep, Other));
+    /// assert_eq!(ReferenceUpdate::unambiguous(Other, Last), (Last, Last));
+    /// ```
+    #[must_use]
+    pub const fn unambiguous(golden: Self, altref: Self) -> (Self, Self) {
+        match (golden, altref) {
+            (Self::Other, Self::Other) => (Self::Keep, Self::Other),
+            (Self::Other, Self::Last) => (Self::Last, Self::Last),
+            pair => pair,
+        }
+    }
+
     /// The two bits that say what is copied.
     fn copied(reader: &mut Reader<'_>, which: &'static str) -> Result<Self, Corrupt> {
         match reader.small(2) {

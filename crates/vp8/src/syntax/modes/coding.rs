@@ -2,10 +2,11 @@
 
 use super::{MacroblockModes, Neighbours, Prediction, split};
 use crate::bool_coder::{Probability, Reader, Writer};
-use crate::syntax::intra_modes;
+use crate::syntax::intra_modes::{self, IntraModes};
 use crate::syntax::motion::{MOTION_TREE, Motion, MotionMode, Reference, SignBias};
-use crate::syntax::motion_vectors;
+use crate::syntax::motion_vectors::{self, MotionVector};
 use crate::syntax::probabilities::Probabilities;
+use crate::syntax::survey::Survey;
 use crate::syntax::tree::{Branch::Leaf, Branch::Node, Tree};
 
 /// What the modes of all macroblocks of a frame depend on.
@@ -74,21 +75,9 @@ impl ModeCoding {
         neighbours: &Neighbours,
         modes: &MacroblockModes,
     ) {
-        if let Some(segments) = self.segments {
-            SEGMENT_TREE.write(writer, &segments, modes.segment.unwrap_or(0));
-        }
-        if let Some(skip) = self.skip {
-            writer.bool(skip, modes.is_skipped);
-        }
+        self.write_flags(writer, modes.segment, modes.is_skipped);
         match &modes.prediction {
-            Prediction::Intra(modes) if self.is_key => {
-                let (above, left) = (&neighbours.above().lower_modes, &neighbours.left().right_modes);
-                intra_modes::write_of_key_frame(writer, modes, above, left);
-            }
-            Prediction::Intra(modes) => {
-                writer.bool(self.intra, false);
-                intra_modes::write(writer, modes, &probabilities.luma_modes, &probabilities.chroma_modes);
-            }
+            Prediction::Intra(modes) => self.write_intra(writer, probabilities, neighbours, modes),
             Prediction::Inter { reference, motion } => {
                 writer.bool(self.intra, true);
                 writer.bool(self.last, *reference != Reference::Last);
@@ -96,15 +85,72 @@ impl ModeCoding {
                     writer.bool(self.golden, *reference == Reference::Altref);
                 }
                 let survey = neighbours.survey(*reference, self.sign_bias);
-                MOTION_TREE.write(writer, &survey.modes, motion.mode());
-                match motion {
-                    Motion::New(vector) => {
-                        motion_vectors::write(writer, &probabilities.vectors, vector.minus(survey.best));
-                    }
-                    Motion::Split(split) => split::write(writer, probabilities, neighbours, survey.best, split),
-                    Motion::Zero | Motion::Nearest(_) | Motion::Near(_) => {}
-                }
+                walk_motion(motion, &survey, neighbours, |odds, bool| {
+                    let probability = match odds {
+                        MotionOdds::Known(probability) => probability,
+                        MotionOdds::Vector { component, node } => probabilities.vectors[component][node],
+                    };
+                    writer.bool(probability, bool);
+                });
             }
         }
     }
+
+    /// Writes what comes before how a macroblock is predicted: its segment, and whether it is skipped.
+    #[inline]
+    pub fn write_flags(&self, writer: &mut Writer, segment: Option<u8>, is_skipped: bool) {
+        if let Some(segments) = self.segments {
+            SEGMENT_TREE.write(writer, &segments, segment.unwrap_or(0));
+        }
+        if let Some(skip) = self.skip {
+            writer.bool(skip, is_skipped);
+        }
+    }
+
+    /// Writes how a macroblock is predicted from its own frame. Only in key frames that depends on its neighbours.
+    pub fn write_intra(
+        &self,
+        writer: &mut Writer,
+        probabilities: &Probabilities,
+        neighbours: &Neighbours,
+        modes: &IntraModes,
+    ) {
+        if self.is_key {
+            let (above, left) = (&neighbours.above().lower_modes, &neighbours.left().right_modes);
+            intra_modes::write_of_key_frame(writer, modes, above, left);
+        } else {
+            writer.bool(self.intra, false);
+            intra_modes::write(writer, modes, &probabilities.luma_modes, &probabilities.chroma_modes);
+        }
+    }
+}
+
+/// What the probability of a bool is that says how a macroblock moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MotionOdds {
+    /// One that follows from the neighbours, or a constant.
+    Known(Probability),
+    /// One of motion vectors, which a frame may change.
+    Vector {
+        /// Of which component: that down is 0.
+        component: usize,
+        /// Its place among the component's.
+        node: usize,
+    },
+}
+
+/// Calls `step` with each bool that says how a macroblock moved, given what its neighbours say of that: what comes
+/// after the reference in the first partition.
+pub fn walk_motion(motion: &Motion, survey: &Survey, neighbours: &Neighbours, mut step: impl FnMut(MotionOdds, bool)) {
+    MOTION_TREE.walk(motion.mode(), |node, bool| step(MotionOdds::Known(survey.modes[node]), bool));
+    match motion {
+        Motion::New(vector) => walk_vector(vector.minus(survey.best), &mut step),
+        Motion::Split(split) => split::walk(split, survey.best, neighbours, step),
+        Motion::Zero | Motion::Nearest(_) | Motion::Near(_) => {}
+    }
+}
+
+/// Calls `step` with each bool that codes a vector: its difference from the best.
+pub(super) fn walk_vector(difference: MotionVector, step: &mut impl FnMut(MotionOdds, bool)) {
+    motion_vectors::walk(difference, |component, node, bool| step(MotionOdds::Vector { component, node }, bool));
 }

@@ -4,7 +4,7 @@ mod coding;
 mod neighbours;
 mod split;
 
-pub use coding::ModeCoding;
+pub use coding::{ModeCoding, MotionOdds, walk_motion};
 pub use neighbours::{Neighbour, Neighbours};
 pub use split::vectors_beside;
 

@@ -1,7 +1,8 @@
 //! The vectors of macroblocks that have several (RFC 6386 section 16.4).
 
 use super::Neighbours;
-use crate::bool_coder::{Reader, Writer};
+use super::coding::{MotionOdds, walk_vector};
+use crate::bool_coder::Reader;
 use crate::syntax::motion::{LAYOUT_TREE, LAYOUTS, PART_TREE, PartMode, Split, part_modes};
 use crate::syntax::motion_vectors::{self, MotionVector};
 use crate::syntax::probabilities::Probabilities;
@@ -46,20 +47,15 @@ pub fn read(
     split
 }
 
-/// Writes what [`read`] reads.
-pub fn write(
-    writer: &mut Writer,
-    probabilities: &Probabilities,
-    neighbours: &Neighbours,
-    best: MotionVector,
-    split: &Split,
-) {
-    LAYOUT_TREE.write(writer, &LAYOUTS, split.layout);
+/// Calls `step` with each bool that says the vectors, given what new ones are differences to.
+pub fn walk(split: &Split, best: MotionVector, neighbours: &Neighbours, mut step: impl FnMut(MotionOdds, bool)) {
+    LAYOUT_TREE.walk(split.layout, |node, bool| step(MotionOdds::Known(LAYOUTS[node]), bool));
     for (part, &first) in split.layout.first_subblocks().iter().enumerate() {
         let (left, above) = vectors_beside(&split.vectors, usize::from(first), neighbours);
-        PART_TREE.write(writer, part_modes(left, above), split.modes[part]);
+        let probabilities = part_modes(left, above);
+        PART_TREE.walk(split.modes[part], |node, bool| step(MotionOdds::Known(probabilities[node]), bool));
         if split.modes[part] == PartMode::New {
-            motion_vectors::write(writer, &probabilities.vectors, split.vectors[usize::from(first)].minus(best));
+            walk_vector(split.vectors[usize::from(first)].minus(best), &mut step);
         }
     }
 }

@@ -30,7 +30,7 @@ impl Sender {
 
     /// Sends a frame of so many packets; what it refers to and is kept in, `None` for a keyframe.
     fn send(&mut self, now: u64, packets: u16) -> Option<Buffers> {
-        let basis = self.buffers.basis(ms(now)).map(|basis| match basis {
+        let basis = self.buffers.basis(ms(now), false).map(|basis| match basis {
             Basis::Buffers(buffers) => buffers,
             other => panic!("{other:?}"),
         });

@@ -1,0 +1,240 @@
+//! BBR's parameters.
+
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
+
+use super::Bbr;
+use crate::packet::MSS;
+
+/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. That is BBR for bulk
+/// transfers: of media alone it never learns what the path bears. [`Config::of_camel`] fills the path at the start,
+/// [`Config::for_media`] whenever it asks for more.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// BBRHighGain: pacing and window gain of STARTUP, and 1 / pacing gain of DRAIN (2 / ln 2 = 2.885: doubles in a
+    /// round trip).
+    pub high_gain: f64,
+    /// Pacing gains of PROBE_BW, a phase each (1.25, 0.75 and six times 1).
+    pub cycle: [f64; 8],
+    /// cwnd_gain of PROBE_BW: twice the BDP.
+    pub cwnd_gain: f64,
+    /// The whole pacing rate times this; Linux leaves 0.01 unused, the draft nothing.
+    pub pacing_margin: f64,
+    /// BtlBwFilterLen, in round trips (10).
+    pub bandwidth_rounds: u64,
+    /// How the estimate ages while the application limits the sender.
+    pub ageing: Ageing,
+    /// The pipe is full once BtlBw has grown by less than this factor (1.25) ...
+    pub full_pipe_growth: f64,
+    /// ... in so many rounds in a row (3).
+    pub full_pipe_rounds: u32,
+    /// Finding the least round trip anew.
+    pub probe_rtt: ProbeRtt,
+    /// InitialCwnd (ten packets).
+    pub initial_window: Bytes,
+    /// BBRMinPipeCwnd (four packets).
+    pub min_window: Bytes,
+    /// The window after silence, until something sent later has arrived (one packet; mvfst: four).
+    pub window_after_silence: Bytes,
+    /// The round trip taken for pacing the first window before one is known (1 ms, which is as good as no pacing).
+    pub srtt_before_samples: Span,
+    /// When filler is asked for, so that the path is full when there is not enough media.
+    pub padding: Padding,
+    /// The encoder's target as a share of BtlBw (bbr.md section 6: 0.95).
+    pub target_share: f64,
+    /// The encoder's target before there is an estimate (that of WebRTC: 300 kbps).
+    pub start: Rate,
+    /// The pacing rate is kept at or above this, the filter is not ...
+    pub min_rate: Rate,
+    /// ... and at or below this.
+    pub max_rate: Rate,
+    /// Where PROBE_BW begins in its cycle is random, so that flows do not probe in step: give each flow its own seed.
+    pub seed: Seed,
+}
+
+/// What becomes of old samples of the bandwidth while newer ones are limited by the application and lower.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Ageing {
+    /// They are forgotten only by the next sample that counts, as the draft's and Linux's filters are written.
+    WithSamples,
+    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (bbr.md
+    /// section 6 on v1).
+    EveryRound,
+    /// Rounds of nothing but limited samples are not counted (the rule of bbr.md section 6) unless the last round was
+    /// bad.
+    Frozen(BadRound),
+}
+
+/// A round after which lower samples count even if the application limited them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct BadRound {
+    /// More than this share of its bytes was lost (0.1), or ...
+    pub loss: f64,
+    /// ... its least round trip was longer than this many RTprop (1.5).
+    pub round_trip: f64,
+}
+
+impl Default for BadRound {
+    fn default() -> BadRound {
+        BadRound { loss: 0.1, round_trip: 1.5 }
+    }
+}
+
+/// When and how the least round trip is looked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct ProbeRtt {
+    /// RTpropFilterLen: after so long without a sample as low as RTprop (10 s; v3: 5 s).
+    pub after: Span,
+    /// ProbeRTTDuration: the least time with little in flight (200 ms).
+    pub lasting: Span,
+    /// How much that is.
+    pub window: ProbeRttWindow,
+    /// A sample up to this many RTprop confirms RTprop while the application limits the sender: 1 as published; 1.02 in
+    /// bbr.md section 6, so that video, which leaves the queue empty by itself, is not stopped for it.
+    pub confirmed_within: f64,
+    /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None`
+    /// waits for ever, as published.
+    pub patience: Option<u64>,
+}
+
+/// How much may be in flight in PROBE_RTT.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum ProbeRttWindow {
+    /// [`Config::min_window`]: v1.
+    Least,
+    /// This share of the BDP (v3: 0.5), and no less than [`Config::min_window`]; the encoder's target is cut to it as
+    /// well.
+    Share(f64),
+}
+
+/// When filler is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Padding {
+    /// Never: v1 knows no filler.
+    Never,
+    /// Until the pipe was full once.
+    Startup,
+    /// Then, and in each phase that probes for more (bbr.md section 6).
+    Probing,
+}
+
+impl Default for ProbeRtt {
+    fn default() -> ProbeRtt {
+        ProbeRtt {
+            after: Span::from_secs(10),
+            lasting: Span::from_millis(200),
+            window: ProbeRttWindow::Least,
+            confirmed_within: 1.0,
+            patience: None,
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            high_gain: 2.885,
+            cycle: [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+            cwnd_gain: 2.0,
+            pacing_margin: 1.0,
+            bandwidth_rounds: 10,
+            ageing: Ageing::WithSamples,
+            full_pipe_growth: 1.25,
+            full_pipe_rounds: 3,
+            probe_rtt: ProbeRtt::default(),
+            initial_window: MSS * 10,
+            min_window: MSS * 4,
+            window_after_silence: MSS,
+            srtt_before_samples: Span::from_millis(1),
+            padding: Padding::Never,
+            target_share: 0.95,
+            start: Rate::from_kbps(300),
+            min_rate: Rate::from_kbps(30),
+            max_rate: Rate::from_kbps(10_000_000),
+            seed: Seed::new(0),
+        }
+    }
+}
+
+impl Config {
+    /// BBR as the Camel paper shows it: it fills the path at the start, follows an encoder that uses the whole
+    /// estimate, and falls with one that does not. The paper does not say what its BBR does; these are the readings
+    /// that give its figures' shape.
+    pub fn of_camel() -> Config {
+        Config { ageing: Ageing::EveryRound, padding: Padding::Startup, target_share: 1.0, ..Config::default() }
+    }
+
+    /// The real-time variant of bbr.md section 6: the estimate does not age while media limit the sender, filler probes
+    /// for more, and looking for the least round trip halves the flow instead of stopping it.
+    pub fn for_media() -> Config {
+        Config {
+            ageing: Ageing::Frozen(BadRound::default()),
+            padding: Padding::Probing,
+            probe_rtt: ProbeRtt {
+                window: ProbeRttWindow::Share(0.5),
+                confirmed_within: 1.02,
+                patience: Some(2),
+                ..ProbeRtt::default()
+            },
+            ..Config::default()
+        }
+    }
+
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Bbr, ConfigError> {
+        let check = |name: &str, value: f64, from: f64, to: f64| {
+            let range = alloc::format!("{from} to {to}");
+            if (from..=to).contains(&value) { Ok(()) } else { Err(ConfigError::out_of_range(name, value, &range)) }
+        };
+        check("bbr.high_gain", self.high_gain, 1.1, 10.0)?;
+        check("bbr.cwnd_gain", self.cwnd_gain, 1.0, 10.0)?;
+        check("bbr.pacing_margin", self.pacing_margin, 0.5, 1.0)?;
+        check("bbr.full_pipe_growth", self.full_pipe_growth, 1.01, 2.0)?;
+        check("bbr.target_share", self.target_share, 0.1, 1.5)?;
+        check("bbr.probe_rtt.confirmed_within", self.probe_rtt.confirmed_within, 1.0, 2.0)?;
+        for gain in self.cycle {
+            check("a gain of bbr.cycle", gain, 0.1, 3.0)?;
+        }
+        if let ProbeRttWindow::Share(share) = self.probe_rtt.window {
+            check("bbr.probe_rtt.window", share, 0.05, 1.0)?;
+        }
+        if let Ageing::Frozen(bad) = self.ageing {
+            check("bbr.ageing.frozen.loss", bad.loss, 0.0, 1.0)?;
+            check("bbr.ageing.frozen.round_trip", bad.round_trip, 1.0, 100.0)?;
+        }
+        if self.bandwidth_rounds == 0 || self.full_pipe_rounds == 0 {
+            let value = alloc::format!("bandwidth {}, full pipe {}", self.bandwidth_rounds, self.full_pipe_rounds);
+            return Err(ConfigError::out_of_range("bbr rounds", value, "1 or more, such as 10 and 3"));
+        }
+        if self.window_after_silence < MSS || self.min_window < MSS || self.initial_window < self.min_window {
+            let value = alloc::format!(
+                "min {}, initial {}, after silence {}",
+                self.min_window,
+                self.initial_window,
+                self.window_after_silence
+            );
+            return Err(ConfigError::out_of_range("bbr windows", value, "1500B or more, min_window <= initial_window"));
+        }
+        let ProbeRtt { after, lasting, .. } = self.probe_rtt;
+        if self.srtt_before_samples <= Span::ZERO || lasting <= Span::ZERO || after <= lasting {
+            let value = alloc::format!(
+                "srtt_before_samples {}, probe_rtt.lasting {lasting}, probe_rtt.after {after}",
+                self.srtt_before_samples
+            );
+            return Err(ConfigError::out_of_range("bbr times", value, "longer than 0, lasting shorter than after"));
+        }
+        if self.min_rate == Rate::ZERO || self.start < self.min_rate || self.max_rate < self.start {
+            let value = alloc::format!("min {}, start {}, max {}", self.min_rate, self.start, self.max_rate);
+            return Err(ConfigError::out_of_range("bbr rates", value, "0 < min_rate <= start <= max_rate"));
+        }
+        Ok(Bbr::new(self))
+    }
+}

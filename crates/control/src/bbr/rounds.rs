@@ -1,0 +1,68 @@
+//! Round trips counted by packets: a round ends when a packet arrives that was sent after it began (bbr.md section 3).
+
+use thalweg_units::{Bytes, Span};
+
+use crate::feedback::{Fate, Feedback};
+
+/// What a round saw.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Round {
+    pub(super) arrived: Bytes,
+    pub(super) lost: Bytes,
+    pub(super) least_rtt: Option<Span>,
+}
+
+impl Round {
+    /// The share of its bytes that was lost, 0..=1.
+    pub(super) fn loss(&self) -> f64 {
+        self.lost.as_f64() / (self.arrived + self.lost).as_f64().max(1.0)
+    }
+}
+
+/// The round under way.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rounds {
+    /// round_count: how many have begun.
+    count: u64,
+    /// next_round_delivered: a packet sent when at least this had been delivered ends the round.
+    ends_at: Bytes,
+    current: Round,
+}
+
+impl Rounds {
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Takes in what became of packets; the round that this ends, if it does. The news that ends a round belongs to the
+    /// next.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> Option<Round> {
+        let newest = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
+        let ended = newest.is_some_and(|report| report.packet.delivered >= self.ends_at);
+        let before = ended.then(|| core::mem::take(&mut self.current));
+        if ended {
+            self.count += 1;
+            self.ends_at = feedback.delivered;
+        }
+        for report in feedback.reports {
+            match report.fate {
+                Fate::Arrived { .. } => self.current.arrived += report.packet.size,
+                Fate::Lost => self.current.lost += report.packet.size,
+            }
+            if let Some(rtt) = feedback.rtt_of(report) {
+                self.current.least_rtt = Some(self.current.least_rtt.map_or(rtt, |least| least.min(rtt)));
+            }
+        }
+        before
+    }
+
+    /// A round begins here, so that its end is a full round trip away.
+    pub(super) fn begin(&mut self, delivered: Bytes) {
+        self.ends_at = delivered;
+    }
+
+    /// What the round under way has seen so far.
+    pub(super) fn current(&self) -> &Round {
+        &self.current
+    }
+}

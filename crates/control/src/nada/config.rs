@@ -1,0 +1,256 @@
+//! NADA's parameters.
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span};
+
+use super::Nada;
+
+/// NADA's parameters, by RFC 8698's symbols (its figure 3; nada.md).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// r_ref before feedback (the RFC begins with RMIN; spec: choice).
+    pub start: Rate,
+    /// RMIN, 150 kbps ...
+    pub min: Rate,
+    /// ... and RMAX, 1.5 Mbps. A flow settles where the delay is PRIO x XREF x RMAX / rate: it must be set per use.
+    pub max: Rate,
+    /// Take RMIN and RMAX from what the application says it could use.
+    pub follows_demand: bool,
+    /// How congestion is measured.
+    pub signal: SignalConfig,
+    /// How the rate answers.
+    pub rate: RateConfig,
+    /// BETA_V: how much of what waits to be sent the encoder is to make less of within a frame (0.1).
+    pub encoder_share: f64,
+    /// BETA_S: how much of it is to leave beyond the rate within a frame (0.1).
+    pub sending_share: f64,
+    /// Either is at most this share of the rate (0.05).
+    pub most_shaping: f64,
+    /// Without a report for so long beyond a round trip while something is under way, the rate falls to
+    /// `silence_share`, and again each time (500 ms; the RFC leaves it open).
+    pub silence: Span,
+    /// See `silence` (0.5).
+    pub silence_share: f64,
+}
+
+/// How congestion is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct SignalConfig {
+    /// LOGWIN: what is looked back on (500 ms).
+    pub window: Span,
+    /// QEPS: a delay that is no queue yet (10 ms).
+    pub quiet: Span,
+    /// How many packets' least delay counts (15).
+    pub filter: u64,
+    /// The empty path's delay is the least of so many bins (10) ...
+    pub base_bins: usize,
+    /// ... each this long (a minute).
+    pub base_bin: Span,
+    /// ALPHA: how much the newest ratio of losses or marks counts (0.1).
+    pub gain: f64,
+    /// QTH: from here on, delay counts less and less while losses show that a queue overflows (50 ms).
+    pub warp_from: Span,
+    /// LAMBDA: how fast (0.5).
+    pub warp: f64,
+    /// MULTILOSS: a loss is recent for so many average loss intervals (7); over one more, warping is taken back
+    /// (ns3-rmcat).
+    pub recent_loss: f64,
+    /// DLOSS: what a share of PLRREF lost counts as (10 ms).
+    pub loss_delay: Span,
+    /// PLRREF (0.01).
+    pub loss_ratio: f64,
+    /// DMARK: what a share of PMRREF marked counts as (2 ms).
+    pub mark_delay: Span,
+    /// PMRREF (0.01).
+    pub mark_ratio: f64,
+    /// The signal is never larger (500 ms, ns3-rmcat).
+    pub most: Span,
+}
+
+/// How the rate answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct RateConfig {
+    /// PRIO: this flow's weight (1).
+    pub priority: f64,
+    /// XREF: the signal at RMAX (10 ms).
+    pub reference: Span,
+    /// KAPPA: how strongly the rate answers (0.5).
+    pub kappa: f64,
+    /// ETA: how much more the signal's change counts than its distance (2).
+    pub eta: f64,
+    /// TAU: the longest round trip that this is stable for (500 ms).
+    pub tau: Span,
+    /// DELTA: the interval that reports are taken to have (100 ms).
+    pub delta: Span,
+    /// DFILT: the delay of the filters (120 ms).
+    pub filter_delay: Span,
+    /// QBOUND: how much queue a ramp-up may cause (50 ms).
+    pub queue_bound: Span,
+    /// GAMMA_MAX: how much more than what arrives a ramp-up asks for at most (0.5).
+    pub most_gamma: f64,
+    /// The rate moves this often at most (50 ms, ns3-rmcat).
+    pub least_interval: Span,
+    /// A longer time since it moved counts as this much (500 ms; our choice: after a pause, one step would be as large
+    /// as the rate).
+    pub most_interval: Span,
+    /// Outside of a ramp-up the rate is at most so many times what arrives (2; spec: choice); `None` for no such bound.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub most_of_received: Option<f64>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            start: Rate::from_kbps(300),
+            min: Rate::from_kbps(150),
+            max: Rate::from_kbps(1500),
+            follows_demand: true,
+            signal: SignalConfig::default(),
+            rate: RateConfig::default(),
+            encoder_share: 0.1,
+            sending_share: 0.1,
+            most_shaping: 0.05,
+            silence: Span::from_millis(500),
+            silence_share: 0.5,
+        }
+    }
+}
+
+impl Default for SignalConfig {
+    fn default() -> SignalConfig {
+        SignalConfig {
+            window: Span::from_millis(500),
+            quiet: Span::from_millis(10),
+            filter: 15,
+            base_bins: 10,
+            base_bin: Span::from_secs(60),
+            gain: 0.1,
+            warp_from: Span::from_millis(50),
+            warp: 0.5,
+            recent_loss: 7.0,
+            loss_delay: Span::from_millis(10),
+            loss_ratio: 0.01,
+            mark_delay: Span::from_millis(2),
+            mark_ratio: 0.01,
+            most: Span::from_millis(500),
+        }
+    }
+}
+
+impl Default for RateConfig {
+    fn default() -> RateConfig {
+        RateConfig {
+            priority: 1.0,
+            reference: Span::from_millis(10),
+            kappa: 0.5,
+            eta: 2.0,
+            tau: Span::from_millis(500),
+            delta: Span::from_millis(100),
+            filter_delay: Span::from_millis(120),
+            queue_bound: Span::from_millis(50),
+            most_gamma: 0.5,
+            least_interval: Span::from_millis(50),
+            most_interval: Span::from_millis(500),
+            most_of_received: Some(2.0),
+        }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Nada, ConfigError> {
+        let Config { signal, rate, .. } = self;
+        if self.min == Rate::ZERO || self.max < self.min || self.start == Rate::ZERO {
+            let value = alloc::format!("min {}, max {}, start {}", self.min, self.max, self.start);
+            return Err(ConfigError::out_of_range("nada rates", value, "0 < min <= max and 0 < start"));
+        }
+        for (name, span, example) in [
+            ("nada.silence", self.silence, "500ms"),
+            ("nada.signal.window", signal.window, "500ms"),
+            ("nada.signal.quiet", signal.quiet, "10ms"),
+            ("nada.signal.base_bin", signal.base_bin, "1min"),
+            ("nada.signal.warp_from", signal.warp_from, "50ms"),
+            ("nada.signal.most", signal.most, "500ms"),
+            ("nada.rate.reference", rate.reference, "10ms"),
+            ("nada.rate.tau", rate.tau, "500ms"),
+            ("nada.rate.delta", rate.delta, "100ms"),
+            ("nada.rate.least_interval", rate.least_interval, "50ms"),
+            ("nada.rate.most_interval", rate.most_interval, "500ms"),
+        ] {
+            if span <= Span::ZERO {
+                return Err(ConfigError::out_of_range(name, span, &alloc::format!("longer than 0, such as {example}")));
+            }
+        }
+        for (name, span) in [
+            ("nada.signal.loss_delay", signal.loss_delay),
+            ("nada.signal.mark_delay", signal.mark_delay),
+            ("nada.rate.filter_delay", rate.filter_delay),
+            ("nada.rate.queue_bound", rate.queue_bound),
+        ] {
+            if span < Span::ZERO {
+                return Err(ConfigError::out_of_range(name, span, "0 or longer, such as 10ms"));
+            }
+        }
+        for (name, value, range, example) in [
+            ("nada.encoder_share", self.encoder_share, (0.0, 1.0), "0.1"),
+            ("nada.sending_share", self.sending_share, (0.0, 1.0), "0.1"),
+            ("nada.most_shaping", self.most_shaping, (0.0, 1.0), "0.05"),
+            ("nada.silence_share", self.silence_share, (0.0, 1.0), "0.5"),
+            ("nada.signal.gain", signal.gain, (1e-6, 1.0), "0.1"),
+            ("nada.signal.warp", signal.warp, (0.0, 10.0), "0.5"),
+            ("nada.signal.recent_loss", signal.recent_loss, (0.0, 1000.0), "7"),
+            ("nada.signal.loss_ratio", signal.loss_ratio, (1e-6, 1.0), "0.01"),
+            ("nada.signal.mark_ratio", signal.mark_ratio, (1e-6, 1.0), "0.01"),
+            ("nada.rate.priority", rate.priority, (1e-3, 1000.0), "1"),
+            ("nada.rate.kappa", rate.kappa, (0.0, 10.0), "0.5"),
+            ("nada.rate.eta", rate.eta, (0.0, 100.0), "2"),
+            ("nada.rate.most_gamma", rate.most_gamma, (0.0, 10.0), "0.5"),
+            ("nada.rate.most_of_received", rate.most_of_received.unwrap_or(1.0), (1.0, 100.0), "2"),
+        ] {
+            if !(value >= range.0 && value <= range.1) {
+                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
+                return Err(ConfigError::out_of_range(name, value, &range));
+            }
+        }
+        if signal.filter == 0 || signal.base_bins == 0 {
+            let value = alloc::format!("filter {}, base_bins {}", signal.filter, signal.base_bins);
+            return Err(ConfigError::out_of_range("nada.signal", value, "above 0, such as 15 and 10"));
+        }
+        Ok(Nada::new(self))
+    }
+}
+
+impl Config {
+    /// D: how much beyond or below the rate, for a share of `waiting` within a frame of `interval`.
+    pub(super) fn shaping(&self, rate: Rate, share: f64, waiting: Bytes, interval: Span) -> Rate {
+        waiting.scale(share).per(interval).min(rate.scale(self.most_shaping))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_moves_the_encoder_and_the_pacer_by_a_twentieth_of_the_rate_at_most() {
+        let config = Config::default();
+        let shaping = |bytes| config.shaping(Rate::from_kbps(1000), 0.1, Bytes::new(bytes), Span::of_frame(30.0));
+        // 3000 B would be 72 kbps.
+        assert_eq!(shaping(3000), Rate::from_kbps(50));
+        assert_eq!(shaping(1000).as_bps().div_ceil(10), 2400);
+        assert_eq!(shaping(0), Rate::ZERO);
+    }
+
+    #[test]
+    fn parameters_that_cannot_work_are_refused_with_value_and_range() {
+        let rate = RateConfig { kappa: -1.0, ..RateConfig::default() };
+        let message = alloc::format!("{}", Config { rate, ..Config::default() }.build().unwrap_err());
+        assert_eq!(message, "nada.rate.kappa is -1, must be 0 to 10, such as 0.5");
+        assert!(Config { max: Rate::from_kbps(100), ..Config::default() }.build().is_err());
+    }
+}

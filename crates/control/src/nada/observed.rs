@@ -1,0 +1,102 @@
+//! What the last while (LOGWIN) held.
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Lost,
+    Arrived { size: Bytes, marked: bool, queued: bool },
+}
+
+/// Packets of the last while, by the receiver's clock.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Observed {
+    packets: VecDeque<(Time, Seen)>,
+    newest: Time,
+    bytes: Bytes,
+    lost: usize,
+    marked: usize,
+    queued: usize,
+}
+
+impl Observed {
+    /// A packet arrived; a lost one is told with the newest arrival.
+    pub(super) fn add(&mut self, arrival: Option<Time>, seen: Seen, window: Span) {
+        self.newest = arrival.unwrap_or(self.newest).max(self.newest);
+        self.packets.push_back((self.newest, seen));
+        match seen {
+            Seen::Lost => self.lost += 1,
+            Seen::Arrived { size, marked, queued } => {
+                self.bytes += size;
+                self.marked += usize::from(marked);
+                self.queued += usize::from(queued);
+            }
+        }
+        while let Some((_, seen)) = self.packets.front().copied().filter(|(at, _)| *at + window <= self.newest) {
+            self.packets.pop_front();
+            match seen {
+                Seen::Lost => self.lost -= 1,
+                Seen::Arrived { size, marked, queued } => {
+                    self.bytes -= size;
+                    self.marked -= usize::from(marked);
+                    self.queued -= usize::from(queued);
+                }
+            }
+        }
+    }
+
+    /// r_recv.
+    pub(super) fn rate(&self, window: Span) -> Rate {
+        self.bytes.per(window)
+    }
+
+    fn ratio(&self, count: usize) -> f64 {
+        count as f64 / self.packets.len().max(1) as f64
+    }
+
+    /// The share of packets lost.
+    pub(super) fn loss_ratio(&self) -> f64 {
+        self.ratio(self.lost)
+    }
+
+    /// The share of packets marked.
+    pub(super) fn mark_ratio(&self) -> f64 {
+        self.ratio(self.marked)
+    }
+
+    /// Whether something was lost.
+    pub(super) fn any_lost(&self) -> bool {
+        self.lost > 0
+    }
+
+    /// Whether a packet met a queue.
+    pub(super) fn any_queued(&self) -> bool {
+        self.queued > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_second_of_packets_is_remembered() {
+        let mut observed = Observed::default();
+        let window = Span::from_millis(500);
+        let packet = |marked, queued| Seen::Arrived { size: Bytes::new(1000), marked, queued };
+        for tick in 0..100u64 {
+            observed.add(Some(Time::from_millis(10 * tick)), packet(tick % 5 == 0, tick < 70), window);
+        }
+        assert_eq!(observed.rate(window), Rate::from_kbps(800));
+        assert!((observed.mark_ratio() - 0.2).abs() < 1e-9 && observed.any_queued() && !observed.any_lost());
+        observed.add(None, Seen::Lost, window);
+        assert!((observed.loss_ratio() - 1.0 / 51.0).abs() < 1e-9 && observed.any_lost());
+        observed.add(Some(Time::from_millis(1200)), packet(false, false), window);
+        assert!(!observed.any_queued() && observed.any_lost());
+        observed.add(Some(Time::from_millis(9000)), packet(false, false), window);
+        assert!(!observed.any_lost() && observed.rate(window) == Rate::from_kbps(16));
+    }
+}

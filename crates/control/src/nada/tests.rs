@@ -1,0 +1,90 @@
+use super::*;
+use crate::feedback::{Acknowledgement, History};
+use crate::packet::PacketId;
+
+const MS: fn(u64) -> Time = Time::from_millis;
+
+/// 800 kbps of 1000-byte packets over a path of 100 ms, told of each; `delay` and `lost` say what the path does to a
+/// packet.
+fn run(config: Config, packets: u64, delay: impl Fn(u64) -> i64, lost: impl Fn(u64) -> bool) -> Nada {
+    let mut nada = config.build().unwrap();
+    let mut history = History::new(crate::feedback::Config::default());
+    for id in 0..packets + 10 {
+        if id < packets {
+            nada.on_sent(&history.on_sent(SentPacket::new(PacketId(id), MS(10 * id), Bytes::new(1000))));
+        }
+        if let Some(id) = id.checked_sub(10).filter(|id| !lost(*id)) {
+            let now = MS(10 * id + 100);
+            let arrival = Some(MS(10 * id + 50) + Span::from_millis(delay(id)));
+            nada.on_feedback(&history.on_report(
+                now,
+                &[Acknowledgement { id: PacketId(id), arrival, ce: false }],
+                None,
+            ));
+        }
+    }
+    nada
+}
+
+#[test]
+fn an_empty_path_is_ramped_up_to_a_sixth_more_than_arrives() {
+    let nada = run(Config::default(), 200, |_| 0, |_| false);
+    assert!(nada.ramping_up);
+    // gamma is 50 / (100 + 100 + 120).
+    assert_eq!(nada.rate, Rate::from_kbps(925));
+    assert_eq!(nada.allowance().pacing, Rate::from_kbps(925));
+}
+
+#[test]
+fn a_queue_or_a_loss_ends_the_ramp_up_with_its_reason() {
+    for (queue, lost, why) in [(30, u64::MAX, "packets stood in a queue"), (0, 150, "packets were lost")] {
+        let mut nada = run(Config::default(), 170, |id| if id > 150 { queue } else { 0 }, |id| id == lost);
+        assert!(!nada.ramping_up);
+        let decision = nada.poll_decision().unwrap();
+        assert_eq!((decision.what, decision.why), ("update gradually", why));
+    }
+    let mut back = run(Config::default(), 300, |_| 0, |id| id == 150);
+    back.poll_decision();
+    assert_eq!(back.poll_decision().unwrap().what, "ramp up");
+}
+
+#[test]
+fn rates_keep_to_what_the_application_could_use_unless_told_otherwise() {
+    for (follows_demand, max) in [(true, 700), (false, 1500)] {
+        let mut nada = Config { follows_demand, ..Config::default() }.build().unwrap();
+        nada.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(700) });
+        assert_eq!(nada.max, Rate::from_kbps(max));
+    }
+}
+
+#[test]
+fn silence_halves_the_rate_each_half_second_down_to_the_least() {
+    let mut nada = run(Config::default(), 200, |_| 0, |_| false);
+    nada.on_sent(&SentPacket::new(PacketId(200), MS(2500), Bytes::new(1000)));
+    let rates: alloc::vec::Vec<(u64, u64)> = (0..4)
+        .map(|_| {
+            let due = nada.next_timeout();
+            nada.on_timeout(due);
+            (due.as_millis(), nada.rate.as_bps() / 1000)
+        })
+        .collect();
+    // 500 ms beyond the round trip of 100 ms.
+    assert_eq!(rates, [(3100, 462), (3600, 231), (4100, 150), (4600, 150)]);
+}
+
+#[test]
+fn what_waits_lowers_the_encoders_target_and_raises_the_pacing() {
+    let mut nada = run(Config { start: Rate::from_kbps(1000), ..Config::default() }, 200, |_| 0, |_| false);
+    assert_eq!(nada.rate, Rate::from_kbps(1000));
+    let frame = FrameQueued {
+        size: Bytes::new(4000),
+        interval: Span::of_frame(30.0),
+        ahead: Bytes::new(3000),
+        age: Span::from_millis(20),
+    };
+    nada.on_frame_queued(MS(3000), frame);
+    let allowance = nada.allowance();
+    assert_eq!((allowance.capacity, allowance.pacing), (Rate::from_kbps(950), Rate::from_kbps(1050)));
+    nada.on_frame_queued(MS(3033), FrameQueued { ahead: Bytes::ZERO, ..frame });
+    assert_eq!(nada.allowance().capacity, Rate::from_kbps(1000));
+}

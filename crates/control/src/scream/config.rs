@@ -1,0 +1,300 @@
+//! SCReAM's parameters.
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span};
+
+use super::Scream;
+
+/// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; scream.md).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The target before the first round trip is known; the first window is what it needs for one (spec: choice; the
+    /// draft begins with the least window).
+    pub start: Rate,
+    /// The queue.
+    pub delay: DelayConfig,
+    /// The reference window.
+    pub window: WindowConfig,
+    /// The target and the pacing.
+    pub media: MediaConfig,
+    /// Answer a marked packet by how many are marked (L4S) instead of by one factor; `None` on paths with classic ECN
+    /// or none.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub l4s: Option<L4s>,
+    /// Without a report for the larger of this and `silence_rtts` smoothed round trips while something is under way,
+    /// the window falls to `silence_share` (spec: choice).
+    pub silence: Span,
+    /// See `silence`.
+    pub silence_rtts: f64,
+    /// See `silence`.
+    pub silence_share: f64,
+}
+
+/// How the queue is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct DelayConfig {
+    /// qdelay_target: the window shrinks from half of it on (QDELAY_TARGET_LO, 60 ms).
+    pub target: Span,
+    /// How much a longer delay counts in qdelay_avg; a shorter one is taken at once (QDELAY_AVG_G, 1/4).
+    pub gain: f64,
+    /// The empty path's delay is the least of so many bins ... (RFC 6817: 10)
+    pub base_bins: usize,
+    /// ... each this long (RFC 6817: a minute).
+    pub base_bin: Span,
+    /// Bear more delay where others keep the queue full; `None` for the same target always.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub competing: Option<Competing>,
+    /// Drain a queue that never empties, to learn the path's delay anew; not in the draft.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub drain: Option<Drain>,
+}
+
+/// When and how far the target rises (the draft's adjust_qdelay_target).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Competing {
+    /// No further than this (QDELAY_TARGET_HI, 400 ms).
+    pub most: Span,
+    /// Always if losses happen in more than this share of round trips (0.002) ...
+    pub loss_events: f64,
+    /// ... of which the newest counts so much (0.01; the draft does not say) ...
+    pub loss_gain: f64,
+    /// ... and otherwise while the delay, in units of the least target, varies less than this (0.2).
+    pub variance: f64,
+    /// The delay is looked at this often (50 ms; the draft does not say).
+    pub interval: Span,
+}
+
+/// When the queue is taken to be stuck (libwebrtc's delay_based_congestion_control.cc).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Drain {
+    /// The delay never fell below this ...
+    pub above: Span,
+    /// ... for so long: the target is halved ...
+    pub after: Span,
+    /// ... for so many smoothed round trips, and the base delay forgotten.
+    pub rtts: f64,
+}
+
+/// How the reference window moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct WindowConfig {
+    /// The least window (MIN_REF_WND, 3000 B).
+    pub least: Bytes,
+    /// MSS, 1000 B: the window grows by one a round trip.
+    pub segment: Bytes,
+    /// And by this share of itself (MUL_INCREASE_FACTOR, 0.02), once congestion is long past.
+    pub multiplicative: f64,
+    /// How many round trips that takes (POST_CONGESTION_DELAY_RTT, 100).
+    pub post_congestion: f64,
+    /// It grows up to this many times what was in flight (BYTES_IN_FLIGHT_HEAD_ROOM, 1.5).
+    pub headroom: f64,
+    /// How sharply steps shrink near the window of the last congestion (8; libwebrtc 2).
+    pub closeness: f64,
+    /// What a loss leaves (BETA_LOSS, 0.7).
+    pub beta_loss: f64,
+    /// What a mark leaves (BETA_ECN, 0.8).
+    pub beta_ecn: f64,
+    /// How often it answers at most, and the round trip below which growth is no faster (VIRTUAL_RTT, 25 ms).
+    pub virtual_rtt: Span,
+    /// How often it answers losses.
+    pub losses: Losses,
+}
+
+/// How often losses shrink the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Losses {
+    /// Once in the shorter of a round trip and VIRTUAL_RTT, as anything else (the draft).
+    #[default]
+    EachVirtualRoundTrip,
+    /// Once a smoothed round trip, as RFC 8298 has it: a queue that overflows on a long path is one congestion and not
+    /// several.
+    EachRoundTrip,
+}
+
+/// What the window gives the encoder and the pacer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct MediaConfig {
+    /// As much as this many windows may be in flight (REF_WND_OVERHEAD: 3.0, down to 1.5 against jitter).
+    pub window_overhead: f64,
+    /// The target is the window's rate over this, and what frames show to be needed beside it (1.2).
+    pub target_margin: f64,
+    /// Header bytes of a packet that the target leaves out (PACKET_OVERHEAD, 20 B).
+    pub packet_overhead: Bytes,
+    /// Packets leave at this many times the target (PACKET_PACING_HEADROOM, 1.5) ...
+    pub pacing: f64,
+    /// ... or at least of this rate (RATE_PACE_MIN, 50 kbps) ...
+    pub pacing_least: Rate,
+    /// ... and up to so many times faster (4) ...
+    pub pacing_relaxed: f64,
+    /// ... as the target goes from this share of its maximum (0.8) to all of it.
+    pub pacing_relaxed_from: f64,
+}
+
+/// How marks are averaged on an L4S path.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct L4s {
+    /// How much a larger share of marked packets counts (L4S_AVG_G_UP, 1/8).
+    pub gain_up: f64,
+    /// How much a smaller one (L4S_AVG_G_DOWN, 1/128).
+    pub gain_down: f64,
+    /// The share is taken this often, or each round trip if that is shorter (10 ms).
+    pub interval: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            start: Rate::from_kbps(300),
+            delay: DelayConfig::default(),
+            window: WindowConfig::default(),
+            media: MediaConfig::default(),
+            l4s: None,
+            silence: Span::from_secs(1),
+            silence_rtts: 2.0,
+            silence_share: 0.5,
+        }
+    }
+}
+
+impl Default for DelayConfig {
+    fn default() -> DelayConfig {
+        DelayConfig {
+            target: Span::from_millis(60),
+            gain: 0.25,
+            base_bins: 10,
+            base_bin: Span::from_secs(60),
+            competing: None,
+            drain: None,
+        }
+    }
+}
+
+impl Default for Competing {
+    fn default() -> Competing {
+        Competing {
+            most: Span::from_millis(400),
+            loss_events: 0.002,
+            loss_gain: 0.01,
+            variance: 0.2,
+            interval: Span::from_millis(50),
+        }
+    }
+}
+
+impl Default for Drain {
+    fn default() -> Drain {
+        Drain { above: Span::from_millis(5), after: Span::from_secs(20), rtts: 5.0 }
+    }
+}
+
+impl Default for WindowConfig {
+    fn default() -> WindowConfig {
+        WindowConfig {
+            least: Bytes::new(3000),
+            segment: Bytes::new(1000),
+            multiplicative: 0.02,
+            post_congestion: 100.0,
+            headroom: 1.5,
+            closeness: 8.0,
+            beta_loss: 0.7,
+            beta_ecn: 0.8,
+            virtual_rtt: Span::from_millis(25),
+            losses: Losses::default(),
+        }
+    }
+}
+
+impl Default for MediaConfig {
+    fn default() -> MediaConfig {
+        MediaConfig {
+            window_overhead: 3.0,
+            target_margin: 1.2,
+            packet_overhead: Bytes::new(20),
+            pacing: 1.5,
+            pacing_least: Rate::from_kbps(50),
+            pacing_relaxed: 4.0,
+            pacing_relaxed_from: 0.8,
+        }
+    }
+}
+
+impl Default for L4s {
+    fn default() -> L4s {
+        L4s { gain_up: 1.0 / 8.0, gain_down: 1.0 / 128.0, interval: Span::from_millis(10) }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Scream, ConfigError> {
+        let Config { delay, window, media, .. } = self;
+        let l4s = self.l4s.unwrap_or_default();
+        let drain = delay.drain.unwrap_or_default();
+        let competing = delay.competing.unwrap_or_default();
+        for (name, span, example) in [
+            ("scream.silence", self.silence, "1s"),
+            ("scream.delay.target", delay.target, "60ms"),
+            ("scream.delay.base_bin", delay.base_bin, "1min"),
+            ("scream.delay.competing.most", competing.most, "400ms"),
+            ("scream.delay.competing.interval", competing.interval, "50ms"),
+            ("scream.delay.drain.after", drain.after, "20s"),
+            ("scream.window.virtual_rtt", window.virtual_rtt, "25ms"),
+            ("scream.l4s.interval", l4s.interval, "10ms"),
+        ] {
+            if span <= Span::ZERO {
+                return Err(ConfigError::out_of_range(name, span, &alloc::format!("longer than 0, such as {example}")));
+            }
+        }
+        for (name, value, range, example) in [
+            ("scream.delay.gain", delay.gain, (1e-6, 1.0), "0.25"),
+            ("scream.delay.competing.loss_events", competing.loss_events, (0.0, 1.0), "0.002"),
+            ("scream.delay.competing.loss_gain", competing.loss_gain, (1e-6, 1.0), "0.01"),
+            ("scream.delay.competing.variance", competing.variance, (0.0, 100.0), "0.2"),
+            ("scream.l4s.gain_up", l4s.gain_up, (1e-6, 1.0), "0.125"),
+            ("scream.l4s.gain_down", l4s.gain_down, (1e-6, 1.0), "0.0078125"),
+            ("scream.silence_rtts", self.silence_rtts, (0.0, 100.0), "2"),
+            ("scream.silence_share", self.silence_share, (0.0, 1.0), "0.5"),
+            ("scream.delay.drain.rtts", drain.rtts, (0.0, 1000.0), "5"),
+            ("scream.window.multiplicative", window.multiplicative, (0.0, 1.0), "0.02"),
+            ("scream.window.post_congestion", window.post_congestion, (1e-3, 1e6), "100"),
+            ("scream.window.headroom", window.headroom, (1.0, 10.0), "1.5"),
+            ("scream.window.closeness", window.closeness, (0.1, 100.0), "8"),
+            ("scream.window.beta_loss", window.beta_loss, (0.1, 1.0), "0.7"),
+            ("scream.window.beta_ecn", window.beta_ecn, (0.1, 1.0), "0.8"),
+            ("scream.media.window_overhead", media.window_overhead, (1.0, 10.0), "3"),
+            ("scream.media.target_margin", media.target_margin, (1.0, 10.0), "1.2"),
+            ("scream.media.pacing", media.pacing, (1.0, 10.0), "1.5"),
+            ("scream.media.pacing_relaxed", media.pacing_relaxed, (1.0, 100.0), "4"),
+            ("scream.media.pacing_relaxed_from", media.pacing_relaxed_from, (0.0, 0.999), "0.8"),
+        ] {
+            if !(value >= range.0 && value <= range.1) {
+                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
+                return Err(ConfigError::out_of_range(name, value, &range));
+            }
+        }
+        if window.segment == Bytes::ZERO || window.least < Bytes::new(1500) {
+            let value = alloc::format!("segment {}, least {}", window.segment, window.least);
+            return Err(ConfigError::out_of_range("scream.window", value, "a segment above 0, least 1500B or more"));
+        }
+        if self.start == Rate::ZERO || media.pacing_least == Rate::ZERO || delay.base_bins == 0 {
+            let value = alloc::format!(
+                "start {}, pacing_least {}, base_bins {}",
+                self.start,
+                media.pacing_least,
+                delay.base_bins
+            );
+            return Err(ConfigError::out_of_range("scream", value, "above 0, such as 300kbps, 50kbps and 10"));
+        }
+        Ok(Scream::new(self))
+    }
+}

@@ -1,0 +1,245 @@
+//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; scream.md): a window that a queue
+//! of 60 ms, marks or losses make smaller, and a target for the encoder a little below its rate.
+//!
+//! * [`config`](Config): the draft's constants;
+//! * `queue_delay`: the one-way delay above the path's; `competing`: how much of it is borne; `marking`: the share of
+//!   marked packets;
+//! * `in_flight`: how much of the window is used; `window`: ref_wnd;
+//! * `media`: what the encoder and the pacer get.
+
+mod competing;
+mod config;
+mod in_flight;
+mod marking;
+mod media;
+mod queue_delay;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision, Demand, FrameQueued};
+use crate::decisions::Decisions;
+use crate::feedback::{Cause, Fate, Feedback};
+use crate::packet::SentPacket;
+pub use config::{Competing, Config, DelayConfig, Drain, L4s, Losses, MediaConfig, WindowConfig};
+use in_flight::InFlight;
+use marking::Marking;
+use media::Media;
+use queue_delay::QueueDelay;
+use window::{Congestion, Window};
+
+/// SCReAM's state.
+#[derive(Debug, Clone)]
+pub struct Scream {
+    config: Config,
+    demand: Demand,
+    srtt: Option<Span>,
+    queue: QueueDelay,
+    marking: Marking,
+    in_flight: InFlight,
+    window: Window,
+    media: Media,
+    /// Lost or marked since the window last answered.
+    lost: bool,
+    marked: bool,
+    /// Whether the queue was above half its target at the last report.
+    delayed: bool,
+    /// Since when something is under way and nothing was heard.
+    quiet_since: Option<Time>,
+    target: Rate,
+    decisions: Decisions,
+}
+
+impl Scream {
+    pub(crate) fn new(config: Config) -> Scream {
+        Scream {
+            demand: Demand { min: Rate::from_bps(1), max: Rate::MAX },
+            srtt: None,
+            queue: QueueDelay::new(config.delay),
+            marking: Marking::default(),
+            in_flight: InFlight::default(),
+            window: Window::new(config.window),
+            media: Media::new(config.media, config.window.segment),
+            lost: false,
+            marked: false,
+            delayed: false,
+            quiet_since: None,
+            target: config.start,
+            decisions: Decisions::default(),
+            config,
+        }
+    }
+
+    fn srtt(&self) -> Span {
+        // Before the first sample nothing is computed from it but timeouts.
+        self.srtt.unwrap_or(Span::from_millis(100))
+    }
+
+    fn on_round_trip(&mut self, srtt: Span) {
+        if self.srtt.is_none() {
+            self.window.set(self.config.start.over(srtt));
+        }
+        self.srtt = Some(srtt.max(Span::from_nanos(1)));
+    }
+
+    /// What this report asks the window to answer, and why; the graver comes first.
+    fn congestion(&self, now: Time, srtt: Span) -> Option<(Congestion, &'static str)> {
+        if !self.window.answers(now, srtt) {
+            return None;
+        }
+        if self.lost && self.window.answers_loss(now, srtt) {
+            return Some((Congestion::Lost, "packets were lost"));
+        }
+        if self.marked {
+            let congestion = match self.config.l4s {
+                None => Congestion::Marked,
+                Some(_) => Congestion::MarkedL4s {
+                    alpha: self.marking.alpha(),
+                    queue_is_short: self.queue.latest() < self.queue.target() / 4,
+                    in_flight_before: self.in_flight.before(),
+                },
+            };
+            return Some((congestion, "packets were marked"));
+        }
+        let alpha = self.queue.alpha();
+        (alpha > 0.0).then_some((Congestion::Delayed { alpha }, "queueing delay above half its target"))
+    }
+
+    fn update_window(&mut self, now: Time, srtt: Span, acked: Bytes) -> Option<&'static str> {
+        let closeness = self.window.closeness();
+        let congestion = self.congestion(now, srtt);
+        if let Some((congestion, _)) = congestion {
+            self.window.reduce(now, srtt, congestion, closeness);
+            self.lost = false;
+            self.marked = false;
+        }
+        // The same report may also make it grow (spec, pitfalls).
+        if self.target < self.demand.max {
+            self.window.increase(now, srtt, acked, closeness, self.in_flight.most());
+        }
+        let was_delayed = core::mem::replace(&mut self.delayed, self.queue.alpha() > 0.0);
+        // Of the many steps down while the queue stands, the first is told.
+        congestion.filter(|(kind, _)| !(was_delayed && matches!(kind, Congestion::Delayed { .. }))).map(|(_, why)| why)
+    }
+
+    fn update_target(&mut self, now: Time, what: &'static str, why: Option<&'static str>) {
+        let from = self.target;
+        if let Some(srtt) = self.srtt {
+            let target = self.media.target(&self.window, srtt, self.demand);
+            self.target = if self.queue.draining() { target.scale(0.5).max(self.demand.min) } else { target };
+        } else {
+            self.target = self.config.start.clamp(self.demand.min, self.demand.max);
+        }
+        if let Some(why) = why {
+            self.decisions.push(Decision { at: now, what, why, from, to: self.target });
+        }
+    }
+
+    fn patience(&self) -> Span {
+        self.config.silence.max(self.srtt().scale(self.config.silence_rtts))
+    }
+}
+
+impl Controller for Scream {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        let now = feedback.now;
+        if feedback.cause == Cause::Silence {
+            // Nothing is under way any more that could be heard of; the timeout has shrunk the window.
+            self.quiet_since = None;
+            return;
+        }
+        self.quiet_since = (feedback.in_flight > Bytes::ZERO).then_some(now);
+        if let Some(srtt) = feedback.srtt {
+            self.on_round_trip(srtt);
+        }
+        let srtt = self.srtt();
+        let mut drains = false;
+        if let Some(delay) = feedback.newest_delay {
+            drains = self.queue.on_delay(now, delay, self.window.turn(srtt), srtt);
+        }
+        let (mut acked, mut arrived, mut marked, mut lost) = (Bytes::ZERO, 0, 0, false);
+        for report in feedback.reports {
+            match report.fate {
+                Fate::Lost => lost = true,
+                Fate::Arrived { ce, .. } => {
+                    arrived += 1;
+                    marked += u32::from(ce);
+                    acked += if ce { Bytes::ZERO } else { report.packet.size };
+                }
+            }
+        }
+        self.queue.adjust_target(now, lost, srtt);
+        if let Some(l4s) = &self.config.l4s {
+            self.marking.on_arrivals(now, arrived, marked, srtt, l4s);
+        }
+        self.lost |= lost && self.window.answers_loss(now, srtt);
+        self.marked |= marked > 0;
+        if lost || marked > 0 {
+            self.window.note_congestion(now);
+        }
+        self.in_flight.note(now, feedback.in_flight, srtt);
+        let why = self.update_window(now, srtt, acked);
+        match why {
+            None if drains => self.update_target(now, "drain", Some("the queue has not been empty for long")),
+            why => self.update_target(now, "decrease", why),
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let window = self.window.bytes().scale(self.config.media.window_overhead);
+        Allowance {
+            window: Some(window),
+            capacity: self.target,
+            ..Allowance::of_rate(self.media.pacing(self.target, self.demand))
+        }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.quiet_since.get_or_insert(packet.at);
+        self.in_flight.note(packet.at, packet.in_flight, self.srtt());
+    }
+
+    fn on_demand(&mut self, now: Time, demand: Demand) {
+        let min = demand.min.max(Rate::from_bps(1));
+        self.demand = Demand { min, max: demand.max.max(min) };
+        self.update_target(now, "", None);
+    }
+
+    fn on_frame_queued(&mut self, now: Time, frame: FrameQueued) {
+        self.media.on_frame(&frame, self.target);
+        self.update_target(now, "", None);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if now < self.next_timeout() {
+            return;
+        }
+        self.quiet_since = Some(now);
+        self.window.set(self.window.bytes().scale(self.config.silence_share));
+        self.update_target(now, "decrease", Some("nothing heard for too long"));
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.quiet_since.map_or(Time::NEVER, |since| since + self.patience())
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("ref_wnd_bytes", self.window.bytes().as_f64());
+        see("ref_wnd_i_bytes", self.window.inflection().as_f64());
+        see("qdelay_ms", self.queue.latest().as_millis_f64());
+        see("qdelay_avg_ms", self.queue.average().as_millis_f64());
+        see("qdelay_target_ms", self.queue.target().as_millis_f64());
+        see("l4s_alpha", self.marking.alpha());
+        see("max_bytes_in_flight", self.in_flight.most().as_f64());
+        see("rate_adjust", self.media.rate_adjust());
+        see("frame_size_deviation", self.media.size_deviation());
+        see("s_rtt_ms", self.srtt.unwrap_or(Span::ZERO).as_millis_f64());
+        see("target_bps", self.target.as_bps_f64());
+    }
+}

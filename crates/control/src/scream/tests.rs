@@ -1,0 +1,139 @@
+use super::*;
+use crate::feedback::{Acknowledgement, History, Report};
+use crate::packet::PacketId;
+use alloc::vec;
+use alloc::vec::Vec;
+
+const MS: fn(u64) -> Time = Time::from_millis;
+
+/// A sender that keeps a window of 50 kB under way on a path of 50 ms.
+struct Flow {
+    scream: Scream,
+    reports: Vec<Report>,
+}
+
+impl Flow {
+    fn new(config: Config) -> Flow {
+        let mut scream = config.build().unwrap();
+        scream.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(50_000) });
+        scream.on_round_trip(Span::from_millis(50));
+        scream.window.set(Bytes::new(50_000));
+        scream.in_flight.note(MS(1000), Bytes::new(50_000), Span::from_millis(50));
+        Flow { scream, reports: Vec::new() }
+    }
+
+    /// 1000-byte packets sent 50 ms ago: each arrived with or without a mark, or was lost.
+    fn report(&mut self, now: Time, fates: &[Option<bool>], delay: Span) -> Bytes {
+        let sent = |id| SentPacket::new(PacketId(id), now - Span::from_millis(50), Bytes::new(1000));
+        let fate = |fate: Option<bool>| match fate {
+            Some(ce) => Fate::Arrived { at: now, ce, was_lost: false },
+            None => Fate::Lost,
+        };
+        self.reports = (0..).zip(fates).map(|(id, kind)| Report { packet: sent(id), fate: fate(*kind) }).collect();
+        self.scream.on_feedback(&Feedback {
+            now,
+            cause: Cause::Report,
+            reports: &self.reports,
+            rtt: Some(Span::from_millis(50)),
+            newest_delay: Some(delay),
+            path_rtt: Some(Span::from_millis(50)),
+            srtt: Some(Span::from_millis(50)),
+            min_rtt: Some(Span::from_millis(50)),
+            in_flight: Bytes::new(50_000),
+            delivered: Bytes::ZERO,
+        });
+        self.scream.window.bytes()
+    }
+}
+
+#[test]
+fn a_loss_shrinks_the_window_and_what_arrived_beside_it_grows_it() {
+    let mut flow = Flow::new(Config::default());
+    let window = flow.report(MS(1010), &[None], Span::from_millis(25));
+    assert_eq!(window, Bytes::new(35_000));
+    let decision = flow.scream.poll_decision().unwrap();
+    assert_eq!((decision.what, decision.why), ("decrease", "packets were lost"));
+    let mut both = Flow::new(Config::default());
+    // 1000 B of 35 kB, no congestion-free time: 1000 x 1000 / 35 000.
+    assert_eq!(both.report(MS(1010), &[None, Some(false)], Span::from_millis(25)), Bytes::new(35_029));
+}
+
+#[test]
+fn a_loss_while_no_answer_is_due_is_answered_when_one_is() {
+    let mut flow = Flow::new(Config::default());
+    flow.report(MS(1010), &[None], Span::from_millis(25));
+    assert_eq!(flow.report(MS(1020), &[None], Span::from_millis(25)), Bytes::new(35_000));
+    assert_eq!(flow.report(MS(1036), &[], Span::from_millis(25)), Bytes::new(24_500));
+    let window = WindowConfig { losses: Losses::EachRoundTrip, ..WindowConfig::default() };
+    let mut once = Flow::new(Config { window, ..Config::default() });
+    once.report(MS(1010), &[None], Span::from_millis(25));
+    once.report(MS(1036), &[None], Span::from_millis(25));
+    assert_eq!(once.report(MS(1070), &[], Span::from_millis(25)), Bytes::new(35_000), "the same congestion");
+}
+
+#[test]
+fn a_queue_half_way_between_half_its_target_and_its_target_takes_an_eighth_each_virtual_round_trip() {
+    let mut flow = Flow::new(Config::default());
+    flow.scream.queue = QueueDelay::standing_at(Span::from_millis(45));
+    let why = flow.scream.update_window(MS(1000), Span::from_millis(50), Bytes::ZERO);
+    assert_eq!((flow.scream.window.bytes(), why), (Bytes::new(43_750), Some("queueing delay above half its target")));
+    let why = flow.scream.update_window(MS(1025), Span::from_millis(50), Bytes::ZERO);
+    assert_eq!((flow.scream.window.bytes(), why), (Bytes::new(38_281), None));
+}
+
+#[test]
+fn marks_are_answered_by_one_factor_or_on_an_l4s_path_by_their_share() {
+    let mut classic = Flow::new(Config::default());
+    assert_eq!(classic.report(MS(1010), &[Some(true)], Span::from_millis(25)), Bytes::new(40_000));
+    let mut l4s = Flow::new(Config { l4s: Some(L4s::default()), ..Config::default() });
+    l4s.scream.marking = Marking::of(0.5);
+    // Half of the packets marked: an eighth off, as there are two answers a round trip; then 1000 B grow what is left
+    // of it by 1000 x 1000 / 43 750.
+    let window = l4s.report(MS(1010), &[Some(true), Some(false)], Span::from_millis(25));
+    assert_eq!(window, Bytes::new(43_750 + 23));
+}
+
+#[test]
+fn silence_halves_the_window_each_second_down_to_the_least() {
+    let mut flow = Flow::new(Config::default());
+    flow.report(MS(1000), &[Some(false)], Span::from_millis(25));
+    let mut windows = vec![];
+    while windows.len() < 6 {
+        let due = flow.scream.next_timeout();
+        flow.scream.on_timeout(due);
+        windows.push((due.as_millis(), flow.scream.window.bytes().get()));
+    }
+    assert_eq!(windows[..2], [(2000, 25_020), (3000, 12_510)]);
+    assert_eq!(windows[5], (7000, 3000));
+}
+
+#[test]
+fn nothing_is_awaited_while_nothing_is_under_way() {
+    let mut scream = Config::default().build().unwrap();
+    assert_eq!(scream.next_timeout(), Time::NEVER);
+    let mut history = History::new(crate::feedback::Config::default());
+    scream.on_sent(&history.on_sent(SentPacket::new(PacketId(0), MS(10), Bytes::new(1000))));
+    assert_eq!(scream.next_timeout(), MS(1010));
+    let all = [Acknowledgement { id: PacketId(0), arrival: Some(MS(30)), ce: false }];
+    scream.on_feedback(&history.on_report(MS(60), &all, None));
+    assert_eq!(scream.next_timeout(), Time::NEVER);
+}
+
+#[test]
+fn the_first_window_is_what_the_start_rate_needs_for_a_round_trip() {
+    for (srtt_ms, bytes) in [(50, 3000), (200, 7500)] {
+        let mut scream = Config::default().build().unwrap();
+        assert_eq!(scream.allowance().capacity, Rate::from_kbps(300));
+        scream.on_round_trip(Span::from_millis(srtt_ms));
+        assert_eq!(scream.window.bytes(), Bytes::new(bytes));
+    }
+}
+
+#[test]
+fn parameters_that_cannot_work_are_refused_with_value_and_range() {
+    let window = WindowConfig { beta_loss: 1.5, ..WindowConfig::default() };
+    let message = alloc::format!("{}", Config { window, ..Config::default() }.build().unwrap_err());
+    assert_eq!(message, "scream.window.beta_loss is 1.5, must be 0.1 to 1, such as 0.7");
+    let delay = DelayConfig { target: Span::ZERO, ..DelayConfig::default() };
+    assert!(Config { delay, ..Config::default() }.build().is_err());
+}

@@ -1,0 +1,159 @@
+//! What paths do to NADA, with both bounds. It is no window controller of `torture.rs`: it keeps a queue of XREF x RMAX
+//! / capacity by design, and ramps up by a share that falls with the round trip.
+
+mod support;
+
+use support::*;
+use thalweg_control::{Controller, nada};
+use thalweg_units::{Bytes, Rate, Span};
+
+/// RMAX.
+const MAX: Rate = Rate::from_kbps(12_000);
+
+fn rfc() -> Box<dyn Controller> {
+    Box::new(nada::Config::default().build().expect("in range"))
+}
+
+fn encoder(share: f64) -> Source {
+    Source::Encoder { share, max: MAX }
+}
+
+fn ratio(rate: Rate, of: Rate) -> f64 {
+    rate.as_bps_f64() / of.as_bps_f64()
+}
+
+fn within(value: f64, low: f64, high: f64, what: &str) {
+    println!("{what}: {value:.3} (expected {low:.3} to {high:.3})");
+    assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low:.3} to {high:.3}");
+}
+
+/// The queue of equilibrium: x = PRIO x XREF x RMAX / r.
+fn equilibrium(rate: Rate) -> f64 {
+    10.0 * ratio(MAX, rate)
+}
+
+/// Seconds from 300 kbps to 80 % of `rate`: (1 + gamma) of what arrives, which is known a round trip, half of LOGWIN
+/// and half an update late.
+fn ramp_up_takes(rate: Rate, round_trip: Span) -> f64 {
+    let seconds = round_trip.as_secs_f64();
+    let gamma = (0.05 / (seconds + 0.22)).min(0.5);
+    (0.8 * rate.as_bps_f64() / 300e3).ln() / gamma.ln_1p() * (seconds + 0.25 + 0.05)
+}
+
+#[test]
+fn it_ramps_up_by_gamma_and_settles_where_the_queue_is_the_reference() {
+    for (kbps, rtt_ms) in [1000, 3000, 6000, 10_000].into_iter().flat_map(|k| [5, 50, 200].map(|r| (k, r))) {
+        let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
+        let record = Scenario { source: encoder(1.0), ..Scenario::new(rate, rtt, Span::from_secs(40)) }.run(rfc());
+        let what = |what: &str| format!("{rate} {rtt}, {what}");
+        let takes = ramp_up_takes(rate, rtt);
+        let reached = record.reaches(rate.scale(0.8), 0.0, 1.0).expect("reached");
+        within(reached, 0.6 * takes - 0.5, 1.1 * takes + 0.5, &what("s to 80 %"));
+        within(ratio(record.arrived(30.0, 40.0), rate), 0.98, 1.001, &what("utilisation"));
+        // A packet's own time is no queue.
+        let queue = record.mean_queueing(30.0, 40.0) - rate.time_for(Bytes::new(1200));
+        let expected = equilibrium(rate);
+        within(queue.as_millis_f64(), 0.9 * expected - 1.0, 1.1 * expected + 1.0, &what("mean queueing in ms"));
+        within(
+            record.worst_queueing(0.0, 40.0).as_millis_f64(),
+            expected,
+            expected + 60.0,
+            &what("worst queueing in ms"),
+        );
+    }
+}
+
+#[test]
+fn half_a_second_of_round_trip_is_stable_and_slow() {
+    for (kbps, duration) in [(1000, 60.0), (3000, 60.0)] {
+        let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(500));
+        let scenario = Scenario { source: encoder(1.0), ..Scenario::new(rate, rtt, Span::from_secs_f64(duration)) };
+        let record = scenario.run(rfc());
+        let takes = ramp_up_takes(rate, rtt);
+        let reached = record.reaches(rate.scale(0.8), 0.0, 1.0).expect("reached");
+        within(reached, 0.6 * takes - 0.5, 1.1 * takes + 0.5, &format!("{rate}, s to 80 %"));
+        within(ratio(record.arrived(45.0, 60.0), rate), 0.9, 1.001, &format!("{rate}, utilisation"));
+        within(record.worst_queueing(0.0, 60.0).as_millis_f64(), 40.0, 350.0, &format!("{rate}, worst queueing in ms"));
+    }
+}
+
+/// 3 Mbps, 60 ms, a queue of 1.5 MB; 40 ms of it are the equilibrium's.
+const RATE: Rate = Rate::from_kbps(3000);
+
+fn three_megabits(style: Style) -> Scenario {
+    let plain = Scenario::new(RATE, Span::from_millis(60), Span::from_secs(50));
+    Scenario { style, source: encoder(1.0), queue: Bytes::new(1_500_000), ..plain }
+}
+
+#[test]
+fn bad_reports_and_odd_clocks_cost_little() {
+    for style in Style::ALL {
+        let base = || three_megabits(style);
+        for (what, scenario, queue) in [
+            ("nothing", base(), 39.0..45.0),
+            // 100 ppm of 50 s are 5 ms.
+            ("an odd clock", Scenario { clock: Clock::ODD, ..base() }, 34.0..42.0),
+            ("a slow clock", Scenario { clock: Clock::SLOW, ..base() }, 42.0..50.0),
+            ("duplicates", Scenario { duplicates: 0.2, ..base() }, 39.0..45.0),
+            // Told of each packet, a few of those overtaken count as lost.
+            ("reordering", Scenario { reordering: 0.1, ..base() }, 5.0..45.0),
+        ] {
+            let record = scenario.run(rfc());
+            let what = |unit: &str| format!("{style:?} {what}, {unit}");
+            within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, &what("utilisation"));
+            let mean = record.mean_queueing(35.0, 50.0).as_millis_f64();
+            within(mean, queue.start, queue.end, &what("mean queueing in ms"));
+            within(record.worst_queueing(35.0, 50.0).as_millis_f64(), 10.0, 110.0, &what("worst queueing in ms"));
+        }
+    }
+}
+
+#[test]
+fn two_percent_lost_count_as_forty_milliseconds() {
+    // x = 10 (p / 0.01)^2 = 40 ms on an empty path: RMAX x 10 / 40 = 3 Mbps, and somewhat more as the rate ramps up
+    // after half a second without a loss.
+    for style in Style::ALL {
+        let capacity = Schedule::constant(Rate::from_kbps(10_000));
+        let record = Scenario { loss: 0.02, capacity, ..three_megabits(style) }.run(rfc());
+        within(record.sent(20.0, 50.0).as_mbps_f64(), 2.4, 4.2, &format!("{style:?}, Mbps at 2 % loss"));
+    }
+}
+
+#[test]
+fn it_is_back_soon_after_silence_and_after_an_outage() {
+    let outage = Schedule::steps(&[(0, RATE), (15, Rate::ZERO), (25, RATE)]);
+    for style in Style::ALL {
+        let silence = Scenario { silence: Some((15, 20)), ..three_megabits(style) };
+        let outage = Scenario { capacity: outage.clone(), ..three_megabits(style) };
+        for (what, scenario, end) in [("silence", silence, 20.0), ("outage", outage, 25.0)] {
+            let record = scenario.run(rfc());
+            let back = record.reaches(RATE.scale(0.8), end + 1.0, 1.0).expect("back") - end;
+            let what = |unit: &str| format!("{style:?} {what}, {unit}");
+            within(ratio(record.target(end - 0.1), RATE), 0.005, 0.02, &what("share of the path at the end of it"));
+            within(back, 3.0, 10.0, &what("s until back"));
+            within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, &what("utilisation"));
+            within(record.worst_queueing(38.0, 50.0).as_millis_f64(), 30.0, 110.0, &what("worst queueing in ms"));
+        }
+    }
+}
+
+#[test]
+fn a_path_that_becomes_three_times_as_wide_is_filled_and_one_a_third_as_wide_is_left() {
+    for (from, to) in [(1000, 3000), (9000, 3000)] {
+        let capacity = Schedule::steps(&[(0, Rate::from_kbps(from)), (20, Rate::from_kbps(to))]);
+        let record = Scenario { capacity, ..three_megabits(Style::Twcc) }.run(rfc());
+        record.print(&format!("nada, {from} to {to} kbps after 20 s"));
+        let what = |what: &str| format!("{from} to {to} kbps, {what}");
+        within(ratio(record.arrived(30.0, 50.0), RATE), 0.95, 1.001, &what("utilisation"));
+        within(record.mean_queueing(40.0, 50.0).as_millis_f64(), 38.0, 45.0, &what("mean queueing in ms"));
+    }
+}
+
+#[test]
+fn an_encoder_that_makes_less_than_its_target_holds_the_rate_down() {
+    // (1 + gamma) of 60 % is less than there is (spec: self-limiting): the rate stays where it began.
+    let record = Scenario { source: encoder(0.6), ..three_megabits(Style::Twcc) }.run(rfc());
+    within(record.target(49.0).as_kbps_f64(), 290.0, 310.0, "kbps after 49 s of 60 %");
+    let record = Scenario { source: encoder(0.95), ..three_megabits(Style::Twcc) }.run(rfc());
+    within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, "utilisation by 95 %");
+}

@@ -1,0 +1,181 @@
+//! What paths do to SCReAM, with both bounds. It is no window controller of `torture.rs`: by its own rule it takes some
+//! hundred round trips to a large window, and losses that nobody's queue made cost it half of the path.
+
+mod support;
+
+use support::*;
+use thalweg_control::{Controller, scream};
+use thalweg_units::{Bytes, Rate, Span};
+
+fn draft() -> Box<dyn Controller> {
+    with(scream::WindowConfig::default())
+}
+
+fn with(window: scream::WindowConfig) -> Box<dyn Controller> {
+    Box::new(scream::Config { window, ..scream::Config::default() }.build().expect("in range"))
+}
+
+fn ratio(rate: Rate, of: Rate) -> f64 {
+    rate.as_bps_f64() / of.as_bps_f64()
+}
+
+fn within(value: f64, low: f64, high: f64, what: &str) {
+    println!("{what}: {value:.3} (expected {low:.3} to {high:.3})");
+    assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low:.3} to {high:.3}");
+}
+
+/// Seconds that a backlogged sender needs to 80 % of `rate`: a segment and 2 % of the window for each window
+/// acknowledged, of which a round trip has 1.225, as the pacing is that many times the window's rate.
+fn growth_takes(rate: Rate, round_trip: Span) -> f64 {
+    let paced = 1.5 / 1.2 / 1.02;
+    let seconds = round_trip.as_secs_f64();
+    let window = |rate: f64| rate / 8.0 * seconds / paced;
+    let (from, to) = ((300e3 / 8.0 * seconds).max(3000.0), window(0.8 * rate.as_bps_f64()));
+    let windows = ((1000.0 + 0.02 * to) / (1000.0 + 0.02 * from)).ln() / 0.02;
+    windows * seconds / paced
+}
+
+#[test]
+fn the_window_grows_by_a_segment_and_two_percent_a_round_trip() {
+    for (kbps, rtt_ms, duration) in
+        [(200_000, 50, 15), (30_000, 50, 15), (6000, 200, 20), (30_000, 200, 40), (200_000, 200, 60), (6000, 500, 60)]
+    {
+        let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
+        let record = Scenario::new(rate, rtt, Span::from_secs(duration)).run(draft());
+        let (takes, reached) = (growth_takes(rate, rtt), record.reaches(rate.scale(0.8), 0.0, 1.0));
+        within(reached.expect("reached"), 0.8 * takes - 0.5, 1.2 * takes + 0.5, &format!("{rate} {rtt}, s to 80 %"));
+    }
+}
+
+#[test]
+fn a_backlog_keeps_a_queue_of_about_half_the_target() {
+    for (kbps, rtt_ms) in [(6000, 5), (6000, 50), (30_000, 5), (30_000, 50), (200_000, 5), (200_000, 50)] {
+        let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
+        let record = Scenario::new(rate, rtt, Span::from_secs(30)).run(draft());
+        let what = |what: &str| format!("{rate} {rtt}, {what}");
+        within(ratio(record.arrived(20.0, 30.0), rate), 0.98, 1.001, &what("utilisation"));
+        within(record.mean_queueing(20.0, 30.0).as_millis_f64(), 20.0, 40.0, &what("mean queueing in ms"));
+        within(record.worst_queueing(10.0, 30.0).as_millis_f64(), 25.0, 60.0, &what("worst queueing in ms"));
+    }
+}
+
+#[test]
+fn an_encoder_aimed_at_the_target_fills_paths_of_every_size() {
+    let source = Source::Encoder { share: 1.0, max: Rate::from_kbps(1_000_000) };
+    for (kbps, rtt_ms) in [300, 1000, 6000, 30_000].into_iter().flat_map(|k| [5, 50, 200].map(|r| (k, r))) {
+        let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
+        let record = Scenario { source, ..Scenario::new(rate, rtt, Span::from_secs(60)) }.run(draft());
+        let what = |what: &str| format!("{rate} {rtt}, {what}");
+        within(ratio(record.arrived(45.0, 60.0), rate), 0.8, 1.001, &what("utilisation"));
+        // The least window, three times of which may be in flight, is 240 ms of the smallest path.
+        let most = if kbps < 1000 { 250.0 } else { 110.0 };
+        within(record.worst_queueing(40.0, 60.0).as_millis_f64(), 1.0, most, &what("worst queueing in ms"));
+    }
+}
+
+/// 3 Mbps, 60 ms, a queue of 1.5 MB.
+const RATE: Rate = Rate::from_kbps(3000);
+
+fn three_megabits(style: Style) -> Scenario {
+    let plain = Scenario::new(RATE, Span::from_millis(60), Span::from_secs(50));
+    Scenario { style, queue: Bytes::new(1_500_000), ..plain }
+}
+
+#[test]
+fn bad_reports_and_odd_clocks_cost_little() {
+    for style in Style::ALL {
+        let base = || three_megabits(style);
+        for (what, scenario) in [
+            ("nothing", base()),
+            ("an odd clock", Scenario { clock: Clock::ODD, ..base() }),
+            ("a slow clock", Scenario { clock: Clock::SLOW, ..base() }),
+            ("duplicates", Scenario { duplicates: 0.2, ..base() }),
+            ("reordering", Scenario { reordering: 0.1, ..base() }),
+            ("200-byte packets", Scenario { source: Source::Backlog(Bytes::new(200)), ..base() }),
+        ] {
+            let record = scenario.run(draft());
+            let what = |unit: &str| format!("{style:?} {what}, {unit}");
+            // Reports of 31 and 62 ms are answered once each, so that the window swings.
+            within(ratio(record.arrived(35.0, 50.0), RATE), 0.8, 1.001, &what("utilisation"));
+            within(record.worst_queueing(35.0, 50.0).as_millis_f64(), 5.0, 110.0, &what("worst queueing in ms"));
+        }
+    }
+}
+
+#[test]
+fn it_is_back_soon_after_silence_and_after_an_outage() {
+    let outage = Schedule::steps(&[(0, RATE), (15, Rate::ZERO), (25, RATE)]);
+    for style in Style::ALL {
+        let silence = Scenario { silence: Some((15, 20)), ..three_megabits(style) };
+        let outage = Scenario { capacity: outage.clone(), ..three_megabits(style) };
+        for (what, scenario, end) in [("silence", silence, 20.0), ("outage", outage, 25.0)] {
+            let record = scenario.run(draft());
+            let back = record.reaches(RATE.scale(0.8), end + 1.0, 1.0).expect("back") - end;
+            let what = |unit: &str| format!("{style:?} {what}, {unit}");
+            within(back, 1.2, 10.0, &what("s until back"));
+            within(ratio(record.arrived(35.0, 50.0), RATE), 0.8, 1.001, &what("utilisation"));
+            within(record.worst_queueing(35.0, 50.0).as_millis_f64(), 5.0, 110.0, &what("worst queueing in ms"));
+        }
+    }
+}
+
+#[test]
+fn losses_that_no_queue_made_cost_half_of_the_path() {
+    for style in Style::ALL {
+        let record = Scenario { loss: 0.02, ..three_megabits(style) }.run(draft());
+        within(ratio(record.arrived(30.0, 50.0), RATE), 0.25, 0.7, &format!("{style:?}, utilisation at 2 % loss"));
+    }
+}
+
+#[test]
+fn a_queue_that_overflows_costs_less_where_it_counts_once_a_round_trip() {
+    for (style, least_gain) in [(Style::PerPacket, 0.02), (Style::Twcc, 0.05), (Style::Rfc8888, 0.1)] {
+        let used = |losses| {
+            let window = scream::WindowConfig { losses, ..scream::WindowConfig::default() };
+            let record = Scenario { queue: Bytes::new(7500), ..three_megabits(style) }.run(with(window));
+            ratio(record.arrived(20.0, 50.0), RATE)
+        };
+        let (draft, once) = (used(scream::Losses::EachVirtualRoundTrip), used(scream::Losses::EachRoundTrip));
+        within(once - draft, least_gain, 0.3, &format!("{style:?}, {draft:.3} and {once:.3}, gain"));
+    }
+}
+
+#[test]
+fn an_encoder_that_makes_less_than_its_target_holds_the_window_down() {
+    // What is in flight is 0.6 x 0.8 of the window: 1.5 times that is less than the window, which so has nothing to
+    // grow by.
+    let source = Source::Encoder { share: 0.6, max: Rate::from_kbps(12_000) };
+    let scenario = Scenario { source, ..three_megabits(Style::PerPacket) };
+    for (headroom, low, high) in [(1.5, 0.02, 0.1), (4.0, 0.9, 1.001)] {
+        let record = scenario.run(with(scream::WindowConfig { headroom, ..scream::WindowConfig::default() }));
+        within(ratio(record.arrived(35.0, 50.0), RATE), low, high, &format!("headroom {headroom}, utilisation"));
+    }
+}
+
+#[test]
+fn bearing_with_others_costs_little_where_there_are_none() {
+    let competing = Some(scream::Competing::default());
+    let delay = scream::DelayConfig { competing, ..scream::DelayConfig::default() };
+    let source = Source::Encoder { share: 1.0, max: Rate::from_kbps(12_000) };
+    for style in Style::ALL {
+        let build = || Box::new(scream::Config { delay, ..scream::Config::default() }.build().expect("in range"));
+        let record = Scenario { source, ..three_megabits(style) }.run(build());
+        let what = |what: &str| format!("{style:?}, {what}");
+        within(ratio(record.arrived(20.0, 50.0), RATE), 0.85, 1.001, &what("utilisation"));
+        within(record.mean_queueing(20.0, 50.0).as_millis_f64(), 10.0, 45.0, &what("mean queueing in ms"));
+    }
+}
+
+#[test]
+fn a_queue_that_is_stuck_is_drained_each_twenty_seconds_if_told_to() {
+    let rate = Rate::from_kbps(30_000);
+    let least_target = |drain| {
+        let delay = scream::DelayConfig { drain, ..scream::DelayConfig::default() };
+        let controller = Box::new(scream::Config { delay, ..scream::Config::default() }.build().expect("in range"));
+        let record = Scenario::new(rate, Span::from_millis(50), Span::from_secs(50)).run(controller);
+        within(ratio(record.arrived(10.0, 50.0), rate), 0.97, 1.001, "utilisation");
+        (100..500).map(|bin| ratio(record.target(f64::from(bin) / 10.0), rate)).fold(1.0, f64::min)
+    };
+    within(least_target(None), 0.6, 1.0, "the lowest target, never drained");
+    within(least_target(Some(scream::Drain::default())), 0.2, 0.5, "the lowest target, drained");
+}

@@ -25,9 +25,12 @@ pub mod copa;
 pub mod fixed;
 pub mod gcc;
 pub mod nada;
+pub mod pudica;
 pub mod rocc;
 pub mod salsify;
 pub mod scream;
+pub mod sqp;
+mod trains;
 
 pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
 pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::{Allowance, Controller, Demand, History, MSS, PacketId, Payload, Probe, SentPacket};
+use thalweg_control::{Allowance, Controller, Demand, FramePlace, History, MSS, PacketId, Payload, Probe, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::feedback::Message;
@@ -67,12 +67,14 @@ pub struct Sender {
     pub history: History,
     source: Source,
     pacing: Pacing,
-    queue: VecDeque<Bytes>,
+    /// Packets of frames, with their places.
+    queue: VecDeque<(Bytes, FramePlace)>,
     next_id: u64,
     next_send: Time,
     probing: Option<Probing>,
     last_cluster: u32,
     frames: f64,
+    next_frame: u64,
 }
 
 impl Sender {
@@ -89,6 +91,7 @@ impl Sender {
             probing: None,
             last_cluster: 0,
             frames: 0.0,
+            next_frame: 0,
         }
     }
 
@@ -101,11 +104,16 @@ impl Sender {
             return;
         }
         self.frames -= 1.0;
+        let frame = self.next_frame;
+        self.next_frame += 1;
         let mut left = allowance.capacity.min(max).scale(share).over(Span::of_frame(30.0));
+        let mut offset = Bytes::ZERO;
         while left > Bytes::ZERO {
             let packet = left.min(self.source.packet());
             left -= packet;
-            self.queue.push_back(packet.max(Bytes::new(80)));
+            let place = FramePlace { frame, first: offset == Bytes::ZERO, last: left == Bytes::ZERO, offset };
+            self.queue.push_back((packet.max(Bytes::new(80)), place));
+            offset += packet;
         }
     }
 
@@ -145,7 +153,7 @@ impl Sender {
         }
         let padding = !backlog && self.queue.is_empty() && allowance.padding > Rate::ZERO;
         let size = match self.queue.front() {
-            Some(size) => *size,
+            Some((size, _)) => *size,
             None if backlog || padding => self.source.packet(),
             None => return Err(self.timeouts()),
         };
@@ -170,13 +178,13 @@ impl Sender {
 
     /// WebRTC's pacer empties its queue within two seconds.
     fn drain(&self) -> Rate {
-        self.queue.iter().copied().sum::<Bytes>().per(Span::from_secs(2))
+        self.queue.iter().map(|(size, _)| *size).sum::<Bytes>().per(Span::from_secs(2))
     }
 
     fn send_probe(&mut self, now: Time, mut probing: Probing) -> SentPacket {
         let probe = probing.probe;
         let payload = if self.queue.is_empty() { Payload::Filler } else { Payload::Media };
-        let size = self.queue.front().copied().unwrap_or(self.source.packet());
+        let size = self.queue.front().map_or(self.source.packet(), |(size, _)| *size);
         probing.sent += size;
         probing.burst += size;
         probing.packets += 1;
@@ -198,12 +206,13 @@ impl Sender {
         probe: Option<u32>,
         allowance: &Allowance,
     ) -> SentPacket {
-        self.queue.pop_front();
+        let place = self.queue.pop_front().map(|(_, place)| place);
         let encoder = matches!(self.source, Source::Encoder { .. });
         let app_limited = encoder && self.queue.is_empty() && fits(allowance, self.history.in_flight() + size + MSS);
         let packet = self.history.on_sent(SentPacket {
             payload,
             probe,
+            place,
             app_limited,
             ..SentPacket::new(PacketId(self.next_id), now, size)
         });

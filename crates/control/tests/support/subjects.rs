@@ -21,7 +21,7 @@ pub enum Kind {
     Scream,
     /// Keeps a queue by how far below its maximum it is (nada.md): `tests/nada.rs` has its bounds.
     Nada,
-    /// Limits frames, which these tests do not make, instead of packets.
+    /// Limits frames, which the torture does not make, instead of packets (`tests/trains.rs` does for SQP and Pudica).
     Frames,
     /// Does not look at the network.
     Blind,
@@ -41,6 +41,10 @@ pub const ALL: &[Subject] = &[
     Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
     Subject { name: "camel", build: camel, kind: Kind::Frames },
     Subject { name: "camel-restless", build: restless_camel, kind: Kind::Frames },
+    Subject { name: "sqp", build: sqp, kind: Kind::Frames },
+    Subject { name: "sqp-literal", build: sqp_literal, kind: Kind::Frames },
+    Subject { name: "pudica", build: pudica, kind: Kind::Frames },
+    Subject { name: "pudica-literal", build: pudica_literal, kind: Kind::Frames },
     Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
     Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
 ];
@@ -95,4 +99,20 @@ fn restless_camel() -> Box<dyn Controller> {
     let fallback =
         fallback::Config { retry: Span::from_millis(100), trial: Span::from_millis(50), ..fallback::Config::default() };
     Box::new(Config { burst_length, fallback, ..Config::paper_literal() }.build().unwrap())
+}
+
+fn sqp() -> Box<dyn Controller> {
+    Box::new(thalweg_control::sqp::Config::default().build().unwrap())
+}
+
+fn sqp_literal() -> Box<dyn Controller> {
+    Box::new(thalweg_control::sqp::Config::literal().build().unwrap())
+}
+
+fn pudica() -> Box<dyn Controller> {
+    Box::new(thalweg_control::pudica::Config::default().build().unwrap())
+}
+
+fn pudica_literal() -> Box<dyn Controller> {
+    Box::new(thalweg_control::pudica::Config::literal().build().unwrap())
 }

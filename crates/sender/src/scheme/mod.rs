@@ -204,12 +204,6 @@ pub fn known() -> &'static [Known] {
             about: "Vidaptive's frames and dummies over GCC's estimate",
             make: vidaptive::over_gcc,
         },
-        Known { name: "bbr", about: "BBR v1 with STARTUP's padding, as Camel is measured against", make: peers::bbr },
-        Known {
-            name: "bbr:media",
-            about: "BBR for media: no ageing by frames, probes padded",
-            make: peers::bbr_for_media,
-        },
         Known { name: "scream", about: "SCReAM v2", make: peers::scream },
         Known { name: "nada", about: "NADA (RFC 8698)", make: peers::nada },
         Known {

@@ -1,0 +1,41 @@
+//! R: the share of a frame interval that the path needs for a frame, and for what was queued before and after it.
+
+use thalweg_units::{Span, Time};
+
+use super::Config;
+use crate::trains::Train;
+
+/// A frame's bandwidth utilisation ratio (BUR).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Utilization {
+    /// R.
+    pub(super) ratio: f64,
+    /// Whether it is by the frame's delay, and not because much of it was lost.
+    pub(super) by_delay: bool,
+}
+
+/// R = (D - D_min) / L, D being from the first packet sent to the last one received, and what the probes add that left
+/// in the idle part: queues that others built after the frame.
+pub(super) fn of_train(train: &Train, least: Span, interval: Span, pacing: f64, config: &Config) -> Utilization {
+    let Some(last) = train.last_arrival.filter(|_| 1.0 - train.arrived_share() <= config.most_lost) else {
+        return Utilization { ratio: config.lost_utilization, by_delay: false };
+    };
+    let raw = (last - train.began - least).max(Span::ZERO).ratio(interval);
+    let hidden = hidden(train, last, least, interval.scale(1.0 - 1.0 / pacing)).ratio(interval);
+    Utilization { ratio: raw + hidden, by_delay: true }
+}
+
+/// The sum of T_i: what probe i waited, but no more than what it came after the frame's last packet, nor its part of
+/// the idle time.
+fn hidden(train: &Train, last: Time, least: Span, idle: Span) -> Span {
+    let probes = train.followers().count() as i64;
+    let part = idle / (probes + 1);
+    let waited = |(sent, at): (Time, Time)| (at - sent - least).min(at - last).min(part).max(Span::ZERO);
+    train.followers().map(waited).sum()
+}
+
+/// rho: the less of the path a frame takes, the faster the next one leaves, so that the path and not the pacer shows in
+/// its delay.
+pub(super) fn pacing(ratio: f64, config: &Config) -> f64 {
+    (config.pacing_gain / ratio.clamp(1e-3, 1.0)).clamp(config.pacing_gain, config.most_pacing)
+}

@@ -1,0 +1,160 @@
+//! SQP's parameters.
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span};
+
+use super::Sqp;
+use crate::packet::MSS;
+
+/// The parameters. "Fork" is the public reimplementation that sqp.md marks I, "reading" its choice (R), "ours" neither.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// m: a frame leaves at m B (fork: 2).
+    pub pacing_gain: f64,
+    /// T: the share of a sample that is aimed at (fork: 0.9).
+    pub target_gain: f64,
+    /// delta: the step a frame (fork: 320 kbps) ...
+    pub step: Rate,
+    /// ... but at most this share of the application's maximum (reading: 0.08).
+    pub step_of_max: f64,
+    /// One frame changes B by at most this share of it (reading: 0.25).
+    pub most_change: f64,
+    /// r: the weight of the growing term (fork: 0.25).
+    pub reward: f64,
+    /// The interval I between frames, where it is known; `None` measures it by the frames' first packets.
+    pub frame_interval: Option<Span>,
+    /// Delta_min is the least delay of this many smoothed round trips (fork: 2) ...
+    pub delay_srtts: f64,
+    /// ... and of so long before a round trip is known (fork: 1 s).
+    pub delay_before: Span,
+    /// B_0 (fork: 1 Mbps; less where the application's maximum is).
+    pub initial: Rate,
+    /// B_min (reading: 50 kbps). B_max is the application's.
+    pub min: Rate,
+    /// What of a frame's bytes its delays show.
+    pub counted: Counted,
+    /// Whether a frame above its budget is scaled down (g < 1), as the fork does.
+    pub scales_down: bool,
+    /// A frame scaled up by more than this says nothing (reading: 10).
+    pub most_scaled: f64,
+    /// A smaller frame says nothing. The reading is 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches;
+    /// none here.
+    pub least_size: Bytes,
+    /// A frame of which a smaller share of packets arrived says nothing (reading: 0.9).
+    pub least_arrived: f64,
+    /// What a frame of one packet says.
+    pub lone_packets: LonePackets,
+    /// Without news for so long, and then each time again (reading: 500 ms) ...
+    pub silence: Span,
+    /// ... or for so many smoothed round trips (reading: 3) ...
+    pub silence_srtts: i64,
+    /// ... B falls to this share of itself (reading: 0.7).
+    pub silence_factor: f64,
+}
+
+/// What of a frame's bytes its delays show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Counted {
+    /// All but those of one packet, the one with the least delay, of which its own transmission is a part. Ours:
+    /// counted whole, a frame of four packets shows four thirds of the path, and 0.9 of that is more than the path has.
+    #[default]
+    LessOnePacket,
+    /// All of them: the letter.
+    Whole,
+}
+
+/// What a frame of one packet says: it is no train.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum LonePackets {
+    /// Its own delay above the least of ten seconds, if it is two thirds of its budget or more. Ours: else a B whose
+    /// frames are single packets (720 kbps at 60 frames a second) stays what it is for good.
+    #[default]
+    ByDelay,
+    /// Nothing (reading).
+    Nothing,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            pacing_gain: 2.0,
+            target_gain: 0.9,
+            step: Rate::from_kbps(320),
+            step_of_max: 0.08,
+            most_change: 0.25,
+            reward: 0.25,
+            frame_interval: None,
+            delay_srtts: 2.0,
+            delay_before: Span::from_secs(1),
+            initial: Rate::from_kbps(1000),
+            min: Rate::from_kbps(50),
+            counted: Counted::default(),
+            scales_down: false,
+            most_scaled: 10.0,
+            least_size: Bytes::ZERO,
+            least_arrived: 0.9,
+            lone_packets: LonePackets::default(),
+            silence: Span::from_millis(500),
+            silence_srtts: 3,
+            silence_factor: 0.7,
+        }
+    }
+}
+
+impl Config {
+    /// The specification to the letter: without what is ours.
+    pub fn literal() -> Config {
+        Config { counted: Counted::Whole, least_size: MSS * 3, lone_packets: LonePackets::Nothing, ..Config::default() }
+    }
+
+    /// The controller before its first frame.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Sqp, ConfigError> {
+        for (name, value, least) in [
+            ("sqp.pacing_gain", self.pacing_gain, 1.0),
+            ("sqp.target_gain", self.target_gain, 0.0),
+            ("sqp.step_of_max", self.step_of_max, 0.0),
+            ("sqp.reward", self.reward, 0.0),
+            ("sqp.delay_srtts", self.delay_srtts, 0.0),
+            ("sqp.most_scaled", self.most_scaled, 1.0),
+        ] {
+            if !(value > 0.0 && value >= least) || value > 1e6 {
+                return Err(ConfigError::out_of_range(
+                    name,
+                    value,
+                    "above 0 and at most 1000000; gains of pacing and scaling at least 1",
+                ));
+            }
+        }
+        for (name, value) in [
+            ("sqp.most_change", self.most_change),
+            ("sqp.least_arrived", self.least_arrived),
+            ("sqp.silence_factor", self.silence_factor),
+        ] {
+            if !(value > 0.0 && value <= 1.0) {
+                return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1, such as 0.7"));
+            }
+        }
+        if self.min == Rate::ZERO || self.initial < self.min || self.step == Rate::ZERO {
+            let value = alloc::format!("step {}, min {}, initial {}", self.step, self.min, self.initial);
+            return Err(ConfigError::out_of_range("sqp rates", value, "0 < step and 0 < min <= initial"));
+        }
+        for (name, value) in [
+            ("sqp.frame_interval", self.frame_interval.unwrap_or(Span::from_millis(1))),
+            ("sqp.delay_before", self.delay_before),
+            ("sqp.silence", self.silence),
+        ] {
+            if value < Span::from_millis(1) {
+                return Err(ConfigError::out_of_range(name, value, "1ms or longer"));
+            }
+        }
+        if self.silence_srtts < 0 {
+            return Err(ConfigError::out_of_range("sqp.silence_srtts", self.silence_srtts, "0 or more, such as 3"));
+        }
+        Ok(Sqp::new(self))
+    }
+}

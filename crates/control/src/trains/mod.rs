@@ -1,0 +1,201 @@
+//! Frames as trains of packets: when each left, when it came, what of it was lost.
+//!
+//! What the controllers that are coupled to frames have in common ([`crate::sqp`], [`crate::pudica`]). Where the sender
+//! does not say which packets make a frame, those that leave within one frame interval are taken for one.
+
+mod interval;
+mod silence;
+mod train;
+
+use alloc::collections::VecDeque;
+
+use thalweg_units::{Rate, Span, Time};
+
+use crate::feedback::{Feedback, Report};
+use crate::packet::{Payload, SentPacket};
+use interval::Interval;
+pub(crate) use silence::Silence;
+pub(crate) use train::Train;
+
+/// How many trains may wait for reports: half a minute of frames, and a bound for a receiver that never reports.
+const REMEMBERED: usize = 1 << 11;
+
+/// Trains whose packets are not all accounted for, in order of sending.
+#[derive(Debug, Clone)]
+pub(crate) struct Trains {
+    interval: Interval,
+    waiting: VecDeque<Train>,
+}
+
+impl Trains {
+    /// None yet; `interval` is the time between two frames, `None` to measure it.
+    pub(crate) fn new(interval: Option<Span>) -> Trains {
+        Trains { interval: Interval::new(interval), waiting: VecDeque::new() }
+    }
+
+    /// The time between two frames.
+    pub(crate) fn interval(&self) -> Span {
+        self.interval.get()
+    }
+
+    /// Notes a packet, which belongs to a frame that was made for `aimed`; whether a train begins with it.
+    pub(crate) fn on_sent(&mut self, packet: &SentPacket, aimed: Rate) -> bool {
+        match packet.payload {
+            Payload::Media => {}
+            Payload::Filler => {
+                // Later than the next frame was due it is not this one's.
+                let until = self.interval();
+                if let Some(train) = self.waiting.back_mut().filter(|train| packet.at - train.began < until) {
+                    train.followed_by(packet.id);
+                }
+                return false;
+            }
+            Payload::Repair => return false,
+        }
+        let interval = self.interval();
+        if let Some(train) = self.waiting.back_mut()
+            && train.takes(packet, interval)
+        {
+            train.add(packet);
+            return false;
+        }
+        // Of a frame that is not the newest: it says nothing of the train before it.
+        if self.waiting.back().is_some_and(|train| train.is_newer_than(packet)) {
+            return false;
+        }
+        if let Some(place) = packet.place {
+            self.interval.on_frame(place.frame, packet.at);
+        }
+        if let Some(train) = self.waiting.back_mut() {
+            train.end(packet.at);
+        }
+        if self.waiting.len() == REMEMBERED {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(Train::begin(packet, aimed));
+        true
+    }
+
+    /// Takes in what became of packets.
+    pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        for report in feedback.reports {
+            self.on_report(report);
+        }
+    }
+
+    fn on_report(&mut self, report: &Report) {
+        let after = self.waiting.partition_point(|train| train.first <= report.packet.id);
+        if let Some(train) = after.checked_sub(1).and_then(|index| self.waiting.get_mut(index)) {
+            train.on_report(report);
+        }
+    }
+
+    /// The next train of which everything is known, in order of sending.
+    pub(crate) fn take_decided(&mut self) -> Option<Train> {
+        let decided = self.waiting.front().is_some_and(Train::is_decided);
+        decided.then(|| self.waiting.pop_front()).flatten()
+    }
+
+    /// When the oldest train left of which not everything is known.
+    pub(crate) fn oldest(&self) -> Option<Time> {
+        self.waiting.front().map(|train| train.began)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::feedback::{Acknowledgement, Config, History};
+    use crate::packet::{FramePlace, PacketId};
+    use alloc::vec::Vec;
+    use thalweg_units::Bytes;
+
+    /// Packets of frames, their history and trains.
+    pub(crate) struct Sender {
+        pub(crate) history: History,
+        pub(crate) next: u64,
+    }
+
+    impl Sender {
+        pub(crate) fn new() -> Sender {
+            Sender { history: History::new(Config::default()), next: 0 }
+        }
+
+        /// A packet of frame `frame`, or filler.
+        pub(crate) fn packet(&mut self, frame: Option<(u64, bool)>, at: Time, bytes: u64) -> SentPacket {
+            let id = PacketId(self.next);
+            self.next += 1;
+            let place = frame.map(|(frame, last)| FramePlace { frame, first: false, last, offset: Bytes::ZERO });
+            let payload = if frame.is_some() { Payload::Media } else { Payload::Filler };
+            self.history.on_sent(SentPacket { place, payload, ..SentPacket::new(id, at, Bytes::new(bytes)) })
+        }
+
+        pub(crate) fn report(&mut self, now: Time, arrivals: &[(u64, Time)]) -> Feedback<'_> {
+            let told = |(id, at): &(u64, Time)| Acknowledgement { id: PacketId(*id), arrival: Some(*at), ce: false };
+            self.history.on_report(now, &arrivals.iter().map(told).collect::<Vec<_>>(), None)
+        }
+    }
+
+    fn ms(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    #[test]
+    fn a_train_is_decided_when_all_of_it_and_what_followed_it_is_known() {
+        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        for (frame, at) in [(Some((0, false)), 0), (Some((0, true)), 1), (None, 5), (Some((1, true)), 20)] {
+            trains.on_sent(&sender.packet(frame, ms(at), 1000), Rate::from_kbps(500));
+        }
+        trains.on_feedback(&sender.report(ms(40), &[(0, ms(20)), (1, ms(21))]));
+        assert!(trains.take_decided().is_none(), "what followed is not known");
+        trains.on_feedback(&sender.report(ms(41), &[(2, ms(25))]));
+        let train = trains.take_decided().unwrap();
+        assert_eq!((train.size, train.packets, train.arrived), (Bytes::new(2000), 2, 2));
+        assert_eq!((train.first_arrival, train.last_arrival), (Some(ms(20)), Some(ms(21))));
+        assert_eq!((train.began, train.until_next), (ms(0), Some(Span::from_millis(20))));
+        assert_eq!(train.followers().collect::<Vec<_>>(), [(ms(5), ms(25))]);
+        assert!(trains.take_decided().is_none());
+        assert_eq!(trains.oldest(), Some(ms(20)));
+    }
+
+    #[test]
+    fn a_packet_lost_and_then_late_counts_as_arrived_while_its_train_waits() {
+        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        for last in [false, false, false, false, true] {
+            trains.on_sent(&sender.packet(Some((0, last)), ms(0), 1000), Rate::from_kbps(500));
+        }
+        trains.on_feedback(&sender.report(ms(40), &[(1, ms(20)), (2, ms(21)), (3, ms(22))]));
+        trains.on_feedback(&sender.report(ms(41), &[(0, ms(24))]));
+        assert!(trains.take_decided().is_none(), "the last is still under way");
+        trains.on_feedback(&sender.report(ms(42), &[(4, ms(23))]));
+        let train = trains.take_decided().unwrap();
+        assert_eq!((train.arrived, train.last_arrival), (5, Some(ms(24))));
+    }
+
+    #[test]
+    fn retransmissions_are_no_part_of_a_train() {
+        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        let first = sender.packet(Some((0, true)), ms(0), 1000);
+        let again = SentPacket { payload: Payload::Repair, ..sender.packet(Some((0, true)), ms(5), 1000) };
+        assert!(trains.on_sent(&first, Rate::MAX) && !trains.on_sent(&again, Rate::MAX));
+        trains.on_feedback(&sender.report(ms(40), &[(0, ms(20))]));
+        let train = trains.take_decided().unwrap();
+        assert_eq!((train.packets, train.size), (1, Bytes::new(1000)));
+    }
+
+    #[test]
+    fn packets_of_no_frame_that_leave_within_an_interval_are_one_train() {
+        let mut trains = Trains::new(Some(Span::from_millis(20)));
+        let begins = |at: u64| trains.on_sent(&SentPacket::new(PacketId(at), ms(at), Bytes::new(1000)), Rate::MAX);
+        assert_eq!([0, 10, 19, 20, 39, 40].map(begins), [true, false, false, true, false, true]);
+    }
+
+    #[test]
+    fn the_interval_between_frames_is_measured() {
+        let (mut sender, mut trains) = (Sender::new(), Trains::new(None));
+        for frame in 0..100 {
+            trains.on_sent(&sender.packet(Some((frame, true)), ms(frame * 40), 1000), Rate::MAX);
+        }
+        assert!((trains.interval() - Span::from_millis(40)).abs() < Span::from_micros(10), "{}", trains.interval());
+    }
+}

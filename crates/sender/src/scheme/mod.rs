@@ -51,8 +51,8 @@ impl ControllerConfig {
             ControllerConfig::Rocc(config) => Box::new(config.clone().build()?),
             ControllerConfig::Gcc(config) => Box::new(config.clone().build()?),
             ControllerConfig::Bbr(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Scream(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Nada(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Scream(config) => Box::new(config.build()?),
+            ControllerConfig::Nada(config) => Box::new(config.build()?),
             ControllerConfig::Salsify(config) => Box::new(config.build()?),
         })
     }

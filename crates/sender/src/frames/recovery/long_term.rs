@@ -68,7 +68,7 @@ impl LongTermBuffers {
         // Without either, not even the last keyframe came.
         let long_term = self.acknowledged.or(self.candidate);
         self.planned = long_term.map(|_| Buffers {
-            last: !self.is_recovering(now) && !(in_doubt && self.acknowledged.is_some()),
+            last: !(self.is_recovering(now) || in_doubt && self.acknowledged.is_some()),
             long_term,
             kept_in: free.map(|(buffer, _)| buffer.other()),
         });

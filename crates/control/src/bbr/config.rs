@@ -97,6 +97,7 @@ pub struct ProbeRtt {
     pub confirmed_within: f64,
     /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None`
     /// waits for ever, as published.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub patience: Option<u64>,
 }
 

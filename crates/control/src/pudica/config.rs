@@ -10,6 +10,7 @@ use super::Pudica;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
     /// L, where it is known. `None` takes the time to the next frame or, before that has left, the usual one (reading).
+    #[cfg_attr(feature = "serde", serde(default))]
     pub frame_interval: Option<Span>,
     /// gamma_p: a frame leaves at gamma_p / R times B (I1, I2: 1.25) ...
     pub pacing_gain: f64,

@@ -39,6 +39,7 @@ pub struct Config {
     pub counts_one_more: bool,
     /// What may be sent before the first times between arrivals are known; `None` for any amount, as the paper has it (spec A6).
     /// Ten packets, as TCP begins with (RFC 6928).
+    #[cfg_attr(feature = "serde", serde(default))]
     pub first_packets: Option<u64>,
     /// The rate that stands in for the path's until then, for whoever asks for one.
     pub start: Rate,

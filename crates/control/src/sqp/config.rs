@@ -22,6 +22,7 @@ pub struct Config {
     /// r: the weight of the growing term (fork: 0.25).
     pub reward: f64,
     /// The interval I between frames, where it is known; `None` measures it by the frames' first packets.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub frame_interval: Option<Span>,
     /// Delta_min is the least delay of this many smoothed round trips (fork: 2) ...
     pub delay_srtts: f64,

@@ -36,6 +36,7 @@ pub struct Config {
     /// While nothing arrives, no more than one frame that does not fit in this time, and that of a packet; `None` for the
     /// paper's, whose encoder took 50 ms a picture and so sent four such frames a second into a dead link. At sixty
     /// pictures a second it would be twelve, which the link has to carry before anything fresh when it is back.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub unheard: Option<Span>,
     /// How many candidates are coded at a time.
     pub cores: u8,

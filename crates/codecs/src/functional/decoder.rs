@@ -6,7 +6,7 @@ use thalweg_sender::frames::StateHash;
 use thalweg_video::Picture;
 use thalweg_vp8::{State, decode};
 
-use super::{CODEC, to_picture};
+use super::{CODEC, hash, to_picture};
 use crate::seam::{DecodeError, Decoder, States};
 
 /// A VP8 decoder whose whole memory is a [`State`], and those it was told to keep.
@@ -41,7 +41,7 @@ impl Decoder for FunctionalDecoder {
 
 impl States for FunctionalDecoder {
     fn current(&self) -> StateHash {
-        StateHash(self.state.hash().0)
+        hash(&self.state)
     }
 
     fn keep(&mut self) {
@@ -50,7 +50,7 @@ impl States for FunctionalDecoder {
 
     fn load(&mut self, state: StateHash) -> bool {
         let beginning = State::new();
-        let kept = self.kept.get(&state).or((StateHash(beginning.hash().0) == state).then_some(&beginning));
+        let kept = self.kept.get(&state).or((hash(&beginning) == state).then_some(&beginning));
         if let Some(kept) = kept {
             self.state = kept.clone();
         }

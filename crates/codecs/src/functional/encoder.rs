@@ -12,11 +12,8 @@ use thalweg_vp8::syntax::header::ReferenceUpdate;
 use super::guess::Guesser;
 use super::rate::RateAccount;
 use super::settings::Settings;
-use super::{CODEC, to_image};
+use super::{CODEC, FIRST_QUANTIZER, hash, to_image};
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
-
-/// What the first frame is expected to be coded with, until its size is known.
-const FIRST_QUANTIZER: u8 = 40;
 
 /// A VP8 encoder whose whole memory is a [`State`]: what is not committed has not happened.
 #[derive(Debug)]
@@ -209,10 +206,6 @@ fn wanted(basis: Basis, keyframe: bool, quantizer: u8) -> Plan {
 
 pub(super) fn library(error: encode::EncodeError) -> EncodeError {
     EncodeError::Library { codec: CODEC, call: "Analysis::new", reason: error.to_string() }
-}
-
-fn hash(state: &State) -> StateHash {
-    StateHash(state.hash().0)
 }
 
 fn candidate(coded: &Coded, from: StateHash, keyframe: bool, picture: Size) -> Candidate {

@@ -7,11 +7,8 @@ use thalweg_vp8::encode::{self, Analysis, Plan};
 
 use super::encoder::library;
 use super::settings::GUESS_SCALE;
-use super::{CODEC, to_image};
+use super::{CODEC, FIRST_QUANTIZER, to_image};
 use crate::seam::EncodeError;
-
-/// What the first guess begins at.
-const FIRST_QUANTIZER: u8 = 40;
 
 /// How much the newest frame counts in that ratio.
 const RATIO_GAIN: f64 = 0.2;

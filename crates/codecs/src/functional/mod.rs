@@ -10,11 +10,19 @@ pub use decoder::FunctionalDecoder;
 pub use encoder::FunctionalEncoder;
 pub use settings::{Preset, Settings};
 
+use thalweg_sender::frames::StateHash;
 use thalweg_units::Size;
 use thalweg_video::{Picture, PictureError};
-use thalweg_vp8::Image;
+use thalweg_vp8::{Image, State};
 
 const CODEC: &str = "functional VP8";
+/// What the first frame is expected to be coded with, until its size is known.
+const FIRST_QUANTIZER: u8 = 40;
+
+/// A state's hash as frames and packets carry it.
+fn hash(state: &State) -> StateHash {
+    StateHash(state.hash().0)
+}
 
 fn to_image(picture: &Picture) -> Option<Image> {
     let (width, height) = (picture.size().width.into(), picture.size().height.into());

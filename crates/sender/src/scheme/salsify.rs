@@ -103,34 +103,34 @@ pub(super) fn no_grace() -> Scheme {
     }
 }
 
-/// An ordinary receiver can follow: what it acknowledged is in its golden and altref frames. It says what arrived, no more.
-pub(super) fn standard_decoder() -> Scheme {
-    let frames = |frames: &mut late_choice::Config| {
-        frames.recovery = recovery::Config::LongTerm(long_term::Config::default());
-    };
-    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(frames) }
+/// With its frame policy changed, for a receiver that keeps no states and is told none.
+fn for_ordinary_receivers(change: impl Fn(&mut late_choice::Config)) -> Scheme {
+    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(change) }
 }
 
-/// A codec that codes once, without knowing beforehand how large a frame will be, and cannot go back.
-pub(super) fn conventional_codec() -> Scheme {
-    let frames = |frames: &mut late_choice::Config| {
-        frames.candidates = Candidates::Guess;
+/// An ordinary receiver can follow: what it acknowledged is in its golden and altref frames. It says what arrived, no more.
+pub(super) fn standard_decoder() -> Scheme {
+    for_ordinary_receivers(|frames| frames.recovery = recovery::Config::LongTerm(long_term::Config::default()))
+}
+
+/// A codec that makes one frame of a picture and cannot go back.
+fn conventional(candidates: Candidates) -> Scheme {
+    for_ordinary_receivers(|frames| {
+        frames.candidates = candidates.clone();
         frames.choice = Choice::WhateverWasMade;
         frames.recovery = recovery::Config::Keyframe;
         frames.cores = 1;
-    };
-    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(frames) }
+    })
+}
+
+/// Without knowing beforehand how large a frame will be.
+pub(super) fn conventional_codec() -> Scheme {
+    conventional(Candidates::Guess)
 }
 
 /// And one quantiser for each second.
 pub(super) fn conventional_transport_and_codec() -> Scheme {
-    let frames = |frames: &mut late_choice::Config| {
-        frames.candidates = Candidates::EachSecond(EachSecond::default());
-        frames.choice = Choice::WhateverWasMade;
-        frames.recovery = recovery::Config::Keyframe;
-        frames.cores = 1;
-    };
-    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(frames) }
+    conventional(Candidates::EachSecond(EachSecond::default()))
 }
 
 /// Vidaptive's window, pacing and dummies; a frame has what the pacer sends within the age at which Vidaptive pauses (33 ms), less what

@@ -30,13 +30,13 @@ pub enum Grace {
 }
 
 impl Grace {
-    /// The grace period of a packet that leaves `gap` after the one before.
-    pub fn of(self, packet: &SentPacket, gap: Span) -> Span {
-        // Whatever is no part of a frame was sent because the sender chose to, like a frame's beginning.
-        let begins = packet.place.is_none_or(|place| place.first);
+    /// The grace period of a packet that leaves `gap` after the one before, and begins a frame or is no part of any: whatever is
+    /// none was sent because the sender chose to, like a frame's beginning. [`Grace::WhileEmpty`] has that of
+    /// [`Grace::FirstOfFrame`] for an end that cannot tell.
+    pub fn of(self, begins: bool, gap: Span) -> Span {
         match self {
             Grace::EveryPacket => gap,
-            Grace::FirstOfFrame if begins => gap,
+            Grace::FirstOfFrame | Grace::WhileEmpty if begins => gap,
             Grace::FirstOfFrame | Grace::WhileEmpty | Grace::None => Span::ZERO,
         }
     }
@@ -80,7 +80,7 @@ impl Interarrival {
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
         let gap = self.last_sent.map_or(Span::ZERO, |last| packet.at - last);
         self.last_sent = Some(packet.at);
-        self.graces.push_back((packet.id, self.grace.of(packet, gap)));
+        self.graces.push_back((packet.id, self.grace.of(packet.place.is_none_or(|place| place.first), gap)));
         if self.graces.len() > REMEMBERED {
             self.graces.pop_front();
         }

@@ -61,7 +61,7 @@ impl Assembly {
         loop {
             let decodable = |partial: &Partial| {
                 let Fragment { keyframe, depends_on, .. } = partial.template;
-                let is_here = |needed: u64| self.decoded.iter().rev().any(|decoded| *decoded == needed);
+                let is_here = |needed: u64| self.decoded.binary_search(&needed).is_ok();
                 partial.left == 0 && (keyframe || depends_on.is_some_and(is_here))
             };
             let Some((&frame, partial)) = self.frames.iter().find(|(_, partial)| decodable(partial)) else {

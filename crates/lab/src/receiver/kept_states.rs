@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::salsify::{Average, Grace};
+use thalweg_control::salsify::Average;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_sender::{Content, Fragment, Packet};
@@ -27,7 +27,7 @@ const MOST_STATES: usize = 145;
 const MOST_ABANDONED: u64 = 4096;
 
 /// What a decoder is to do for a frame, in this order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moves {
     /// Forget these states.
     pub forget: Vec<StateHash>,
@@ -109,12 +109,7 @@ impl KeptStates {
     /// The time between arrivals, less the grace period, which comes by the header extension.
     fn on_arrival(&mut self, now: Time, packet: &Packet, fragment: Option<Fragment>) {
         let begins = fragment.is_none_or(|fragment| fragment.index == 0);
-        let counts = match self.config.grace {
-            Grace::EveryPacket => true,
-            Grace::FirstOfFrame | Grace::WhileEmpty => begins,
-            Grace::None => false,
-        };
-        let grace = if counts { read_grace(packet.grace, fragment) } else { Span::ZERO };
+        let grace = self.config.grace.of(begins, read_grace(packet.grace, fragment));
         match self.last_arrival {
             Some(last) => self.interarrival.add(now - last - grace, packet.sent.size),
             None => self.interarrival.begin(),
@@ -162,7 +157,7 @@ impl KeptStates {
             return None;
         }
         self.next_frame = partial.template.frame + 1;
-        let moves = Moves { forget: Vec::new(), load: None, length: Some(prefix), target: None };
+        let moves = Moves { length: Some(prefix), ..Moves::default() };
         Some((info(&partial.template), moves))
     }
 
@@ -170,10 +165,10 @@ impl KeptStates {
     fn moves(&mut self, fragment: Fragment) -> Option<Moves> {
         let Some(transition) = fragment.transition else {
             self.current = StateHash::UNKNOWN;
-            return Some(Moves { forget: Vec::new(), load: None, length: None, target: None });
+            return Some(Moves::default());
         };
         let position = self.kept.iter().position(|kept| *kept == transition.source);
-        let mut moves = Moves { forget: Vec::new(), load: None, length: None, target: None };
+        let mut moves = Moves::default();
         if !fragment.keyframe && position.is_none() {
             // What it refers to never was, or is no longer.
             self.current = StateHash::UNKNOWN;

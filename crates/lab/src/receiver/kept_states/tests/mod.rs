@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::receiver::Receiver;
-use thalweg_control::salsify::Smoothing;
+use thalweg_control::salsify::{Grace, Smoothing};
 use thalweg_control::{PacketId, SentPacket};
 use thalweg_sender::FeedbackStyle;
 use thalweg_sender::feedback::DecoderReport;

@@ -189,7 +189,7 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
         let shown = run.frames.iter().filter(|frame| frame.displayed_s.is_some());
         shown.map(|frame| (frame.captured_s, f64::from(frame.height))).collect()
     });
-    let alpha = each(Stroke::Line, &|run| variable(run, "alpha"));
+    let alpha = each(Stroke::Line, &|run| run.series.variable("alpha").to_vec());
     let marks = each(Stroke::Marks, &|run| {
         run.series.marks.iter().filter(|(_, mark)| *mark == Mark::Reset).map(|(at, _)| (*at, 0.0)).collect()
     });
@@ -269,10 +269,6 @@ fn by_second(run: &Outcome, value: impl Fn(&crate::outcome::FrameRecord) -> Opti
     }
     let present = sums.into_iter().enumerate().filter(|(_, (_, count))| *count > 0);
     present.map(|(second, (sum, count))| (second as f64, sum / f64::from(count))).collect()
-}
-
-fn variable(run: &Outcome, name: &str) -> Vec<(f64, f64)> {
-    run.series.variables.iter().find(|(known, _)| known == name).map(|(_, points)| points.clone()).unwrap_or_default()
 }
 
 /// A little more than what the lines cover.

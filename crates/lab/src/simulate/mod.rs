@@ -113,6 +113,7 @@ pub fn simulate(
         .map(|(flow, scheme)| summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_deref()));
     let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };
     let competitors: Vec<Outcome> = outcomes.collect();
+    outcome.summary.sharing = summarize::share(scenario, &outcome, &competitors);
     outcome.summary.competitors = competitors.iter().map(|outcome| outcome.summary.clone()).collect();
     Ok(Run { outcome, competitors, recorder })
 }

@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use thalweg_control::Payload;
 use thalweg_link::Trace;
 use thalweg_sender::{Event, Scheme};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 use super::flow::Flow;
-use crate::metrics::{Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall};
+use crate::metrics::estimate::{self, Available};
+use crate::metrics::{
+    Sharer, Sharing, Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, sharing, ssim_decibels, stall,
+};
 use crate::outcome::{Mark, Outcome, Series};
 use crate::record::{Recorder, What};
-use crate::scenario::Scenario;
+use crate::scenario::{Competitor, Scenario};
 
 /// The width of a bin of the series.
 const BIN_S: f64 = 0.1;
@@ -32,6 +35,90 @@ impl Bins {
     }
 }
 
+/// How long packets were on the way.
+struct OnTheWay {
+    /// When each packet left, by its place in the order of sending.
+    left: Vec<Time>,
+    /// By bin of their arrival: the sum of their times in ms, and how many.
+    bins: Vec<(f64, u32)>,
+}
+
+impl OnTheWay {
+    fn new(count: usize) -> OnTheWay {
+        OnTheWay { left: Vec::new(), bins: vec![(0.0, 0); count] }
+    }
+
+    fn sent(&mut self, id: u64, at: Time) {
+        debug_assert_eq!(id, self.left.len() as u64, "packet numbers have a gap");
+        self.left.push(at);
+    }
+
+    fn arrived(&mut self, id: u64, at: Time) {
+        let bin = self.bins.get_mut((at.as_secs_f64() / BIN_S) as usize);
+        if let (Some(left), Some((sum, count))) = (self.left.get(id as usize), bin) {
+            *sum += (at - *left).as_millis_f64();
+            *count += 1;
+        }
+    }
+
+    fn mean_ms(&self) -> Option<f64> {
+        let (sum, count) = self.bins.iter().fold((0.0, 0), |(sum, count), bin| (sum + bin.0, count + bin.1));
+        (count > 0).then(|| sum / f64::from(count))
+    }
+
+    fn by_bin(&self) -> Vec<(f64, f64)> {
+        let bins = self.bins.iter().enumerate().filter(|(_, (_, count))| *count > 0);
+        bins.map(|(index, (sum, count))| (index as f64 * BIN_S, sum / f64::from(*count))).collect()
+    }
+}
+
+/// What a link had for a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly by all who listen.
+fn available(scenario: &Scenario, link: &Trace, flow: usize, bins: usize) -> Vec<f64> {
+    let second = |second: usize| {
+        let (from, to) = (second as f64, (second + 1) as f64);
+        let overlap = |begin: Span, end: Option<Span>| {
+            let end = end.map_or(to, |end| end.as_secs_f64());
+            (end.min(to) - begin.as_secs_f64().max(from)).clamp(0.0, 1.0)
+        };
+        let opportunities = link.opportunities(Time::from_secs_f64(from), Time::from_secs_f64(to));
+        let (mut left, mut others, mut number) = (opportunities as f64 * 1500.0 * 8.0 / 1e6, 0.0, 0);
+        for competitor in &scenario.competitors {
+            match competitor {
+                Competitor::Datagrams(config) => {
+                    left -= config.rate.as_mbps_f64() * overlap(config.from, config.until);
+                }
+                Competitor::Sender(sender) => {
+                    number += 1;
+                    others += if number == flow { 0.0 } else { overlap(sender.from, sender.until) };
+                }
+            }
+        }
+        // The sender under test is there all the time.
+        others += if flow == 0 { 0.0 } else { 1.0 };
+        left.max(0.0) / (1.0 + others)
+    };
+    let per_second = (1.0 / BIN_S).round() as usize;
+    (0..bins.div_ceil(per_second)).flat_map(|at| std::iter::repeat_n(second(at), per_second)).take(bins).collect()
+}
+
+/// How the sender under test and its competitors shared the path.
+pub(super) fn share(scenario: &Scenario, outcome: &Outcome, competitors: &[Outcome]) -> Option<Sharing> {
+    let whole = scenario.duration.as_secs_f64();
+    let senders = scenario.competitors.iter().filter_map(|competitor| match competitor {
+        Competitor::Sender(sender) => Some((sender.from, sender.until)),
+        Competitor::Datagrams(_) => None,
+    });
+    let theirs =
+        senders.map(|(from, until)| (from.as_secs_f64(), until.map_or(whole, |until| until.as_secs_f64().min(whole))));
+    let active = std::iter::once((0.0, whole)).chain(theirs);
+    let sharers = std::iter::once(outcome).chain(competitors).zip(active).map(|(outcome, active)| Sharer {
+        name: &outcome.summary.scheme,
+        active,
+        delivered_mbps: &outcome.series.delivered_mbps,
+    });
+    sharing(&sharers.collect::<Vec<_>>(), BIN_S)
+}
+
 pub(super) fn summarize(
     scenario: &Scenario,
     scheme: &Scheme,
@@ -46,12 +133,14 @@ pub(super) fn summarize(
     let (mut wire_bytes, mut filler_bytes, mut departed) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
     let (mut packets, mut drops) = (0u64, 0u64);
     let mut queued_ms = Vec::new();
+    let mut on_the_way = OnTheWay::new(count);
     let mut variables: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut marks = Vec::new();
     for record in recorder.records().filter(|record| record.flow == flow.number) {
         let at = record.at.as_secs_f64();
         match record.what {
-            What::Sender(Event::PacketSent { payload, size, .. }) => {
+            What::Sender(Event::PacketSent { id, payload, size, .. }) => {
+                on_the_way.sent(id.0, record.at);
                 packets += 1;
                 wire_bytes += size;
                 sent.add(record.at, size);
@@ -64,7 +153,8 @@ pub(super) fn summarize(
                     Payload::Repair => {}
                 }
             }
-            What::Arrived { size, queued, .. } => {
+            What::Arrived { id, size, queued, .. } => {
+                on_the_way.arrived(id, record.at);
                 departed += size + thalweg_link::PACKET_INFORMATION;
                 delivered.add(record.at, size);
                 queued_ms.push(queued.as_millis_f64());
@@ -83,7 +173,8 @@ pub(super) fn summarize(
         }
     }
     let (codec, quality) = (flow.codec_settings(), flow.quality());
-    let (label, stopped) = (flow.video(), flow.end().as_secs_f64());
+    let (label, began, stopped) = (flow.video(), flow.begin().as_secs_f64(), flow.end().as_secs_f64());
+    let number = usize::from(flow.number);
     let frames = flow.frames.into_records();
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
     let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
@@ -92,6 +183,15 @@ pub(super) fn summarize(
     let bin = |index: usize| Time::from_secs_f64(index as f64 * BIN_S);
     let capacity_mbps =
         (0..count).map(|i| capacity(bin(i), bin(i + 1)).unwrap_or(0) as f64 * 1500.0 * 8.0 / 1e6 / BIN_S).collect();
+    let available_mbps: Vec<f64> = link.map(|trace| available(scenario, trace, number, count)).unwrap_or_default();
+    let estimate = estimate::accuracy(
+        variables.get("capacity_bps").map_or(&[], Vec::as_slice),
+        Available { mbps: &available_mbps, bin_s: BIN_S },
+        began,
+        (began, stopped),
+    );
+    let one_way_delay_mean_ms = on_the_way.mean_ms();
+    variables.insert("one_way_delay_ms", on_the_way.by_bin());
     let latency = latency(&frames);
     let ssim = ssim_decibels(&frames);
     let summary = Summary {
@@ -115,6 +215,9 @@ pub(super) fn summarize(
         latency_p95_ms: latency.as_ref().map(|latency| latency.p95_ms),
         latency_mean_ms: latency.as_ref().map(|latency| latency.mean_ms),
         queue_delay_p95_ms: percentile(&queued_ms, 0.95),
+        one_way_delay_mean_ms,
+        estimate_accuracy: estimate.map(|estimate| estimate.accuracy),
+        estimate_bias: estimate.map(|estimate| estimate.bias),
         frame_rate_fps: shown.len() as f64 / duration,
         stall_ratio: stall(&shown, Some(stopped)).ratio,
         packet_loss_ratio: drops as f64 / packets.max(1) as f64,
@@ -123,11 +226,13 @@ pub(super) fn summarize(
         tail_missing: latency.as_ref().map_or(frames.len() as u64, |latency| latency.tail_missing),
         events_fingerprint: format!("{:016x}", recorder.fingerprint()),
         speed_x: None,
+        sharing: None,
         competitors: Vec::new(),
     };
     let series = Series {
         bin_s: BIN_S,
         capacity_mbps,
+        available_mbps,
         sent_mbps: sent.0,
         video_mbps: video.0,
         filler_mbps: filler.0,

@@ -3,90 +3,92 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use thalweg_lab::reproduce::{Link, Links, Origin, Setup};
+use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Setup};
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
-use thalweg_units::{Bytes, Span};
 
 use super::Arguments;
 
-/// A scenario, and where its link is from.
+/// A link as a scenario, and where it is from.
 pub(super) struct Played {
-    pub(super) scenario: Scenario,
+    link: Link,
+    scenario: Scenario,
     pub(super) from: String,
+}
+
+impl Played {
+    /// What the link is called.
+    pub(super) fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    /// The scenario for a scheme: who else is there may hang on it.
+    pub(super) fn scenario(&self, scheme: &str) -> Scenario {
+        Scenario { competitors: self.link.competitors(scheme), ..self.scenario.clone() }
+    }
 }
 
 /// A scenario for each link.
 pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyhow::Result<Vec<Played>> {
-    let duration = arguments.duration.unwrap_or(setup.duration);
-    let scenario = |name: &str, duration: Span, up: Vec<HopConfig>, down: Option<HopConfig>| {
-        let delay = || HopConfig::Delay { delay: setup.delay, jitter: Jitter::None, reorders: false };
-        let up = PathConfig { hops: up.into_iter().chain([delay()]).collect() };
-        let down = PathConfig { hops: down.into_iter().chain([delay()]).collect() };
-        let pictures = arguments.pictures.at(setup.frame_rate, setup.encode_time);
-        pictures.over(name.into(), duration, arguments.seed, up, down)
-    };
-    let recorded = |name: &str, forth: &str, back: &str, queue, more: Option<HopConfig>| {
-        let file = |name: &str| arguments.traces.join(name).display().to_string();
-        let loaded = !arguments.unloaded && arguments.traces.join(back).is_file();
-        let down = loaded.then(|| bottleneck(file(back), QueueConfig::Infinite));
-        let up = more.into_iter().chain([bottleneck(file(forth), queue)]).collect();
-        let way_back = if loaded { back } else { "unlimited" };
-        let from = format!("{}, way back {way_back}", file(forth));
-        Played { scenario: scenario(name, duration, up, down), from }
-    };
+    let played = |link: Link| one(link, &setup, arguments);
     match links {
-        Links::SquareWave { high, low, half, duration: own } => {
-            let trace = format!("{high}/{low}@{half}");
-            let queue = QueueConfig::DropTail(Limits::bytes(Bytes::new(1_500_000)));
-            let scenario = scenario(&trace, *own, vec![bottleneck(trace.clone(), queue)], None);
-            Ok(vec![Played { scenario, from: trace }])
-        }
-        Links::Recorded | Links::OneRecorded(_) => {
-            let starting_with = if let Links::OneRecorded(name) = links { name } else { "" };
+        Links::Listed(listed) => listed.iter().cloned().map(played).collect(),
+        Links::Recorded(starting_with) => {
             let names = recordings(&arguments.traces)?;
-            let chosen = names.iter().filter(|name| name.starts_with(starting_with));
-            let played: Vec<Played> =
-                chosen.map(|name| recorded(name, name, &way_back(name), QueueConfig::Infinite, None)).collect();
-            if played.is_empty() {
+            let chosen = names.into_iter().filter(|name| name.starts_with(starting_with));
+            let all: Vec<Played> = chosen
+                .map(|name| {
+                    let origin = Origin::Recorded { back: way_back(&name), forth: name.clone() };
+                    played(Link::new(name, origin))
+                })
+                .collect::<Result<_, _>>()?;
+            if all.is_empty() {
                 bail!("{}: no link whose name begins with '{starting_with}'", arguments.traces.display());
             }
-            Ok(played)
-        }
-        Links::Listed(listed) => {
-            let each = |link: &Link| {
-                let lost = link.loss.map(HopConfig::Loss);
-                match link.origin {
-                    Origin::Recorded { forth, back } => {
-                        let path = arguments.traces.join(forth);
-                        if !path.is_file() {
-                            bail!("{}: no such file; {FIX}", path.display());
-                        }
-                        Ok(recorded(link.name, forth, back, link.queue, lost))
-                    }
-                    Origin::Authors { file, instead } => {
-                        let path = arguments.salsify_traces.join(file);
-                        let (trace, from) = if path.is_file() {
-                            (path.display().to_string(), format!("{}, the authors' own", path.display()))
-                        } else {
-                            (instead.to_string(), format!("{instead}, made here"))
-                        };
-                        let up = lost.into_iter().chain([bottleneck(trace, link.queue)]).collect();
-                        Ok(Played { scenario: scenario(link.name, duration, up, None), from })
-                    }
-                }
-            };
-            listed.iter().map(each).collect()
+            Ok(all)
         }
     }
 }
 
-const FIX: &str = "give the folder of Mahimahi's traces (github.com/ravinet/mahimahi, folder traces) with --traces";
-
-fn bottleneck(trace: String, queue: QueueConfig) -> HopConfig {
-    HopConfig::Bottleneck { trace, queue, once: false }
+fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Played> {
+    let (trace, way_back, from) = match &link.origin {
+        Origin::Named(trace) => (trace.clone(), None, trace.clone()),
+        Origin::Recorded { forth, back } => {
+            let file = |name: &str| arguments.traces.join(name);
+            if !file(forth).is_file() {
+                bail!("{}: no such file; {FIX}", file(forth).display());
+            }
+            let loaded = !arguments.unloaded && file(back).is_file();
+            let from = format!("{}, way back {}", file(forth).display(), if loaded { back } else { "unlimited" });
+            (file(forth).display().to_string(), loaded.then(|| file(back).display().to_string()), from)
+        }
+        Origin::File { folder, file, instead } => {
+            let (folder, whose) = match folder {
+                Folder::Salsify => (&arguments.salsify_traces, "the authors' own"),
+                Folder::Lumos5g => (&arguments.lumos5g_traces, "Lumos5G's"),
+            };
+            let path = folder.join(file);
+            if path.is_file() {
+                (path.display().to_string(), None, format!("{}, {whose}", path.display()))
+            } else {
+                let from = format!("{instead}, made here: {} is not there", path.display());
+                ((*instead).to_string(), None, from)
+            }
+        }
+    };
+    let delay = || HopConfig::Delay { delay: setup.delay, jitter: Jitter::None, reorders: false };
+    let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
+    let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().cloned());
+    let up = before.chain([bottleneck(trace, link.queue)]).chain(behind).chain([delay()]).collect();
+    let down = way_back.map(|trace| bottleneck(trace, QueueConfig::Infinite)).into_iter().chain([delay()]).collect();
+    let duration = arguments.duration.unwrap_or(setup.duration);
+    let pictures = arguments.pictures.of_figure(setup);
+    let [up, down] = [up, down].map(|hops| PathConfig { hops });
+    let scenario = pictures.over(link.name.clone(), duration, arguments.seed, up, down);
+    Ok(Played { link, scenario, from })
 }
+
+const FIX: &str = "give the folder of Mahimahi's traces (github.com/ravinet/mahimahi, folder traces) with --traces";
 
 /// The recording of the other direction.
 fn way_back(name: &str) -> String {

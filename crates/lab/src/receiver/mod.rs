@@ -63,7 +63,7 @@ impl Receiver {
 
     /// A packet arrived; the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
-        self.reports.on_packet(now, &packet.sent);
+        self.reports.on_packet(now, &packet.sent, packet.asks);
         self.ear.on_packet(packet);
         match &mut self.frames {
             Frames::Ordinary(frames) => {

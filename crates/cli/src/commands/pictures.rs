@@ -1,6 +1,6 @@
 //! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
 
-use thalweg_codecs::{Codec, CodecTime};
+use thalweg_codecs::{Codec, CodecTime, Undershoot};
 use thalweg_lab::reproduce::Setup;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_link::PathConfig;
@@ -22,6 +22,10 @@ pub(super) struct Pictures {
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent a paper's figure's, or vp8, and functional for what needs it
     #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
     codec: Option<Codec>,
+    /// How far below its target the encoder stays: 0.6, 0.6@30s-60s, ios or android (drawn every 12 s by the seed, the same for every
+    /// scheme), or a file of lines `seconds ratio` or of one ratio a second
+    #[arg(long, default_value = "none")]
+    undershoot: Undershoot,
     /// How long encoding a picture takes in virtual time, such as 55ms: when absent what it takes here, or as long as a paper's figure
     /// has
     #[arg(long)]
@@ -40,6 +44,7 @@ impl Pictures {
             seed,
             video: self.video(),
             codec: self.codec(),
+            undershoot: self.undershoot.clone(),
             codec_time: self.codec_time(),
             up,
             down,

@@ -4,6 +4,7 @@
 //! paper prints neither frame rate, delay nor queue for most tests: camel.md's choice). What the paper prints of a figure stands beside
 //! ours; where it says only which scheme does what, the figure's description says it.
 
+use thalweg_codecs::Undershoot;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::FramesConfig;
@@ -21,9 +22,9 @@ const TABLE_1_MOST: Rate = Rate::from_kbps(2100);
 /// Everybody whom the figures compare.
 const ALL: [&str; 6] = ["gcc", "copa", "bbr", "sqp", "pudica", "camel"];
 
-/// TEMPORARY until the schemes land.
-fn known(names: &[&str]) -> Vec<Scheme> {
-    names.iter().filter_map(|name| name.parse().ok()).collect()
+/// An encoder that stays below its target, by the name that the command line knows.
+fn undershoot(name: &str) -> Undershoot {
+    name.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn setup(seconds: i64) -> Setup {
@@ -105,7 +106,7 @@ fn signals() -> Figure {
 fn undershooting() -> Figure {
     let about = "1 Mbps, an encoder that makes less than it is asked for, drawn anew each 12 s as on iOS and Android (the paper: no \
                  stalls; Copa more bitrate and much delay; BBR believes too little; Pudica swings)";
-    let links = vec![megabit("iOS").undershot("ios"), megabit("Android").undershot("android")];
+    let links = vec![megabit("iOS").undershot(undershoot("ios")), megabit("Android").undershot(undershoot("android"))];
     let published = vec![
         printed("iOS", "camel", "video_bitrate_ratio", 1.198),
         printed("Android", "camel", "video_bitrate_ratio", 1.047),
@@ -116,7 +117,7 @@ fn undershooting() -> Figure {
 fn sudden_undershooting() -> Figure {
     let about = "1 Mbps, the encoder at 60 % of its target from 30 to 60 s (the paper: only SQP, Pudica and Camel hold; BBR believes too \
                  little, GCC and Copa too much)";
-    let links = vec![megabit("60 %").undershot("0.6@30s-60s")];
+    let links = vec![megabit("60 %").undershot(undershoot("0.6@30s-60s"))];
     let published = vec![
         printed("60 %", "camel", "estimate_accuracy", 0.989),
         printed("60 %", "camel", "estimate_accuracy_gain", 0.2391),
@@ -132,7 +133,7 @@ fn sudden_undershooting() -> Figure {
 fn changing_link() -> Figure {
     let about = "2, 1 and 2 Mbps, 30 s each, the encoder at 60 %: seconds until the estimate is within a tenth of what there is and stays \
                  (the paper: Camel, SQP and Pudica follow; BBR stays low; GCC and Copa believe too much)";
-    let links = vec![Link::named("2/1/2 Mbps", "2Mbps/1Mbps@30s").queue(QUEUE).undershot("0.6")];
+    let links = vec![Link::named("2/1/2 Mbps", "2Mbps/1Mbps@30s").queue(QUEUE).undershot(undershoot("0.6"))];
     figure("camel-fig11", about, 90, known(&ALL), links).reading(&[
         within("settles_down_s", Windowed::SettlingTime, 30.0, 60.0),
         within("settles_up_s", Windowed::SettlingTime, 60.0, 90.0),

@@ -1,5 +1,6 @@
 //! Over which links a figure is played, and with whom.
 
+use thalweg_codecs::Undershoot;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, QueueConfig};
 use thalweg_units::{Bytes, Span};
@@ -30,8 +31,8 @@ pub struct Link {
     pub behind: Vec<HopConfig>,
     /// Who else uses it.
     pub others: Vec<Other>,
-    /// How far the encoder stays below its target, by the name that the command line knows; `None` where it does not.
-    pub undershoot: Option<&'static str>,
+    /// How far the encoder stays below its target, unless told otherwise.
+    pub undershoot: Undershoot,
 }
 
 /// Who else uses a link.
@@ -90,7 +91,7 @@ impl Link {
             before: Vec::new(),
             behind: Vec::new(),
             others: Vec::new(),
-            undershoot: None,
+            undershoot: Undershoot::None,
         }
     }
 
@@ -122,8 +123,8 @@ impl Link {
     }
 
     /// With an encoder that stays below its target.
-    pub fn undershot(self, undershoot: &'static str) -> Link {
-        Link { undershoot: Some(undershoot), ..self }
+    pub fn undershot(self, undershoot: Undershoot) -> Link {
+        Link { undershoot, ..self }
     }
 
     /// Who else uses it while `scheme` is played.

@@ -172,7 +172,10 @@ pub(super) fn summarize(
             _ => {}
         }
     }
-    let (codec, quality) = (flow.codec_settings(), flow.quality());
+    let (mut codec, quality) = (flow.codec_settings(), flow.quality());
+    if !scenario.undershoot.is_none() {
+        codec += &format!(", undershoot {}", scenario.undershoot);
+    }
     let (label, began, stopped) = (flow.video(), flow.begin().as_secs_f64(), flow.end().as_secs_f64());
     let number = usize::from(flow.number);
     let frames = flow.frames.into_records();

@@ -84,7 +84,10 @@ fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Playe
     let duration = arguments.duration.unwrap_or(setup.duration);
     let pictures = arguments.pictures.of_figure(setup);
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
-    let scenario = pictures.over(link.name.clone(), duration, arguments.seed, up, down);
+    let mut scenario = pictures.over(link.name.clone(), duration, arguments.seed, up, down);
+    if scenario.undershoot.is_none() {
+        scenario.undershoot = link.undershoot.clone();
+    }
     Ok(Played { link, scenario, from })
 }
 

@@ -10,6 +10,7 @@ use thalweg_sender::Scheme;
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_units::{Bytes, Rate, Size, Span};
 
+use super::vidaptive::known;
 use super::{Experiment, Figure, Folder, Link, Links, Origin, Other, Published, Reading, Setup, Signals, Windowed};
 use crate::scenario::{Competitor, Sender};
 

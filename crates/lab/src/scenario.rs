@@ -90,7 +90,7 @@ fn one() -> Seed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
-    /// `scene` for the built-in one, `-` for y4m on standard input, or a file: y4m, or anything ffmpeg reads.
+    /// `scene` for the built-in one, `scene:easy` for one that costs an encoder little, `-` for y4m on standard input, or a file: y4m, or anything ffmpeg reads.
     pub source: String,
     /// The size to make it; a file's own when absent (1280x720 for the scene).
     #[serde(default)]

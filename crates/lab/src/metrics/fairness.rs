@@ -10,7 +10,7 @@ pub struct Sharing {
     /// When the first of them stopped, in seconds.
     pub until_s: f64,
     /// What each got in between; the sender under test first.
-    pub flows: Vec<Share>,
+    pub flows: Vec<Portion>,
     /// Jain's index of that: 1 where all got the same, 1/n where one got everything.
     pub jain: f64,
     /// Mean of the same index of each second.
@@ -19,7 +19,7 @@ pub struct Sharing {
 
 /// What one got.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Share {
+pub struct Portion {
     /// Who.
     pub name: String,
     /// What arrived of it, from IP upwards, in bit/s.
@@ -39,10 +39,12 @@ pub struct Sharer<'a> {
     pub delivered_mbps: &'a [f64],
 }
 
-/// Jain's index, (sum x)^2 / (n sum x^2); 1 of nothing, which is shared evenly.
-pub fn jain(rates: &[f64]) -> f64 {
-    let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
-    if squares > 0.0 { sum * sum / (rates.len() as f64 * squares) } else { 1.0 }
+/// Jain's index of the rates of flows, (sum x)^2 / (n sum x^2): 1 when all are equal, 1 / n when one of n has everything; `None` when
+/// nobody has anything.
+pub fn jain(rates: &[f64]) -> Option<f64> {
+    let sum: f64 = rates.iter().sum();
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
 /// How they shared while all were there; `None` of fewer than two, or if they never were for a whole second.
@@ -60,11 +62,12 @@ pub fn sharing(sharers: &[Sharer], bin_s: f64) -> Option<Sharing> {
     };
     let rates: Vec<f64> = sharers.iter().map(|sharer| mean(sharer, from_s, until_s)).collect();
     let total: f64 = rates.iter().sum();
-    let by_second = (first..last as usize).map(|second| {
+    let by_second = (first..last as usize).filter_map(|second| {
         let each = |sharer: &Sharer| mean(sharer, second as f64, second as f64 + 1.0);
         jain(&sharers.iter().map(each).collect::<Vec<_>>())
     });
-    let flows = sharers.iter().zip(&rates).map(|(sharer, rate)| Share {
+    let by_second: Vec<f64> = by_second.collect();
+    let flows = sharers.iter().zip(&rates).map(|(sharer, rate)| Portion {
         name: sharer.name.into(),
         throughput_bps: *rate,
         share: if total > 0.0 { rate / total } else { 0.0 },
@@ -73,8 +76,8 @@ pub fn sharing(sharers: &[Sharer], bin_s: f64) -> Option<Sharing> {
         from_s,
         until_s,
         flows: flows.collect(),
-        jain: jain(&rates),
-        jain_by_second: by_second.sum::<f64>() / (last - first as f64),
+        jain: jain(&rates)?,
+        jain_by_second: by_second.iter().sum::<f64>() / by_second.len() as f64,
     })
 }
 
@@ -84,9 +87,17 @@ mod tests {
 
     #[test]
     fn the_worked_indices_come_out() {
-        assert!((jain(&[600.0, 300.0, 100.0]) - 0.7246).abs() < 1e-4);
-        assert!((jain(&[700.0, 300.0]) - 0.862).abs() < 1e-3);
-        assert_eq!(jain(&[0.0, 0.0]), 1.0);
+        assert!((jain(&[600.0, 300.0, 100.0]).unwrap() - 0.7246).abs() < 1e-4);
+        assert!((jain(&[700.0, 300.0]).unwrap() - 0.862).abs() < 1e-3);
+    }
+
+    #[test]
+    fn equal_shares_give_one_and_a_single_owner_one_nth() {
+        assert_eq!(jain(&[2.0, 2.0, 2.0]), Some(1.0));
+        assert_eq!(jain(&[0.0, 3.0, 0.0, 0.0]), Some(0.25));
+        // (1 + 2)^2 / (2 * 5).
+        assert_eq!(jain(&[1.0, 2.0]), Some(0.9));
+        assert_eq!(jain(&[0.0, 0.0]), None);
     }
 
     #[test]

@@ -5,118 +5,39 @@ use std::collections::BTreeMap;
 use thalweg_control::Payload;
 use thalweg_link::Capacity;
 use thalweg_sender::{Event, Scheme};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Time};
 
 use super::flow::Flow;
+use super::on_the_way::OnTheWay;
+use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{
-    Sharer, Sharing, Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, sharing, ssim_decibels, stall,
-};
+use crate::metrics::{Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall};
 use crate::outcome::{Mark, Outcome, Series};
 use crate::record::{Recorder, What};
-use crate::scenario::{Competitor, Scenario};
+use crate::scenario::Scenario;
 
 /// The width of a bin of the series.
-const BIN_S: f64 = 0.1;
+pub(super) const BIN_S: f64 = 0.1;
 
 /// Amounts of data by bin.
-struct Bins(Vec<f64>);
+pub(super) struct Bins(Vec<f64>);
 
 impl Bins {
-    fn new(count: usize) -> Bins {
+    pub(super) fn new(count: usize) -> Bins {
         Bins(vec![0.0; count])
     }
 
-    fn add(&mut self, at: Time, size: Bytes) {
+    pub(super) fn add(&mut self, at: Time, size: Bytes) {
         let index = (at.as_secs_f64() / BIN_S) as usize;
         if let Some(bin) = self.0.get_mut(index) {
             *bin += size.bits() as f64 / 1e6 / BIN_S;
         }
     }
-}
 
-/// How long packets were on the way.
-struct OnTheWay {
-    /// When each packet left, by its place in the order of sending.
-    left: Vec<Time>,
-    /// By bin of their arrival: the sum of their times in ms, and how many.
-    bins: Vec<(f64, u32)>,
-}
-
-impl OnTheWay {
-    fn new(count: usize) -> OnTheWay {
-        OnTheWay { left: Vec::new(), bins: vec![(0.0, 0); count] }
+    /// In Mbps.
+    pub(super) fn into_values(self) -> Vec<f64> {
+        self.0
     }
-
-    fn sent(&mut self, id: u64, at: Time) {
-        debug_assert_eq!(id, self.left.len() as u64, "packet numbers have a gap");
-        self.left.push(at);
-    }
-
-    fn arrived(&mut self, id: u64, at: Time) {
-        let bin = self.bins.get_mut((at.as_secs_f64() / BIN_S) as usize);
-        if let (Some(left), Some((sum, count))) = (self.left.get(id as usize), bin) {
-            *sum += (at - *left).as_millis_f64();
-            *count += 1;
-        }
-    }
-
-    fn mean_ms(&self) -> Option<f64> {
-        let (sum, count) = self.bins.iter().fold((0.0, 0), |(sum, count), bin| (sum + bin.0, count + bin.1));
-        (count > 0).then(|| sum / f64::from(count))
-    }
-
-    fn by_bin(&self) -> Vec<(f64, f64)> {
-        let bins = self.bins.iter().enumerate().filter(|(_, (_, count))| *count > 0);
-        bins.map(|(index, (sum, count))| (index as f64 * BIN_S, sum / f64::from(*count))).collect()
-    }
-}
-
-/// What a link had for a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly by all who listen.
-fn available(scenario: &Scenario, link: &Capacity, flow: usize, bins: usize) -> Vec<f64> {
-    let second = |second: usize| {
-        let (from, to) = (second as f64, (second + 1) as f64);
-        let overlap = |begin: Span, end: Option<Span>| {
-            let end = end.map_or(to, |end| end.as_secs_f64());
-            (end.min(to) - begin.as_secs_f64().max(from)).clamp(0.0, 1.0)
-        };
-        let carried = link.bytes(Time::from_secs_f64(from), Time::from_secs_f64(to));
-        let (mut left, mut others, mut number) = (carried.bits() as f64 / 1e6, 0.0, 0);
-        for competitor in &scenario.competitors {
-            match competitor {
-                Competitor::Datagrams(config) => {
-                    left -= config.rate.as_mbps_f64() * overlap(config.from, config.until);
-                }
-                Competitor::Sender(sender) => {
-                    number += 1;
-                    others += if number == flow { 0.0 } else { overlap(sender.from, sender.until) };
-                }
-            }
-        }
-        // The sender under test is there all the time.
-        others += if flow == 0 { 0.0 } else { 1.0 };
-        left.max(0.0) / (1.0 + others)
-    };
-    let per_second = (1.0 / BIN_S).round() as usize;
-    (0..bins.div_ceil(per_second)).flat_map(|at| std::iter::repeat_n(second(at), per_second)).take(bins).collect()
-}
-
-/// How the sender under test and its competitors shared the path.
-pub(super) fn share(scenario: &Scenario, outcome: &Outcome, competitors: &[Outcome]) -> Option<Sharing> {
-    let whole = scenario.duration.as_secs_f64();
-    let senders = scenario.competitors.iter().filter_map(|competitor| match competitor {
-        Competitor::Sender(sender) => Some((sender.from, sender.until)),
-        Competitor::Datagrams(_) => None,
-    });
-    let theirs =
-        senders.map(|(from, until)| (from.as_secs_f64(), until.map_or(whole, |until| until.as_secs_f64().min(whole))));
-    let active = std::iter::once((0.0, whole)).chain(theirs);
-    let sharers = std::iter::once(outcome).chain(competitors).zip(active).map(|(outcome, active)| Sharer {
-        name: &outcome.summary.scheme,
-        active,
-        delivered_mbps: &outcome.series.delivered_mbps,
-    });
-    sharing(&sharers.collect::<Vec<_>>(), BIN_S)
 }
 
 pub(super) fn summarize(
@@ -229,6 +150,7 @@ pub(super) fn summarize(
         speed_x: None,
         sharing: None,
         competitors: Vec::new(),
+        traffic: Vec::new(),
     };
     let series = Series {
         bin_s: BIN_S,
@@ -240,6 +162,7 @@ pub(super) fn summarize(
         delivered_mbps: delivered.0,
         variables: variables.into_iter().map(|(name, values)| (name.to_string(), values)).collect(),
         marks,
+        others: Vec::new(),
     };
     Outcome { summary, codec, series, frames }
 }

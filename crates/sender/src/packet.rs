@@ -67,6 +67,9 @@ pub struct Packet {
     /// How long before it the last packet left: the grace period, for receivers that measure the time between arrivals (Salsify
     /// section 3.2); zero for the first.
     pub grace: Span,
+    /// Whether the receiver is asked to report at once, where it reports on request: what ends a burst does, and where a controller
+    /// measures bursts, also what begins one and what the window lets nothing follow (docs/papers/camel.md).
+    pub asks: bool,
     /// What it carries.
     pub content: Content,
 }
@@ -77,6 +80,9 @@ pub struct Packet {
 pub struct PacketSizes {
     /// The most payload a media packet carries (libwebrtc's default for video).
     pub max_payload: Bytes,
+    /// At least this many packets for each burst that leaves together, so that its spacing at the receiver can be measured (Camel, 4:
+    /// camel.md section 1); 1 where nothing measures bursts.
+    pub per_burst: u16,
     /// What a media packet adds to its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP tag 10 or 16.
     pub overhead: Bytes,
     /// What a frame's first media packet adds beyond that: the hashes of two states, where the receiver is told them.
@@ -91,6 +97,7 @@ impl Default for PacketSizes {
     fn default() -> PacketSizes {
         PacketSizes {
             max_payload: Bytes::new(1_140),
+            per_burst: 1,
             overhead: Bytes::new(74),
             states: Bytes::ZERO,
             retransmission: Bytes::new(2),
@@ -99,10 +106,40 @@ impl Default for PacketSizes {
     }
 }
 
+/// Into how many packets a frame is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// How many packets.
+    pub packets: u16,
+    /// How many of them make a burst: as many as leave together where bursts are bounded, otherwise all.
+    pub per_burst: u16,
+}
+
 impl PacketSizes {
-    /// How many packets a frame of `size` takes: at least one.
-    pub fn fragments(&self, size: Bytes) -> u16 {
-        u16::try_from(size.get().div_ceil(self.max_payload.get()).max(1)).unwrap_or(u16::MAX)
+    /// How a frame of `size` is cut: into as few packets as carry it, at least one.
+    ///
+    /// Where no more than `burst` wire bytes may leave together, into as few equal bursts as keep to that, each of at least
+    /// [`PacketSizes::per_burst`] packets (as far as the bytes go).
+    pub fn cut(&self, size: Bytes, burst: Option<Bytes>) -> Cut {
+        let packets = |size: u64| size.div_ceil(self.max_payload.get()).max(1);
+        let whole = u16::try_from(packets(size.get())).unwrap_or(u16::MAX);
+        let Some(most) = burst else { return Cut { packets: whole, per_burst: whole } };
+        let size = size.get();
+        let cut = |bursts: u64| {
+            let slice = size.div_ceil(bursts);
+            let per_burst = packets(slice).max(u64::from(self.per_burst)).min(slice.max(1));
+            (per_burst, slice + per_burst * self.overhead.get())
+        };
+        let mut bursts = size.div_ceil(most.get().max(1)).max(1);
+        // A burst of a packet for each byte does not get shorter.
+        while cut(bursts).1 > most.get() && bursts < size {
+            bursts += 1;
+        }
+        let per_burst = cut(bursts).0;
+        match (u16::try_from(bursts * per_burst), u16::try_from(per_burst)) {
+            (Ok(packets), Ok(per_burst)) => Cut { packets, per_burst },
+            _ => Cut { packets: whole, per_burst: whole },
+        }
     }
 
     /// The bytes `[offset, offset + length)` of fragment `index` of `count` of a frame of `size`: as equal as whole bytes
@@ -126,7 +163,7 @@ mod tests {
         #[test]
         fn the_fragments_of_a_frame_are_its_bytes_in_order_and_nearly_equal(size in 1u64..500_000) {
             let sizes = PacketSizes::default();
-            let count = sizes.fragments(Bytes::new(size));
+            let count = sizes.cut(Bytes::new(size), None).packets;
             let pieces: alloc::vec::Vec<_> = (0..count).map(|i| sizes.fragment(Bytes::new(size), i, count)).collect();
             let mut at = 0;
             for (offset, length) in &pieces {
@@ -139,5 +176,33 @@ mod tests {
             let shortest = pieces.iter().map(|p| p.1).min().unwrap();
             prop_assert!(longest - shortest <= 1);
         }
+
+        #[test]
+        fn bursts_keep_to_their_length_and_measure_something(size in 1u64..100_000, most in 2_048u64..65_536) {
+            let sizes = PacketSizes { per_burst: 4, ..PacketSizes::default() };
+            let Cut { packets, per_burst } = sizes.cut(Bytes::new(size), Some(Bytes::new(most)));
+            let lengths: alloc::vec::Vec<u64> =
+                (0..packets).map(|i| u64::from(sizes.fragment(Bytes::new(size), i, packets).1)).collect();
+            prop_assert_eq!(lengths.iter().sum::<u64>(), size);
+            prop_assert!(packets % per_burst == 0 && u64::from(per_burst) >= size.min(4));
+            for burst in lengths.chunks(usize::from(per_burst)) {
+                let wire = burst.iter().sum::<u64>() + u64::from(per_burst) * sizes.overhead.get();
+                prop_assert!(wire <= most + u64::from(per_burst), "{} in a burst of {}", wire, most);
+            }
+            let bursts = u64::from(packets / per_burst);
+            prop_assert!(bursts == 1 || (size + u64::from(packets) * sizes.overhead.get()) > (bursts - 1) * (most - 1_214));
+        }
+    }
+
+    #[test]
+    fn a_frame_that_fits_is_one_burst_and_a_longer_one_equal_slices() {
+        let sizes = PacketSizes { per_burst: 4, ..PacketSizes::default() };
+        let cut = |size, most| sizes.cut(Bytes::new(size), Some(Bytes::new(most)));
+        assert_eq!(cut(1_250, 6_144), Cut { packets: 4, per_burst: 4 });
+        assert_eq!(cut(5_500, 6_144), Cut { packets: 5, per_burst: 5 });
+        assert_eq!(cut(4_000, 2_048), Cut { packets: 12, per_burst: 4 });
+        assert_eq!(sizes.cut(Bytes::new(4_000), None), Cut { packets: 4, per_burst: 4 });
+        assert_eq!(cut(2, 6_144), Cut { packets: 2, per_burst: 2 });
+        assert_eq!(cut(0, 6_144), Cut { packets: 1, per_burst: 1 });
     }
 }

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Span, Time};
 
-use crate::packet::{Fragment, PacketSizes};
+use crate::packet::{Cut, Fragment, PacketSizes};
 
 /// A frame on its way into packets: those before `next` have left.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +13,7 @@ struct Waiting {
     size: Bytes,
     enqueued: Time,
     next: u16,
+    per_burst: u16,
 }
 
 /// A fragment at the head of the queue.
@@ -22,6 +23,10 @@ pub struct Head {
     pub fragment: Fragment,
     /// When its frame was queued.
     pub enqueued: Time,
+    /// Whether it is the first of its burst.
+    pub begins_burst: bool,
+    /// Whether it is the last of its burst.
+    pub ends_burst: bool,
 }
 
 /// Frames in order, cut into packets as they leave.
@@ -39,14 +44,15 @@ impl MediaQueue {
         MediaQueue { sizes, frames: VecDeque::new(), payload: Bytes::ZERO, packets: 0 }
     }
 
-    /// Queues a frame of `size` payload bytes; of `template`, index, count, offset and length are filled in. Returns how many
-    /// packets it takes.
-    pub fn push(&mut self, now: Time, size: Bytes, template: Fragment) -> u16 {
-        let count = self.sizes.fragments(size);
-        self.frames.push_back(Waiting { template: Fragment { count, ..template }, size, enqueued: now, next: 0 });
+    /// Queues a frame of `size` payload bytes, of which at most `burst` may leave together; of `template`, index, count, offset and
+    /// length are filled in. Returns how many packets it takes.
+    pub fn push(&mut self, now: Time, size: Bytes, burst: Option<Bytes>, template: Fragment) -> u16 {
+        let Cut { packets, per_burst } = self.sizes.cut(size, burst);
+        let template = Fragment { count: packets, ..template };
+        self.frames.push_back(Waiting { template, size, enqueued: now, next: 0, per_burst });
         self.payload += size;
-        self.packets += u64::from(count);
-        count
+        self.packets += u64::from(packets);
+        packets
     }
 
     /// The fragment that leaves next.
@@ -54,7 +60,9 @@ impl MediaQueue {
         let frame = self.frames.front()?;
         let (offset, length) = self.sizes.fragment(frame.size, frame.next, frame.template.count);
         let fragment = Fragment { index: frame.next, offset, length, ..frame.template };
-        Some(Head { fragment, enqueued: frame.enqueued })
+        let in_burst = frame.next % frame.per_burst;
+        let (begins_burst, ends_burst) = (in_burst == 0, in_burst + 1 == frame.per_burst);
+        Some(Head { fragment, enqueued: frame.enqueued, begins_burst, ends_burst })
     }
 
     /// Takes the head out.
@@ -136,8 +144,8 @@ mod tests {
     #[test]
     fn frames_leave_in_order_and_the_accounts_return_to_zero() {
         let mut queue = MediaQueue::new(PacketSizes::default());
-        queue.push(Time::ZERO, Bytes::new(3_000), template(0));
-        queue.push(Time::from_millis(10), Bytes::new(500), template(1));
+        queue.push(Time::ZERO, Bytes::new(3_000), None, template(0));
+        queue.push(Time::from_millis(10), Bytes::new(500), None, template(1));
         assert_eq!(queue.packets(), 4);
         assert_eq!(queue.wire_bytes(), Bytes::new(3_500 + 4 * 74));
         assert_eq!(queue.mean_wait(Time::from_millis(20)), Span::from_micros(17_500));
@@ -149,8 +157,8 @@ mod tests {
     #[test]
     fn a_flush_tells_how_much_of_each_frame_never_left() {
         let mut queue = MediaQueue::new(PacketSizes::default());
-        queue.push(Time::ZERO, Bytes::new(3_000), template(0));
-        queue.push(Time::ZERO, Bytes::new(500), template(1));
+        queue.push(Time::ZERO, Bytes::new(3_000), None, template(0));
+        queue.push(Time::ZERO, Bytes::new(500), None, template(1));
         queue.pop();
         let mut lost = Vec::new();
         queue.flush(|frame, packets| lost.push((frame, packets)));

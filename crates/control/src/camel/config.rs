@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
-use super::{Camel, bandwidth, burst_length, encoder, fallback, gradient, silence};
+use super::{Camel, bandwidth, burst_length, fallback, gradient, silence};
 
 /// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (camel.md section 1,
 /// marked (R)).
@@ -32,8 +32,6 @@ pub struct Config {
     /// A train of filler when nothing was measured for long, on connections that are otherwise idle; `None` for none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub idle: Option<IdleTrain>,
-    /// What the encoder gets of the target. The controller takes no part in it: it is for the scheme.
-    pub encoder: encoder::Share,
 }
 
 /// How cwnd follows from gamma * BDP (equations 1 and 3).
@@ -120,14 +118,13 @@ impl Default for Config {
             fallback: fallback::Config::default(),
             silence: silence::Config::default(),
             idle: Some(IdleTrain::default()),
-            encoder: encoder::Share::default(),
         }
     }
 }
 
 impl Config {
-    /// The equations as printed: cwnd = gamma * BDP, the encoder gets gamma * avg(B), M grows unless it is seen to
-    /// lose, two packets measure. Readings of what the paper leaves open stay.
+    /// The equations as printed: cwnd = gamma * BDP, M grows unless it is seen to lose, two packets measure. Readings of
+    /// what the paper leaves open stay. [`super::encoder::Share::PAPER`] belongs to it.
     pub fn paper_literal() -> Config {
         Config {
             window: Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() },
@@ -140,7 +137,6 @@ impl Config {
                 unseen: burst_length::Unseen::Grow,
                 ..burst_length::Config::default()
             },
-            encoder: encoder::Share::PAPER,
             ..Config::default()
         }
     }
@@ -174,7 +170,6 @@ impl Config {
             ("camel.gamma.factor", self.gamma.factor),
             ("camel.gamma.min", self.gamma.min),
             ("camel.silence.factor", self.silence.factor),
-            ("camel.encoder.headroom", self.encoder.headroom),
         ] {
             if !(value > 0.0 && value <= 1.0) {
                 return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1, such as the default"));

@@ -100,7 +100,7 @@ impl Receiver {
 
     /// A packet arrived; the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
-        self.reports.on_packet(now, &packet.sent);
+        self.reports.on_packet(now, &packet.sent, packet.asks);
         self.ear.on_packet(packet);
         let recovered = self.recovery.on_packet(&packet.content);
         let mut ready = self.frames.on_packet(now, packet);

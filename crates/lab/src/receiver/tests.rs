@@ -18,7 +18,7 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
         transition: None,
     };
     let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1200));
-    Packet { sent, grace: Span::ZERO, content: Content::Media { sequence, fragment } }
+    Packet { sent, grace: Span::ZERO, asks: true, content: Content::Media { sequence, fragment } }
 }
 
 #[test]

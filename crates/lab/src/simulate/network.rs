@@ -80,7 +80,7 @@ mod tests {
         let mut under_way = UnderWay::default();
         for number in 0..4 {
             let sent = SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1200));
-            under_way.enter(Packet { sent, grace: Span::ZERO, content: Content::Padding });
+            under_way.enter(Packet { sent, grace: Span::ZERO, asks: true, content: Content::Padding });
         }
         let mut leave = |number| under_way.leave(number).map(|packet| packet.sent.id.0);
         assert_eq!([2, 0, 1, 1, 2, 3, 4].map(&mut leave), [Some(2), Some(0), Some(1), None, None, Some(3), None]);

@@ -139,7 +139,7 @@ impl Engine {
         };
         self.last_frame = Some(frame);
         let queue = self.queue_view();
-        let packets = self.queue.push(self.now, encoded.size, template);
+        let packets = self.queue.push(self.now, encoded.size, self.allowance.burst, template);
         self.controller.on_frame_queued(
             self.now,
             FrameQueued {

@@ -39,16 +39,31 @@ impl Engine {
         Some(self.send(next, size))
     }
 
-    /// When the next packet may leave: on the probe's schedule while one runs, otherwise on the pacer's.
+    /// When the next packet may leave: on the probe's schedule while one runs, at once within a burst, otherwise on the pacer's.
     fn next_send(&self) -> Time {
-        if self.prober.cluster().is_some() { self.prober.next_send() } else { self.pacer.next_send() }
+        if self.prober.cluster().is_some() {
+            self.prober.next_send()
+        } else if self.within_burst() {
+            self.now
+        } else {
+            self.pacer.next_send()
+        }
     }
 
-    /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up.
+    /// Whether what leaves next belongs to a burst of which something has left.
+    fn within_burst(&self) -> bool {
+        self.allowance.burst.is_some() && self.queue.head().is_some_and(|head| !head.begins_burst)
+    }
+
+    /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up. A burst may
+    /// begin as long as the window has any room (camel.md section 6).
     fn window_admits(&self, size: Bytes) -> bool {
         let in_flight = self.history.in_flight();
+        let begins_burst = self.allowance.burst.is_some() && !self.within_burst();
         match self.allowance.window {
-            Some(window) => in_flight == Bytes::ZERO || in_flight + size <= window,
+            Some(window) => {
+                in_flight == Bytes::ZERO || in_flight + size <= window || begins_burst && in_flight < window
+            }
             None => true,
         }
     }
@@ -65,7 +80,7 @@ impl Engine {
 
     /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (gcc.md section 11).
     fn follow_drain_rule(&mut self) {
-        let Some(limit) = self.pacing.drain_within else { return };
+        let Some(limit) = self.pacing.drain_within.filter(|_| self.allowance.burst.is_none()) else { return };
         let mut rate = self.allowance.pacing.min(self.pacing.limit.unwrap_or(Rate::MAX));
         if !self.queue.is_empty() {
             let left = (limit - self.queue.mean_wait(self.now)).max(Span::from_millis(1));
@@ -123,6 +138,8 @@ impl Engine {
 
     fn send(&mut self, next: Next, size: Bytes) -> Packet {
         let mut finished = None;
+        // Whatever ends a burst asks for a report: a burst's last packet, or what is no media.
+        let mut asks = true;
         let (payload, place, content) = match next {
             Next::Filler(_) => (Payload::Filler, None, Content::Padding),
             Next::Repair => {
@@ -133,6 +150,7 @@ impl Engine {
                 let head = self.queue.pop().expect("media was chosen");
                 let fragment = head.fragment;
                 let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
+                asks = head.ends_burst || head.begins_burst && self.allowance.burst.is_some();
                 if last {
                     finished = Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
                 }
@@ -178,9 +196,11 @@ impl Engine {
                 self.consider(Occasion::QueueEmpty);
             }
         }
+        // What stalls a burst asks too: nothing but a report lets it go on.
+        asks |= self.within_burst() && !self.window_admits(self.size_of(Next::Media));
         let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
         self.last_sent = Some(self.now);
-        Packet { sent, grace, content }
+        Packet { sent, grace, asks, content }
     }
 
     /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no filler

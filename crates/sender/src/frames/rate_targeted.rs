@@ -3,7 +3,8 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 
-use thalweg_units::{ConfigError, Rate, Size, Time};
+use thalweg_control::camel::encoder;
+use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::headroom::{self, Headroom};
 use super::plan::{EncodePlan, EncodedFrame, Target};
@@ -32,6 +33,9 @@ pub enum TargetBase {
 pub struct Config {
     /// What the target is a share of.
     pub base: TargetBase,
+    /// What is kept back of it so that the sender's own queue empties; `None` for nothing.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub reserve: Option<Reserve>,
     /// Pause and reset; [`safeguards::Config::NONE`] for none.
     pub safeguards: safeguards::Config,
     /// The alpha optimiser; `None` keeps alpha at 1.
@@ -50,11 +54,56 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             base: TargetBase::default(),
+            reserve: None,
             safeguards: safeguards::Config::NONE,
             headroom: None,
             resolution: resolution::Config::Fixed,
             encoder: EncoderBounds::default(),
             encoder_drops: true,
+        }
+    }
+}
+
+/// What is kept back of the base.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Reserve {
+    /// Camel's headroom, and as much as makes what waits leave in time.
+    Drain(encoder::Share),
+    /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (bbr.md section 6: 50 ms, 0.85).
+    Cut {
+        /// How much may wait, in time.
+        beyond: Span,
+        /// The share that is left, 0..1.
+        share: f64,
+    },
+}
+
+impl Reserve {
+    fn checked(self) -> Result<Reserve, ConfigError> {
+        let (name, share) = match self {
+            Reserve::Drain(share) => ("reserve.headroom", share.headroom),
+            Reserve::Cut { share, .. } => ("reserve.share", share),
+        };
+        if !(share > 0.0 && share <= 1.0) {
+            return Err(ConfigError::out_of_range(name, share, "above 0 and at most 1, such as 0.95"));
+        }
+        let longest = match self {
+            Reserve::Drain(share) => share.drain_within.unwrap_or(Span::MAX),
+            Reserve::Cut { beyond, .. } => beyond,
+        };
+        if longest <= Span::ZERO {
+            return Err(ConfigError::out_of_range("reserve", longest, "longer than 0, such as 250ms"));
+        }
+        Ok(self)
+    }
+
+    /// What is left of `base` for what `view` shows to be waiting.
+    fn leaves(&self, base: Rate, view: &View) -> Rate {
+        match *self {
+            Reserve::Drain(share) => share.rate(base, view.queue.bytes, Rate::ZERO, Rate::ZERO),
+            Reserve::Cut { beyond, share } if view.queue.bytes > view.pacing.over(beyond) => base.scale(share),
+            Reserve::Cut { .. } => base,
         }
     }
 }
@@ -87,6 +136,7 @@ impl Config {
         }
         Ok(RateTargeted {
             base: self.base,
+            reserve: self.reserve.map(Reserve::checked).transpose()?,
             safeguards: self.safeguards.build()?,
             headroom: self.headroom.map(headroom::Config::build).transpose()?,
             resolution: self.resolution.build(source)?,
@@ -103,6 +153,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct RateTargeted {
     base: TargetBase,
+    reserve: Option<Reserve>,
     safeguards: Safeguards,
     headroom: Option<Headroom>,
     resolution: Resolution,
@@ -126,9 +177,13 @@ impl RateTargeted {
             outage = headroom.outage(view.now);
         }
         let base = match self.base {
-            TargetBase::CapacityLessOverhead => view.allowance.capacity.scale(view.payload_share),
-            TargetBase::PacingRateLessOverhead => view.pacing.scale(view.payload_share),
-            TargetBase::PacingRate => view.pacing,
+            TargetBase::CapacityLessOverhead => view.allowance.capacity,
+            TargetBase::PacingRateLessOverhead | TargetBase::PacingRate => view.pacing,
+        };
+        let base = self.reserve.map_or(base, |reserve| reserve.leaves(base, view));
+        let base = match self.base {
+            TargetBase::PacingRate => base,
+            _ => base.scale(view.payload_share),
         };
         let target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
         self.target = self.push_back.update(view.allowance.keep_frames, target, self.encoder.min);
@@ -213,7 +268,7 @@ impl FramePolicy for RateTargeted {
 #[cfg(test)]
 mod tests {
     use thalweg_control::Allowance;
-    use thalweg_units::{Bytes, Span};
+    use thalweg_units::Bytes;
 
     use super::*;
 

@@ -1,5 +1,6 @@
 //! Whole systems as compositions of the same parts: one short file for each.
 
+mod camel;
 mod copa;
 mod gcc;
 mod peers;
@@ -35,6 +36,12 @@ pub enum ControllerConfig {
     Scream(thalweg_control::scream::Config),
     /// NADA.
     Nada(thalweg_control::nada::Config),
+    /// SQP.
+    Sqp(thalweg_control::sqp::Config),
+    /// Pudica.
+    Pudica(thalweg_control::pudica::Config),
+    /// Camel.
+    Camel(thalweg_control::camel::Config),
     /// Salsify's, which limits frames.
     Salsify(thalweg_control::salsify::Config),
 }
@@ -53,6 +60,9 @@ impl ControllerConfig {
             ControllerConfig::Bbr(config) => Box::new(config.clone().build()?),
             ControllerConfig::Scream(config) => Box::new(config.build()?),
             ControllerConfig::Nada(config) => Box::new(config.build()?),
+            ControllerConfig::Sqp(config) => Box::new(config.build()?),
+            ControllerConfig::Pudica(config) => Box::new(config.build()?),
+            ControllerConfig::Camel(config) => Box::new(config.clone().build()?),
             ControllerConfig::Salsify(config) => Box::new(config.build()?),
         })
     }
@@ -92,7 +102,7 @@ pub enum FeedbackStyle {
     PerPacket,
     /// Transport-wide feedback as Chromium sends it: every 62 ms (design.md section 6), 250 us ticks.
     Twcc,
-    /// Transport-wide feedback when a packet asks for it: the last packet of each burst does.
+    /// Transport-wide feedback when a packet asks for it ([`crate::Packet::asks`]), and 62 ms after one that does not.
     TwccOnRequest,
     /// RFC 8888 every 31 ms (design.md section 6), 1/1024 s ticks with hold times.
     Ccfb,
@@ -206,6 +216,17 @@ pub fn known() -> &'static [Known] {
         },
         Known { name: "scream", about: "SCReAM v2", make: peers::scream },
         Known { name: "nada", about: "NADA (RFC 8698)", make: peers::nada },
+        Known { name: "sqp", about: "SQP: each frame a train that samples the path", make: peers::sqp },
+        Known { name: "pudica", about: "Pudica: how much of its interval each frame needs", make: peers::pudica },
+        Known { name: "bbr", about: "BBR v1, as Camel's authors measured it", make: peers::bbr },
+        Known { name: "bbr:media", about: "BBR v1 with rules for media", make: peers::bbr_for_media },
+        Known {
+            name: "camel",
+            about: "Camel: frames leave in bursts, which show what the path bears; delay against bytes in flight",
+            make: camel::camel,
+        },
+        Known { name: "camel:paper", about: "its equations as printed", make: camel::of_the_paper },
+        Known { name: "camel:fixed-burst", about: "with bursts of 20 KB whatever they lose", make: camel::fixed_burst },
         Known {
             name: "salsify",
             about: "Salsify: two candidates on two cores, the one that fits sent, or none; recovery from kept states",

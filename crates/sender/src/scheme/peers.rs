@@ -1,9 +1,13 @@
 //! Controllers that the papers are measured against, each under WebRTC's frames: paced at its own rate, the encoder aimed at its capacity.
 
-use thalweg_control::{nada as nada_control, scream as scream_control};
+use thalweg_control::{bbr as bbr_control, nada as nada_control, pudica as pudica_control};
+use thalweg_control::{scream as scream_control, sqp as sqp_control};
+use thalweg_units::Span;
 
-use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, gcc};
+use crate::frames::rate_targeted::{self, Reserve};
 use crate::pacing;
+use crate::packet::PacketSizes;
 
 /// A controller in GCC's place.
 fn under_webrtc(controller: ControllerConfig, feedback: FeedbackStyle) -> Scheme {
@@ -18,4 +22,38 @@ pub(super) fn scream() -> Scheme {
 /// NADA (nada.md).
 pub(super) fn nada() -> Scheme {
     under_webrtc(ControllerConfig::Nada(nada_control::Config::default()), FeedbackStyle::Twcc)
+}
+
+/// SQP (sqp.md): each frame leaves at twice its rate, nothing waits for a window.
+pub(super) fn sqp() -> Scheme {
+    under_webrtc(ControllerConfig::Sqp(sqp_control::Config::default()), FeedbackStyle::PerPacket)
+}
+
+/// Pudica (pudica.md): each frame leaves at rho times its rate, tiny probes follow it.
+pub(super) fn pudica() -> Scheme {
+    let config = pudica_control::Config::default();
+    Scheme {
+        packets: PacketSizes { padding: config.probe_size, ..PacketSizes::default() },
+        ..under_webrtc(ControllerConfig::Pudica(config), FeedbackStyle::PerPacket)
+    }
+}
+
+/// BBR with what bbr.md section 6 says a sender of media owes it: less for the encoder while the pacer is behind.
+fn bbr_of(config: bbr_control::Config) -> Scheme {
+    let mut scheme = under_webrtc(ControllerConfig::Bbr(config), FeedbackStyle::PerPacket);
+    if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
+        let reserve = Some(Reserve::Cut { beyond: Span::from_millis(50), share: 0.85 });
+        *frames = rate_targeted::Config { reserve, ..frames.clone() };
+    }
+    scheme
+}
+
+/// BBR v1 as Camel's figures show it (bbr.md).
+pub(super) fn bbr() -> Scheme {
+    bbr_of(bbr_control::Config::of_camel())
+}
+
+/// BBR with the rules for media of bbr.md section 6.
+pub(super) fn bbr_for_media() -> Scheme {
+    bbr_of(bbr_control::Config::for_media())
 }

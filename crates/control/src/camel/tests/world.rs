@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Random, Rate, Seed, Span, Time};
 
+use super::super::encoder::Share;
 use super::super::{Camel, Config};
 use super::record::{Run, State};
 use crate::controller::{Controller, Demand};
@@ -30,6 +31,8 @@ pub(super) enum Reports {
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub(super) config: Config,
+    /// What the encoder gets of the target.
+    pub(super) share: Share,
     /// Capacities and the seconds they begin at.
     pub(super) capacity: Vec<(u64, Rate)>,
     pub(super) queue: Bytes,
@@ -59,6 +62,7 @@ impl World {
     pub(super) fn new(capacity: Rate, seconds: u64) -> World {
         World {
             config: Config::default(),
+            share: Share::default(),
             capacity: [(0, capacity)].into(),
             queue: Bytes::new(100_000),
             later_queue: None,
@@ -233,7 +237,7 @@ impl Simulation<'_> {
     fn encode(&mut self, now: Time) {
         let allowance = self.controller.allowance();
         let queued: Bytes = self.queue.iter().map(|packet| packet.size).sum();
-        let rate = self.world.config.encoder.rate(allowance.capacity, queued, Rate::ZERO, Rate::from_kbps(50));
+        let rate = self.world.share.rate(allowance.capacity, queued, Rate::ZERO, Rate::from_kbps(50));
         let (share, from, to) = self.world.encoded;
         let share = if now.as_secs_f64() >= from && now.as_secs_f64() < to { share } else { 1.0 };
         let spread = (1.0 + self.world.spread * self.random.normal()).clamp(0.3, 2.5);

@@ -4,7 +4,7 @@ mod arrivals;
 
 use std::collections::VecDeque;
 
-use thalweg_control::{Acknowledgement, Payload, SentPacket};
+use thalweg_control::{Acknowledgement, SentPacket};
 use thalweg_sender::FeedbackStyle;
 use thalweg_sender::feedback::{DecoderReport, News};
 use thalweg_units::{Bytes, Span, Time};
@@ -99,7 +99,8 @@ impl Reports {
         Reports { style, clock_offset, form, next: Time::NEVER, made: VecDeque::new() }
     }
 
-    pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket) {
+    /// A packet arrived; `asks` is whether it asks for a report at once.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, asks: bool) {
         let here = now + self.clock_offset;
         match &mut self.form {
             Form::Told(acknowledgements) => {
@@ -111,18 +112,15 @@ impl Reports {
                 }
             }
         }
-        self.next = self.next.min(self.due(now, packet));
+        self.next = self.next.min(self.due(now, asks));
     }
 
     /// When a packet is to be reported.
-    fn due(&self, now: Time, packet: &SentPacket) -> Time {
+    fn due(&self, now: Time, asks: bool) -> Time {
         match self.style {
             FeedbackStyle::PerPacket => now,
-            // Whatever ends a burst asks: a frame's last packet, or filler.
-            FeedbackStyle::TwccOnRequest => {
-                let asks = packet.payload != Payload::Media || packet.place.is_some_and(|place| place.last);
-                if asks { now } else { now + TWCC_INTERVAL }
-            }
+            FeedbackStyle::TwccOnRequest if asks => now,
+            FeedbackStyle::TwccOnRequest => now + TWCC_INTERVAL,
             FeedbackStyle::Twcc => now + TWCC_INTERVAL,
             FeedbackStyle::Ccfb => now + CCFB_INTERVAL,
         }

@@ -35,8 +35,8 @@ fn heard(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> 
     };
     for &(at, id) in arrivals {
         ask(&mut receiver, &mut twin, at);
-        twin.on_packet(at, &sent(id));
-        receiver.on_packet(at, &Packet { sent: sent(id), grace: Span::ZERO, content: Content::Padding });
+        twin.on_packet(at, &sent(id), true);
+        receiver.on_packet(at, &Packet { sent: sent(id), grace: Span::ZERO, asks: true, content: Content::Padding });
     }
     ask(&mut receiver, &mut twin, Time::NEVER);
     heard
@@ -85,9 +85,9 @@ fn only_rfc_8888_tells_how_long_the_newest_arrival_was_held() {
 #[test]
 fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
     let mut reports = Reports::new(FeedbackStyle::TwccOnRequest, Span::ZERO);
-    reports.on_packet(Time::from_millis(1), &sent(1));
+    reports.on_packet(Time::from_millis(1), &sent(1), false);
     assert_eq!(reports.next_event(), Time::from_millis(1) + TWCC_INTERVAL);
-    reports.on_packet(Time::from_millis(2), &SentPacket { payload: Payload::Filler, ..sent(2) });
+    reports.on_packet(Time::from_millis(2), &sent(2), true);
     assert_eq!(reports.next_event(), Time::from_millis(2));
     assert!(matches!(reports.poll(Time::from_millis(2)), Some(Message::Datagram(bytes)) if bytes.len() == 24));
     assert_eq!((reports.poll(Time::from_millis(2)), reports.next_event()), (None, Time::NEVER));

@@ -1,0 +1,49 @@
+//! Camel (camel.md): whole frames leave in bursts, and what a burst shows of the path is the encoder's target.
+
+use thalweg_control::camel::{self, burst_length, encoder};
+use thalweg_units::{Bytes, Span};
+
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, gcc};
+use crate::frames::rate_targeted::{self, Reserve};
+use crate::pacing;
+use crate::packet::PacketSizes;
+
+/// The length of the bursts that the paper's Figure 13 compares with (camel.md section 8, C9).
+const FIXED_BURST: Bytes = Bytes::new(20_480);
+/// A burst of fewer packets measures nothing once one is lost (camel.md section 1, required).
+const PACKETS_PER_BURST: u16 = 4;
+
+fn with(config: camel::Config, share: encoder::Share) -> Scheme {
+    let webrtc = gcc::webrtc();
+    let FramesConfig::RateTargeted(frames) = webrtc.frames else { unreachable!("WebRTC aims at a rate") };
+    Scheme {
+        controller: ControllerConfig::Camel(config),
+        // The drain rule is for its fall-back to GCC; bursts have none.
+        pacing: pacing::Config { drain_within: Some(Span::from_secs(2)), ..pacing::Config::default() },
+        frames: FramesConfig::RateTargeted(rate_targeted::Config { reserve: Some(Reserve::Drain(share)), ..frames }),
+        feedback: FeedbackStyle::TwccOnRequest,
+        packets: PacketSizes { per_burst: PACKETS_PER_BURST, ..PacketSizes::default() },
+        ..webrtc
+    }
+}
+
+/// With the readings of camel.md.
+pub(super) fn camel() -> Scheme {
+    with(camel::Config::default(), encoder::Share::default())
+}
+
+/// The paper's equations as printed.
+pub(super) fn of_the_paper() -> Scheme {
+    with(camel::Config::paper_literal(), encoder::Share::PAPER)
+}
+
+/// Without the bursting-length controller: what Figure 13 compares with.
+pub(super) fn fixed_burst() -> Scheme {
+    let length = burst_length::Config {
+        min: FIXED_BURST,
+        first: FIXED_BURST,
+        max: FIXED_BURST,
+        ..burst_length::Config::default()
+    };
+    with(camel::Config { burst_length: length, ..camel::Config::default() }, encoder::Share::default())
+}

@@ -50,9 +50,23 @@ impl Engine {
         }
     }
 
-    /// Whether what leaves next belongs to a burst of which something has left.
+    /// Whether what leaves next belongs to a burst of which something has left: the rest of it, then its parity.
     fn within_burst(&self) -> bool {
+        self.amid_burst() || self.allowance.burst.is_some() && self.parity_follows()
+    }
+
+    /// Whether media leaves next that belongs to a burst of which something has left.
+    fn amid_burst(&self) -> bool {
         self.allowance.burst.is_some() && self.queue.head().is_some_and(|head| !head.begins_burst)
+    }
+
+    fn parity_follows(&self) -> bool {
+        self.repair.as_ref().is_some_and(Repair::has_parity)
+    }
+
+    /// Whether what repairs goes before media: nothing else may come into a burst, which measures the path.
+    fn repairs_now(&self) -> bool {
+        !self.amid_burst() && self.repair.as_ref().is_some_and(|repair| repair.next_time() <= self.now)
     }
 
     /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up. A burst may
@@ -92,7 +106,7 @@ impl Engine {
     }
 
     fn next(&mut self, probing: bool) -> Option<Next> {
-        if self.repair.as_ref().is_some_and(|repair| repair.head(self.now).is_some()) {
+        if self.repairs_now() {
             return Some(Next::Repair);
         }
         if !self.queue.is_empty() {
@@ -138,8 +152,8 @@ impl Engine {
 
     fn send(&mut self, next: Next, size: Bytes) -> Packet {
         let mut finished = None;
-        // Whatever ends a burst asks for a report: a burst's last packet, or what is no media.
-        let mut asks = true;
+        // Whatever ends a burst asks for a report: the last packet of its media or parity, or anything else.
+        let (mut begins_burst, mut ends_burst) = (false, true);
         let (payload, place, content) = match next {
             Next::Filler(_) => (Payload::Filler, None, Content::Padding),
             Next::Repair => {
@@ -150,7 +164,7 @@ impl Engine {
                 let head = self.queue.pop().expect("media was chosen");
                 let fragment = head.fragment;
                 let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
-                asks = head.ends_burst || head.begins_burst && self.allowance.burst.is_some();
+                (begins_burst, ends_burst) = (head.begins_burst && self.allowance.burst.is_some(), head.ends_burst);
                 if last {
                     finished = Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
                 }
@@ -197,7 +211,9 @@ impl Engine {
             }
         }
         // What stalls a burst asks too: nothing but a report lets it go on.
-        asks |= self.within_burst() && !self.window_admits(self.size_of(Next::Media));
+        let follows = if self.amid_burst() { Next::Media } else { Next::Repair };
+        let stalls = self.within_burst() && !self.window_admits(self.size_of(follows));
+        let asks = begins_burst || stalls || ends_burst && !self.parity_follows();
         let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
         self.last_sent = Some(self.now);
         Packet { sent, grace, asks, content }
@@ -206,8 +222,7 @@ impl Engine {
     /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no filler
     /// may be made, and the window has room for a whole segment.
     fn nothing_follows(&mut self) -> bool {
-        let repairs = self.repair.as_ref().is_some_and(|repair| repair.next_time() <= self.now);
-        if repairs || !self.queue.is_empty() || !self.window_admits(MSS) {
+        if self.repairs_now() || !self.queue.is_empty() || !self.window_admits(MSS) {
             return false;
         }
         let next_send = self.pacer.next_send().max(self.now);
@@ -247,7 +262,7 @@ impl Engine {
         let after_now = self.now + Span::from_nanos(1);
         if has_media || probing {
             // What release() will choose: to ask for less would wake up for nothing, again and again.
-            let next = match (repair <= self.now, has_media) {
+            let next = match (self.repairs_now(), has_media) {
                 (true, _) => Next::Repair,
                 (false, true) => Next::Media,
                 (false, false) => Next::Filler(self.probe_padding()),

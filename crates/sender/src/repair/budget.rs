@@ -11,6 +11,11 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 pub struct Config {
     /// From losses to shares of the wire.
     pub shares: shares::Config,
+    /// Repeats are held to this many times their share, which is a mean: a stream that is repeated no more than just as much as it
+    /// loses never catches up, and stands still until a keyframe for every repeat refused (R).
+    pub slack: f64,
+    /// At least this share of the wire is open to repeats, however little was lost of late, 0..=1 (R).
+    pub least: f64,
     /// After a time without repeats, as much may be repeated at once as the whole wire carries in this: what is lost, is lost
     /// in bursts, and known to be lost before the shares grow (R).
     pub burst: Span,
@@ -20,7 +25,13 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { shares: shares::Config::default(), burst: Span::from_millis(200), patience: Span::from_millis(200) }
+        Config {
+            shares: shares::Config::default(),
+            slack: 2.0,
+            least: 0.1,
+            burst: Span::from_millis(200),
+            patience: Span::from_millis(200),
+        }
     }
 }
 
@@ -30,22 +41,27 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Budget, ConfigError> {
+        if !(self.slack >= 1.0 && self.slack.is_finite()) {
+            return Err(ConfigError::out_of_range("repair.budget.slack", self.slack, "1 or more, such as 2"));
+        }
+        if !(0.0..=1.0).contains(&self.least) {
+            return Err(ConfigError::out_of_range("repair.budget.least", self.least, "0 to 1, such as 0.1"));
+        }
         for (name, value) in [("repair.budget.burst", self.burst), ("repair.budget.patience", self.patience)] {
             if value < Span::ZERO {
                 return Err(ConfigError::out_of_range(name, value, "0 or longer, such as 200ms"));
             }
         }
         let bucket = Bucket { credit: 0.0, most: 0.0, rate: Rate::ZERO, at: Time::ZERO, free: Time::ZERO };
-        Ok(Budget { shares: self.shares.build()?, burst: self.burst, patience: self.patience, wire: None, bucket })
+        Ok(Budget { config: self, shares: self.shares.build()?, wire: None, bucket })
     }
 }
 
 /// Shares, and what is left of that of repeats.
 #[derive(Debug, Clone)]
 pub struct Budget {
+    config: Config,
     shares: shares::Budget,
-    burst: Span,
-    patience: Span,
     /// What the path is believed to bear, once that is known.
     wire: Option<Rate>,
     bucket: Bucket,
@@ -61,7 +77,7 @@ impl Budget {
     /// The path is believed to bear `wire`.
     pub fn set_wire(&mut self, now: Time, wire: Rate) {
         let first = self.wire.replace(wire).is_none();
-        self.bucket.most = wire.over(self.burst).as_f64();
+        self.bucket.most = wire.over(self.config.burst).as_f64();
         if first {
             self.bucket.credit = self.bucket.most;
         }
@@ -74,7 +90,8 @@ impl Budget {
     }
 
     fn repeats(&self) -> Rate {
-        self.wire.unwrap_or(Rate::ZERO).scale(self.shares().retransmissions)
+        let share = (self.shares().retransmissions * self.config.slack).clamp(self.config.least, 1.0);
+        self.wire.unwrap_or(Rate::ZERO).scale(share)
     }
 
     /// When the next repeat may leave.
@@ -89,7 +106,7 @@ impl Budget {
 
     /// Whether a repeat may be promised behind `waiting` bytes of others.
     pub fn has_room(&self, now: Time, waiting: Bytes) -> bool {
-        self.bucket.free_after(now, waiting) <= now + self.patience
+        self.bucket.free_after(now, waiting) <= now + self.config.patience
     }
 }
 
@@ -152,7 +169,7 @@ mod tests {
 
     /// A budget that has seen a fifth of all packets lost, over 1 Mbps and a round trip of 50 ms.
     fn lossy() -> (Budget, Time) {
-        let mut budget = Config::default().build().unwrap();
+        let mut budget = Config { slack: 1.0, least: 0.0, ..Config::default() }.build().unwrap();
         let mut history = History::new(feedback::Config::default());
         budget.set_wire(Time::ZERO, Rate::from_kbps(1000));
         for round in 0..60 {
@@ -198,12 +215,25 @@ mod tests {
             assert!(budget.next_repeat() <= Time::ZERO);
             budget.on_repeat(Time::ZERO, Bytes::new(1000));
         }
-        assert!(budget.next_repeat() > at(1_000_000_000));
+        // The last one is paid for out of a tenth of the wire.
+        assert_eq!(budget.next_repeat(), at(100));
+    }
+
+    #[test]
+    fn repeats_are_held_to_twice_their_share() {
+        let mut budget = Config { burst: Span::ZERO, ..Config::default() }.build().unwrap();
+        budget.shares = lossy().0.shares;
+        budget.set_wire(Time::ZERO, Rate::from_kbps(1000));
+        budget.on_repeat(Time::ZERO, Bytes::new(1000));
+        let wait = budget.next_repeat() - Time::ZERO;
+        assert!((wait - Span::from_millis(20)).abs() < Span::from_micros(100), "{wait}");
     }
 
     #[test]
     fn parameters_out_of_range_are_refused() {
         assert!(Config { burst: Span::from_millis(-1), ..Config::default() }.build().is_err());
         assert!(Config { patience: Span::from_millis(-1), ..Config::default() }.build().is_err());
+        assert!(Config { slack: 0.5, ..Config::default() }.build().is_err());
+        assert!(Config { least: 1.5, ..Config::default() }.build().is_err());
     }
 }

@@ -21,9 +21,10 @@ use retransmission::Retransmissions;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// How long a packet can be asked for (libwebrtc `RtpPacketHistory`: a second, or three round trips).
+    /// For this long, or three round trips, a packet can be asked for in any case, and for three times that while fewer than
+    /// `packets` are remembered (libwebrtc `RtpPacketHistory`, `kMinPacketDuration` and `kPacketCullingDelayFactor`).
     pub history: Span,
-    /// At most this many packets are remembered (libwebrtc: 600 to 9600).
+    /// See `history`: 1 to 9600 (libwebrtc: 600).
     pub packets: usize,
     /// Redundancy sent unasked; `None` for repeats only.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -35,7 +36,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { history: Span::from_secs(1), packets: 9_600, parity: None, budget: None }
+        Config { history: Span::from_secs(1), packets: 600, parity: None, budget: None }
     }
 }
 
@@ -45,8 +46,8 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self, sizes: PacketSizes) -> Result<Repair, ConfigError> {
-        if self.packets == 0 {
-            return Err(ConfigError::out_of_range("repair.packets", 0, "1 or more, such as 9600"));
+        if !(1..=retransmission::MOST).contains(&self.packets) {
+            return Err(ConfigError::out_of_range("repair.packets", self.packets, "1 to 9600, such as 600"));
         }
         if self.budget.is_none() && self.parity.is_some_and(|parity| parity.amount == Amount::Granted) {
             return Err(ConfigError::out_of_range(
@@ -134,9 +135,14 @@ impl Repair {
         self.budget.as_ref().map_or(Time::ZERO, Budget::next_repeat)
     }
 
+    /// Whether a parity packet is due: it belongs right behind the media it protects.
+    pub fn has_parity(&self) -> bool {
+        self.parity.as_ref().is_some_and(|parity| parity.head().is_some())
+    }
+
     /// When [`Repair::head`] has something, if nothing else happens.
     pub fn next_time(&self) -> Time {
-        if self.next_parity().is_some() {
+        if self.has_parity() {
             Time::ZERO
         } else if self.repeats.head().is_some() {
             self.next_repeat()
@@ -238,7 +244,8 @@ mod tests {
     #[test]
     fn a_repeat_that_may_not_leave_does_not_keep_parity_back() {
         let srtt = Span::from_millis(50);
-        let budget = BudgetConfig { burst: Span::ZERO, patience: Span::MAX, ..BudgetConfig::default() };
+        let patience = Span::from_nanos(i64::MAX);
+        let budget = BudgetConfig { burst: Span::ZERO, patience, least: 0.0, ..BudgetConfig::default() };
         let config = Config { budget: Some(budget), ..config(0.25) };
         let mut repair = config.build(PacketSizes::default()).unwrap();
         repair.set_wire(Time::ZERO, Rate::from_kbps(1000));
@@ -249,7 +256,7 @@ mod tests {
         let kinds: [bool; 2] =
             core::array::from_fn(|_| matches!(repair.pop(Time::ZERO), Some((Content::Retransmission { .. }, _))));
         assert_eq!(kinds, [true, false]);
-        // Nothing was ever lost, so nothing is granted, and one packet was more than nothing.
+        // Nothing was ever lost, so nothing is granted, and one packet was more than that.
         assert!(repair.head(Time::ZERO).is_none() && repair.next_time() > Time::from_millis(1_000_000_000));
     }
 

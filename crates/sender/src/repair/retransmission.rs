@@ -7,6 +7,11 @@ use thalweg_units::{Bytes, Span, Time};
 use crate::event::Why;
 use crate::packet::Fragment;
 
+/// No more packets are ever remembered (libwebrtc `RtpPacketHistory::kMaxCapacity`).
+pub(super) const MOST: usize = 9_600;
+/// How many times as long packets are remembered if they are not too many (`kPacketCullingDelayFactor`).
+const LONGER: i64 = 3;
+
 #[derive(Debug, Clone, Copy)]
 struct Remembered {
     at: Time,
@@ -36,7 +41,7 @@ pub struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// An empty history, of at most this many packets of this long ago, or three round trips.
+    /// An empty history, of packets of this long ago, or three round trips; or three times that, while they are fewer than `packets`.
     pub fn new(history: Span, packets: usize) -> Retransmissions {
         Retransmissions {
             history,
@@ -52,7 +57,11 @@ impl Retransmissions {
     pub fn on_sent(&mut self, now: Time, sequence: u64, fragment: Fragment, srtt: Span) {
         debug_assert_eq!(sequence, self.first + self.sent.len() as u64);
         let keep = self.history.max(srtt * 3);
-        while self.sent.len() >= self.packets || self.sent.front().is_some_and(|packet| packet.at + keep < now) {
+        while let Some(oldest) = self.sent.front() {
+            let most = if oldest.at + keep < now { self.packets } else { MOST };
+            if self.sent.len() < most && oldest.at + keep * LONGER >= now {
+                break;
+            }
             let forgotten = self.sent.pop_front();
             if let Some(packet) = forgotten.filter(|packet| packet.waits) {
                 self.payload -= packet.payload();
@@ -149,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_repeated_once_a_round_trip() {
-        let mut history = Retransmissions::new(Span::from_secs(1), 9_600);
+        let mut history = Retransmissions::new(Span::from_secs(1), 600);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
         assert_eq!(history.request(Time::from_millis(60), 0, SRTT, |_| true), Ok(()));
         assert_eq!(history.request(Time::from_millis(70), 0, SRTT, |_| true), Err(Why::JustRepeated));
@@ -160,17 +169,17 @@ mod tests {
 
     #[test]
     fn what_is_too_old_or_was_never_sent_is_refused() {
-        let mut history = Retransmissions::new(Span::from_secs(1), 9_600);
+        let mut history = Retransmissions::new(Span::from_secs(1), 600);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
-        history.on_sent(Time::from_millis(1500), 1, fragment(1), SRTT);
-        assert_eq!(history.request(Time::from_millis(1500), 0, SRTT, |_| true), Err(Why::Forgotten));
-        assert_eq!(history.request(Time::from_millis(1500), 7, SRTT, |_| true), Err(Why::Forgotten));
-        assert_eq!(history.request(Time::from_millis(1500), 1, SRTT, |_| true), Ok(()));
+        history.on_sent(Time::from_millis(3500), 1, fragment(1), SRTT);
+        assert_eq!(history.request(Time::from_millis(3500), 0, SRTT, |_| true), Err(Why::Forgotten));
+        assert_eq!(history.request(Time::from_millis(3500), 7, SRTT, |_| true), Err(Why::Forgotten));
+        assert_eq!(history.request(Time::from_millis(3500), 1, SRTT, |_| true), Ok(()));
     }
 
     #[test]
     fn what_waits_is_not_asked_for_twice_and_is_forgotten_with_the_history() {
-        let mut history = Retransmissions::new(Span::from_secs(1), 9_600);
+        let mut history = Retransmissions::new(Span::from_secs(1), 600);
         (0..3).for_each(|sequence| history.on_sent(Time::ZERO, sequence, fragment(sequence), SRTT));
         let late = Time::from_millis(500);
         assert_eq!(history.request(Time::ZERO, 0, SRTT, |_| true), Ok(()));
@@ -180,10 +189,28 @@ mod tests {
         assert_eq!(history.request(late, 2, SRTT, |waiting| waiting == Bytes::new(200)), Ok(()));
         assert_eq!(history.pop(), Some((0, fragment(0))));
         assert_eq!(history.request(late, 0, SRTT, |waiting| waiting == Bytes::new(200)), Ok(()));
-        history.on_sent(Time::from_millis(1500), 3, fragment(3), SRTT);
+        history.on_sent(Time::from_millis(3500), 3, fragment(3), SRTT);
         assert_eq!((history.head(), history.payload), (None, Bytes::ZERO));
-        assert_eq!(history.request(Time::from_millis(1500), 3, SRTT, |waiting| waiting == Bytes::ZERO), Ok(()));
+        assert_eq!(history.request(Time::from_millis(3500), 3, SRTT, |waiting| waiting == Bytes::ZERO), Ok(()));
         history.flush();
         assert_eq!((history.pop(), history.payload), (None, Bytes::ZERO));
+    }
+
+    #[test]
+    fn few_packets_are_remembered_three_times_as_long_as_many() {
+        let asked = |between: u64, packets: u64| {
+            let mut history = Retransmissions::new(Span::from_secs(1), 600);
+            (0..packets).for_each(|sequence| {
+                history.on_sent(Time::from_millis(between * sequence), sequence, fragment(sequence), SRTT);
+            });
+            assert!(history.sent.len() <= MOST);
+            history.first
+        };
+        // 100 a second: those of the last 3 s.
+        assert_eq!(asked(10, 1000), 1000 - 301);
+        // 1000 a second: those of the last second.
+        assert_eq!(asked(1, 5000), 5000 - 1001);
+        // All at once: as many as ever.
+        assert_eq!(asked(0, 20_000), 20_000 - 9_600);
     }
 }

@@ -29,8 +29,8 @@ pub struct Config {
     /// A packet that no parity was due for yet may come under one within this time, and within a round trip, after which
     /// a repeat is quicker (fec.md section 3); zero to protect every frame by itself (R).
     pub reach: Span,
-    /// At most this many parity packets for each media packet. One already makes duplicates; more help where a duplicate
-    /// is likely to be lost too (R).
+    /// At most this many parity packets for each media packet. One makes duplicates; where half is lost, so are half of
+    /// those, and what repeats do not need of the wire is better spent on more (R).
     pub most_per_packet: f64,
     /// The parity packet's own RTP header extensions, besides those it protects: transport-wide-cc-01 in the one-byte form.
     pub extensions: Bytes,
@@ -53,7 +53,7 @@ impl Default for Config {
             amount: Amount::Granted,
             packets: 46,
             reach: Span::from_millis(100),
-            most_per_packet: 1.0,
+            most_per_packet: 3.0,
             extensions: Bytes::new(8),
         }
     }
@@ -72,7 +72,7 @@ impl Config {
             return Err(ConfigError::out_of_range("repair.parity.reach", self.reach, "0 or longer, such as 100ms"));
         }
         if !(self.most_per_packet > 0.0 && self.most_per_packet <= 10.0) {
-            let (value, range) = (self.most_per_packet, "above 0 and at most 10, such as 1");
+            let (value, range) = (self.most_per_packet, "above 0 and at most 10, such as 3");
             return Err(ConfigError::out_of_range("repair.parity.most_per_packet", value, range));
         }
         if let Amount::Share(share) = self.amount

@@ -1,32 +1,35 @@
 //! A path: traces, queues, loss.
 //!
 //! A [`Link`] is one hop of a path, driven by whoever owns the time: a simulator in virtual time, an emulator in real time.
-//! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (linkemu.md); [`Delay`] holds
-//! each for a fixed or random time; [`Loss`] drops some; [`Datagrams`] are cross traffic; a [`Path`] is a chain of hops built from a [`PathConfig`].
+//! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (linkemu.md), [`Serial`] bit after bit at a rate;
+//! [`Delay`] holds each for a fixed or random time; [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`]; [`traffic`] is who
+//! else uses one: [`Datagrams`] that do not listen, and TCP that does.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
 mod bottleneck;
-mod datagrams;
 mod delay;
 mod loss;
 mod path;
 pub mod queue;
+mod serial;
 pub mod synthesize;
 pub mod trace;
+pub mod traffic;
 
 use thalweg_units::{Bytes, Span, Time};
 
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
-pub use datagrams::{Arrivals, Datagrams, DatagramsConfig};
 pub use delay::{Delay, Jitter};
 pub use loss::{Loss, LossModel};
-pub use path::{HopConfig, Path, PathConfig, PathError};
+pub use path::{Capacity, HopConfig, Path, PathConfig, PathError};
 pub use queue::{DropReason, QueueConfig};
+pub use serial::{Rates, Serial};
 pub use thalweg_units::ConfigError;
 pub use trace::{Schedule, Trace, TraceError};
+pub use traffic::{Arrivals, Datagrams, DatagramsConfig, TcpConfig, TcpFlow, WebConfig};
 
 /// A packet that has left a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

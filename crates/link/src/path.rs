@@ -8,11 +8,12 @@ use core::fmt;
 
 use thalweg_units::{Bytes, ConfigError, Seed, Span, Time};
 
-use crate::bottleneck::Bottleneck;
+use crate::bottleneck::{Bottleneck, PACKET_INFORMATION};
 use crate::delay::{Delay, Jitter};
 use crate::loss::{Loss, LossModel};
 use crate::queue::QueueConfig;
-use crate::trace::{Schedule, Trace};
+use crate::serial::{Rates, Serial};
+use crate::trace::{OPPORTUNITY, Schedule, Trace};
 use crate::{Departure, Drop, Link};
 
 /// One hop of a path.
@@ -33,6 +34,14 @@ pub enum HopConfig {
         /// Whether the trace ends instead of beginning again.
         #[cfg_attr(feature = "serde", serde(default))]
         once: bool,
+    },
+    /// A bottleneck of a rate, or of rates in turn.
+    Rate {
+        /// The rate, such as `1Mbps` or `2Mbps/1Mbps@30s`.
+        rate: Rates,
+        /// What waits in front of it.
+        #[cfg_attr(feature = "serde", serde(default))]
+        queue: QueueConfig,
     },
     /// Time on the way.
     Delay {
@@ -94,9 +103,13 @@ impl PathConfig {
             hops.push(match hop {
                 HopConfig::Bottleneck { trace, queue, once } => {
                     let trace = find(trace).map_err(PathError::Trace)?;
-                    bottlenecks.push(trace.clone());
+                    bottlenecks.push(Capacity::Trace(trace.clone()));
                     let schedule = if *once { Schedule::once(trace) } else { Schedule::looped(trace) };
                     Box::new(Bottleneck::new(schedule, queue, seed).map_err(PathError::Config)?)
+                }
+                HopConfig::Rate { rate, queue } => {
+                    bottlenecks.push(Capacity::Rates(rate.clone()));
+                    Box::new(Serial::new(rate.clone(), queue, seed).map_err(PathError::Config)?)
                 }
                 HopConfig::Delay { delay, jitter, reorders } => {
                     if *delay < Span::ZERO {
@@ -115,6 +128,37 @@ impl PathConfig {
     }
 }
 
+/// What a bottleneck could carry.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Capacity {
+    /// Opportunities of 1500 bytes.
+    Trace(Arc<Trace>),
+    /// Rates.
+    Rates(Rates),
+}
+
+impl Capacity {
+    /// What it could carry within [from, to), from the IP header upwards.
+    pub fn bytes(&self, from: Time, to: Time) -> Bytes {
+        match self {
+            Capacity::Trace(trace) => Bytes::new(1500) * trace.opportunities(from, to),
+            Capacity::Rates(rates) => rates.passes(from, to),
+        }
+    }
+
+    /// The share of what it could carry within [from, to) that `packets` of together `size` took; `None` where it was nothing.
+    pub fn share(&self, size: Bytes, packets: u64, from: Time, to: Time) -> Option<f64> {
+        let (taken, whole) = match self {
+            // Mahimahi counts its packet information on both sides.
+            Capacity::Trace(trace) => {
+                (size + PACKET_INFORMATION * packets, OPPORTUNITY * trace.opportunities(from, to))
+            }
+            Capacity::Rates(rates) => (size, rates.passes(from, to)),
+        };
+        (whole > Bytes::ZERO).then(|| taken.as_f64() / whole.as_f64())
+    }
+}
+
 /// A packet on its way, with how long it has waited in queues so far.
 struct Carried<P> {
     packet: P,
@@ -128,12 +172,12 @@ pub struct Path<P> {
     hops: Vec<Hop<P>>,
     /// When something happens next, and at which hop: looked for once after each change, because it is asked for far more often.
     next: (Time, usize),
-    bottlenecks: Vec<Arc<Trace>>,
+    bottlenecks: Vec<Capacity>,
 }
 
 impl<P> Path<P> {
-    /// The traces of its bottlenecks, from the sender on.
-    pub fn bottlenecks(&self) -> &[Arc<Trace>] {
+    /// What its bottlenecks could carry, from the sender on.
+    pub fn bottlenecks(&self) -> &[Capacity] {
         &self.bottlenecks
     }
 

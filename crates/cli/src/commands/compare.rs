@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
+use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates};
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
@@ -16,6 +16,9 @@ pub(crate) struct Arguments {
     /// The link: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving)
     #[arg(long, default_value = "lte-driving")]
     trace: String,
+    /// A link that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of a trace's opportunities
+    #[arg(long, conflicts_with = "trace")]
+    rate: Option<Rates>,
     /// The way back, for reports: as --trace; unlimited when absent
     #[arg(long)]
     down: Option<String>,
@@ -56,7 +59,10 @@ fn scenario(arguments: &Arguments) -> Scenario {
     let delay = HopConfig::Delay { delay: arguments.delay, jitter: Jitter::None, reorders: false };
     let mut down: Vec<HopConfig> = arguments.down.iter().map(|name| bottleneck(name, QueueConfig::Infinite)).collect();
     down.push(delay.clone());
-    let up = PathConfig { hops: vec![bottleneck(&arguments.trace, queue), delay] };
-    let name = crate::link::label(&arguments.trace);
+    let (name, link) = match &arguments.rate {
+        Some(rate) => (rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue }),
+        None => (crate::link::label(&arguments.trace), bottleneck(&arguments.trace, queue)),
+    };
+    let up = PathConfig { hops: vec![link, delay] };
     arguments.pictures.over(name, arguments.duration, arguments.seed, up, PathConfig { hops: down })
 }

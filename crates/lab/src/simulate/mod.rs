@@ -110,7 +110,7 @@ pub fn simulate(
     let mut outcomes = flows
         .into_iter()
         .zip(&schemes)
-        .map(|(flow, scheme)| summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_deref()));
+        .map(|(flow, scheme)| summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_ref()));
     let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };
     let competitors: Vec<Outcome> = outcomes.collect();
     outcome.summary.competitors = competitors.iter().map(|outcome| outcome.summary.clone()).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use thalweg_control::Payload;
-use thalweg_link::Trace;
+use thalweg_link::Capacity;
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Time};
 
@@ -37,14 +37,14 @@ pub(super) fn summarize(
     scheme: &Scheme,
     flow: Flow,
     recorder: &Recorder,
-    link: Option<&Trace>,
+    link: Option<&Capacity>,
 ) -> Outcome {
     let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
     let duration = flow.seconds();
     let (mut sent, mut video, mut filler, mut delivered) =
         (Bins::new(count), Bins::new(count), Bins::new(count), Bins::new(count));
     let (mut wire_bytes, mut filler_bytes, mut departed) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
-    let (mut packets, mut drops) = (0u64, 0u64);
+    let (mut packets, mut arrivals, mut drops) = (0u64, 0u64, 0u64);
     let mut queued_ms = Vec::new();
     let mut variables: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut marks = Vec::new();
@@ -65,7 +65,8 @@ pub(super) fn summarize(
                 }
             }
             What::Arrived { size, queued, .. } => {
-                departed += size + thalweg_link::PACKET_INFORMATION;
+                departed += size;
+                arrivals += 1;
                 delivered.add(record.at, size);
                 queued_ms.push(queued.as_millis_f64());
             }
@@ -88,10 +89,9 @@ pub(super) fn summarize(
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
     let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
     let end = Time::ZERO + scenario.duration;
-    let capacity = |from: Time, to: Time| link.map(|trace| trace.opportunities(from, to));
     let bin = |index: usize| Time::from_secs_f64(index as f64 * BIN_S);
-    let capacity_mbps =
-        (0..count).map(|i| capacity(bin(i), bin(i + 1)).unwrap_or(0) as f64 * 1500.0 * 8.0 / 1e6 / BIN_S).collect();
+    let carried = |i| link.map_or(0, |link| link.bytes(bin(i), bin(i + 1)).bits());
+    let capacity_mbps = (0..count).map(|i| carried(i) as f64 / 1e6 / BIN_S).collect();
     let latency = latency(&frames);
     let ssim = ssim_decibels(&frames);
     let summary = Summary {
@@ -103,9 +103,7 @@ pub(super) fn summarize(
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
         wire_bitrate_bps: wire_bytes.bits() as f64 / duration,
         filler_bitrate_bps: filler_bytes.bits() as f64 / duration,
-        utilization: capacity(Time::ZERO, end).filter(|opportunities| *opportunities > 0).map(|opportunities| {
-            departed.as_f64() / (opportunities as f64 * thalweg_link::trace::OPPORTUNITY.as_f64())
-        }),
+        utilization: link.and_then(|link| link.share(departed, arrivals, Time::ZERO, end)),
         psnr_db: mean_psnr(&frames),
         ssim_db: ssim.map(|ssim| ssim.0),
         ssim_variant: scenario.ssim,

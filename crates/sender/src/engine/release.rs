@@ -287,7 +287,7 @@ impl Engine {
                     };
                     earlier(at.max(after_now), Wake::Filler);
                 }
-            } else if self.allowance.padding > Rate::ZERO {
+            } else if self.allowance.padding > Rate::ZERO && self.window_admits(self.sizes.padding) {
                 earlier(self.padding.next_send().max(self.pacer.next_send()).max(after_now), Wake::Filler);
             }
         }

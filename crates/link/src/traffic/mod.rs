@@ -1,0 +1,14 @@
+//! Who else uses a path: sources of cross traffic, with no bytes in their packets.
+//!
+//! [`Datagrams`] leave at a rate, whatever becomes of them. A [`TcpFlow`] is both ends of TCP connections that slow down when they
+//! lose: one that never ends ([`TcpConfig`]) or one for each page that somebody reads ([`WebConfig`]). Whoever owns the time carries
+//! what one end gives to the other.
+
+mod datagrams;
+mod flow;
+pub mod tcp;
+mod web;
+
+pub use datagrams::{Arrivals, Datagrams, DatagramsConfig};
+pub use flow::{TcpConfig, TcpFlow};
+pub use web::{Page, WebConfig};

@@ -1,0 +1,112 @@
+//! How a connection behaves.
+
+use thalweg_units::{Bytes, ConfigError, Span};
+
+use super::cubic::CubicConfig;
+use super::segment::HEADERS;
+
+/// When a receiver acknowledges what came in order; anything else it acknowledges at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Acknowledging {
+    /// Each segment, as Linux does while a transfer is young, and as simulations do.
+    #[default]
+    Each,
+    /// Every second segment, or the first 40 ms after it came (Linux's least delayed acknowledgement).
+    Delayed,
+}
+
+/// How a connection behaves. The defaults are those of cubic.md, which are Linux's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct ConnectionConfig {
+    /// A full segment, from the IP header upwards.
+    pub segment: Bytes,
+    /// The congestion window.
+    pub cubic: CubicConfig,
+    /// Whether a connection begins with a round trip for nothing else (cubic.md section 3).
+    pub handshake: bool,
+    /// Whether slow start ends when round trips become longer (HyStart++, RFC 9406) and not only with a loss.
+    pub hystart: bool,
+    /// Whether segments are spread over the round trip instead of sent as acknowledgements come: at 2 windows a round trip in slow
+    /// start, at 1.2 after it (Linux's `fq`).
+    pub paced: bool,
+    /// When the receiver acknowledges.
+    pub acknowledging: Acknowledging,
+    /// Whether a tail that nobody acknowledges is probed after two round trips (RFC 8985 section 7).
+    pub tail_loss_probe: bool,
+    /// The retransmission timeout before a round trip has been measured (RFC 6298 section 2.1).
+    pub first_timeout: Span,
+    /// What the timeout is longer than the smoothed round trip at least: 200 ms in Linux, where RFC 6298 has 1 s for the sum.
+    pub least_timeout: Span,
+    /// The longest timeout after doubling (RFC 6298 section 2.5 allows 60 s or more).
+    pub most_timeout: Span,
+}
+
+impl Default for ConnectionConfig {
+    fn default() -> ConnectionConfig {
+        ConnectionConfig {
+            segment: Bytes::new(1500),
+            cubic: CubicConfig::default(),
+            handshake: true,
+            hystart: false,
+            paced: false,
+            acknowledging: Acknowledging::Each,
+            tail_loss_probe: true,
+            first_timeout: Span::from_secs(1),
+            least_timeout: Span::from_millis(200),
+            most_timeout: Span::from_secs(60),
+        }
+    }
+}
+
+impl ConnectionConfig {
+    /// The bytes of the application in a full segment: 1448 of 1500.
+    pub(super) fn payload(&self) -> u64 {
+        self.segment.saturating_sub(HEADERS).get()
+    }
+
+    /// # Errors
+    /// When a field is out of range.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if !(100..=65_535).contains(&self.segment.get()) {
+            return Err(ConfigError::out_of_range("connection.segment", self.segment, "100B to 65535B, such as 1500B"));
+        }
+        for (name, timeout) in [
+            ("connection.first_timeout", self.first_timeout),
+            ("connection.least_timeout", self.least_timeout),
+            ("connection.most_timeout", self.most_timeout),
+        ] {
+            if timeout < Span::from_millis(1) {
+                return Err(ConfigError::out_of_range(name, timeout, "1ms or longer, such as 200ms"));
+            }
+        }
+        if self.most_timeout < self.least_timeout.max(self.first_timeout) {
+            let range = "no shorter than first_timeout and least_timeout, such as 60s";
+            return Err(ConfigError::out_of_range("connection.most_timeout", self.most_timeout, range));
+        }
+        self.cubic.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn a_full_segment_carries_1448_bytes() {
+        assert_eq!(ConnectionConfig::default().payload(), 1448);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_value_and_range() {
+        let tiny = ConnectionConfig { segment: Bytes::new(60), ..Default::default() };
+        let error = format!("{}", tiny.check().unwrap_err());
+        assert!(error.contains("60B") && error.contains("1500B"), "{error}");
+        let hasty = ConnectionConfig { most_timeout: Span::from_millis(500), ..Default::default() };
+        let error = format!("{}", hasty.check().unwrap_err());
+        assert!(error.contains("most_timeout is 500ms") && error.contains("60s"), "{error}");
+        assert!(ConnectionConfig::default().check().is_ok());
+    }
+}

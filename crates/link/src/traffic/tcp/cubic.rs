@@ -1,0 +1,294 @@
+//! Cubic's congestion window (RFC 9438; cubic.md section 1).
+
+use thalweg_units::{ConfigError, Span, Time};
+
+/// Parameters of Cubic.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct CubicConfig {
+    /// How steep the cubic is, in segments a cubic second: C of RFC 9438, 0.4.
+    pub steepness: f64,
+    /// What is left of the window after a loss: beta of RFC 9438, 0.7.
+    pub decrease: f64,
+    /// Whether a loss before the last window is reached again leaves room to others (RFC 9438 section 4.7).
+    pub fast_convergence: bool,
+    /// The first window, and the most after an idle time, in segments (RFC 6928: 10).
+    pub initial_window: u32,
+}
+
+impl Default for CubicConfig {
+    fn default() -> CubicConfig {
+        CubicConfig { steepness: 0.4, decrease: 0.7, fast_convergence: true, initial_window: 10 }
+    }
+}
+
+impl CubicConfig {
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if !(self.steepness > 0.0 && self.steepness <= 100.0) {
+            return Err(ConfigError::out_of_range("cubic.steepness", self.steepness, "above 0 to 100, such as 0.4"));
+        }
+        if !(0.1..=0.95).contains(&self.decrease) {
+            return Err(ConfigError::out_of_range("cubic.decrease", self.decrease, "0.1 to 0.95, such as 0.7"));
+        }
+        if !(1..=10_000).contains(&self.initial_window) {
+            let range = "1 to 10000 segments, such as 10";
+            return Err(ConfigError::out_of_range("cubic.initial_window", self.initial_window, range));
+        }
+        Ok(())
+    }
+
+    /// What the Reno-friendly window grows by in a round trip, so that it averages what Reno's would (RFC 9438 section 4.3).
+    fn friendly_increase(&self) -> f64 {
+        3.0 * (1.0 - self.decrease) / (1.0 + self.decrease)
+    }
+}
+
+/// A stretch of congestion avoidance between two losses.
+#[derive(Debug, Clone, Copy)]
+struct Epoch {
+    began: Time,
+    /// K: when the cubic is level, in seconds since it began.
+    level: f64,
+    /// The window Reno would have.
+    friendly: f64,
+}
+
+/// The window, in segments.
+#[derive(Debug, Clone)]
+pub struct Cubic {
+    config: CubicConfig,
+    window: f64,
+    threshold: f64,
+    /// W_max: where the cubic is level.
+    plateau: f64,
+    /// The window before the last loss.
+    prior: f64,
+    epoch: Option<Epoch>,
+    /// Since when the application has not filled the window.
+    unfilled_since: Option<Time>,
+}
+
+impl Cubic {
+    /// The window of a new connection.
+    pub fn new(config: CubicConfig) -> Cubic {
+        let window = f64::from(config.initial_window);
+        Cubic { config, window, threshold: f64::INFINITY, plateau: 0.0, prior: 0.0, epoch: None, unfilled_since: None }
+    }
+
+    /// How many segments may be under way, 1 or more.
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// The window from which growth is careful, in segments; infinite before the first loss.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Whether the window is below that.
+    pub fn in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+
+    /// `segments` have been acknowledged, which the application had `filled` the window with or not; the smoothed round trip is `rtt`.
+    pub fn on_acknowledged(&mut self, now: Time, segments: f64, rtt: Span, filled: bool) {
+        if !filled {
+            self.unfilled_since.get_or_insert(now);
+            return;
+        }
+        if let (Some(since), Some(epoch)) = (self.unfilled_since.take(), &mut self.epoch) {
+            // RFC 9438 section 4.2: time in which the window was not needed is not time of growth.
+            epoch.began += now - since;
+        }
+        if self.in_slow_start() {
+            self.window += segments;
+        } else {
+            self.avoid_congestion(now, segments, rtt);
+        }
+    }
+
+    /// Slow start by less than a segment for each acknowledged (HyStart++).
+    pub(super) fn grow_by(&mut self, segments: f64) {
+        self.window += segments;
+    }
+
+    /// Slow start ends without a loss.
+    pub(super) fn leave_slow_start(&mut self) {
+        self.threshold = self.window;
+    }
+
+    fn avoid_congestion(&mut self, now: Time, segments: f64, rtt: Span) {
+        let mut epoch = self.epoch.unwrap_or_else(|| self.begin(now));
+        let since = (now - epoch.began).as_secs_f64();
+        let wanted = self.at(since + rtt.as_secs_f64(), &epoch).clamp(self.window, 1.5 * self.window);
+        let increase = if epoch.friendly >= self.prior { 1.0 } else { self.config.friendly_increase() };
+        epoch.friendly += increase * segments / self.window;
+        if self.at(since, &epoch) < epoch.friendly {
+            self.window = self.window.max(epoch.friendly);
+        } else {
+            self.window += segments * (wanted - self.window) / self.window;
+        }
+        self.epoch = Some(epoch);
+    }
+
+    fn begin(&mut self, now: Time) -> Epoch {
+        // RFC 9438 counts from the window at the start of the epoch, where RFC 8312 had the plateau times 1 - beta.
+        let below = self.plateau - self.window;
+        let level = if below > 0.0 { libm::cbrt(below / self.config.steepness) } else { 0.0 };
+        self.plateau = self.plateau.max(self.window);
+        Epoch { began: now, level, friendly: self.window }
+    }
+
+    /// W(t): the cubic `since` seconds after the epoch began.
+    fn at(&self, since: f64, epoch: &Epoch) -> f64 {
+        let away = since - epoch.level;
+        self.config.steepness * away * away * away + self.plateau
+    }
+
+    /// The first loss of a recovery; `under_way` segments were, if the application had not filled the window.
+    pub fn on_loss(&mut self, under_way: Option<f64>) {
+        self.prior = self.window;
+        self.plateau = if self.config.fast_convergence && self.window < self.plateau {
+            self.window * (1.0 + self.config.decrease) / 2.0
+        } else {
+            self.window
+        };
+        self.threshold = (under_way.unwrap_or(self.window) * self.config.decrease).max(2.0);
+        self.window = self.threshold;
+        self.epoch = None;
+    }
+
+    /// The retransmission timer went off; `again` for the same bytes, which keeps the threshold (RFC 5681 section 3.1).
+    pub fn on_timeout(&mut self, again: bool) {
+        if !again {
+            self.prior = self.window;
+            self.plateau = self.window;
+            self.threshold = (self.window * self.config.decrease).max(2.0);
+        }
+        self.window = 1.0;
+        self.epoch = None;
+    }
+
+    /// Nothing was sent for longer than the retransmission timeout: the window says nothing about the path now (RFC 5681 section 4.1).
+    pub fn on_idle(&mut self) {
+        self.window = self.window.min(f64::from(self.config.initial_window));
+        self.epoch = None;
+        self.unfilled_since = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Span = Span::from_millis(100);
+
+    fn near(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 0.001, "{value} is not {expected}");
+    }
+
+    /// A window of 100 that has just lost.
+    fn after_a_loss() -> Cubic {
+        Cubic { window: 100.0, threshold: 50.0, ..Cubic::new(CubicConfig::default()) }
+            .after(|cubic| cubic.on_loss(None))
+    }
+
+    impl Cubic {
+        fn after(mut self, what: impl FnOnce(&mut Cubic)) -> Cubic {
+            what(&mut self);
+            self
+        }
+    }
+
+    #[test]
+    fn after_a_loss_at_100_the_cubic_is_level_after_4_2_seconds() {
+        let mut cubic = after_a_loss();
+        assert_eq!(cubic.window(), 70.0);
+        let epoch = cubic.begin(Time::ZERO);
+        assert!((epoch.level - 4.21716).abs() < 1e-5);
+        for (since, window) in
+            [(0.0, 70.0), (1.0, 86.681), (epoch.level, 100.0), (epoch.level + 2.0, 103.2), (6.0, 102.267)]
+        {
+            near(cubic.at(since, &epoch), window);
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_moves_the_window_towards_where_the_cubic_is_a_round_trip_later() {
+        let mut cubic = after_a_loss();
+        cubic.epoch = Some(cubic.begin(Time::ZERO));
+        cubic.window = 72.0;
+        near(cubic.at(1.1, &cubic.epoch.unwrap()), 87.885);
+        cubic.on_acknowledged(Time::from_secs_f64(1.0), 1.0, RTT, true);
+        near(cubic.window(), 72.2206);
+        // Where the cubic is far above, half a window more is the aim: 108 from 72.
+        cubic.window = 72.0;
+        cubic.on_acknowledged(Time::from_secs_f64(8.0), 72.0, RTT, true);
+        near(cubic.window(), 108.0);
+    }
+
+    #[test]
+    fn the_friendly_window_gains_half_a_segment_in_a_round_trip_until_it_is_back_where_the_loss_was() {
+        let mut cubic = after_a_loss();
+        cubic.epoch = Some(cubic.begin(Time::ZERO));
+        for round in 0..10u64 {
+            cubic.window = 70.0;
+            cubic.on_acknowledged(Time::from_millis(round), 70.0, RTT, true);
+        }
+        near(cubic.epoch.unwrap().friendly, 75.294);
+        cubic.epoch.as_mut().unwrap().friendly = 100.0;
+        cubic.window = 70.0;
+        cubic.on_acknowledged(Time::from_millis(10), 70.0, RTT, true);
+        near(cubic.epoch.unwrap().friendly, 101.0);
+        // The cubic stands at 70: Reno's window counts.
+        near(cubic.window(), 101.0);
+    }
+
+    #[test]
+    fn a_loss_below_the_last_plateau_leaves_room_to_others() {
+        let lose_at_80 = |fast_convergence| {
+            let config = CubicConfig { fast_convergence, ..CubicConfig::default() };
+            let cubic = Cubic { window: 80.0, plateau: 100.0, threshold: 50.0, ..Cubic::new(config) };
+            let cubic = cubic.after(|cubic| cubic.on_loss(None));
+            (cubic.plateau, cubic.window)
+        };
+        assert_eq!(lose_at_80(true), (68.0, 56.0));
+        assert_eq!(lose_at_80(false), (80.0, 56.0));
+    }
+
+    #[test]
+    fn slow_start_doubles_in_a_round_trip_until_a_loss() {
+        let mut cubic = Cubic::new(CubicConfig::default());
+        for _ in 0..10 {
+            cubic.on_acknowledged(Time::ZERO, 1.0, RTT, true);
+        }
+        assert!(cubic.window() == 20.0 && cubic.in_slow_start());
+        cubic.on_loss(Some(5.0));
+        assert!(cubic.window() == 3.5 && !cubic.in_slow_start());
+        cubic.on_loss(Some(1.0));
+        assert_eq!(cubic.window(), 2.0);
+    }
+
+    #[test]
+    fn a_timeout_begins_again_at_one_and_a_second_one_keeps_the_threshold() {
+        let mut cubic = after_a_loss();
+        cubic.on_timeout(false);
+        assert_eq!((cubic.window(), cubic.threshold()), (1.0, 49.0));
+        cubic.on_timeout(true);
+        assert_eq!((cubic.window(), cubic.threshold(), cubic.plateau), (1.0, 49.0, 70.0));
+    }
+
+    #[test]
+    fn time_without_need_of_the_window_is_no_time_of_growth() {
+        let mut cubic = after_a_loss();
+        cubic.on_acknowledged(Time::ZERO, 1.0, RTT, true);
+        let window = cubic.window();
+        cubic.on_acknowledged(Time::from_secs_f64(1.0), 1.0, RTT, false);
+        cubic.on_acknowledged(Time::from_secs_f64(8.0), 1.0, RTT, false);
+        assert_eq!(cubic.window(), window);
+        cubic.on_acknowledged(Time::from_secs_f64(9.0), 1.0, RTT, true);
+        assert_eq!(cubic.epoch.unwrap().began, Time::from_secs_f64(8.0));
+        cubic.on_idle();
+        assert_eq!(cubic.window(), 10.0);
+    }
+}

@@ -1,0 +1,187 @@
+//! The end that receives.
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use super::config::Acknowledging;
+use super::segment::{Acknowledgement, BLOCKS, Segment};
+
+/// The longest that a delayed acknowledgement waits (Linux's TCP_DELACK_MIN).
+pub(super) const DELAY: Span = Span::from_millis(40);
+/// Segments in order that a delayed acknowledgement waits for (RFC 5681 section 4.2).
+const SEGMENTS: u32 = 2;
+
+/// The receiver of a flow's connections, one after another.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    acknowledging: Acknowledging,
+    connection: u32,
+    /// The first byte that has not come.
+    next: u64,
+    /// What has come beyond it: bytes `from..to`, the block that changed last first.
+    blocks: Vec<(u64, u64)>,
+    /// Segments in order that are not acknowledged, and when the first of them was sent.
+    pending: Option<(u32, Time)>,
+    /// When they are acknowledged at the latest.
+    deadline: Time,
+    /// When the last segment was sent that came in order and was acknowledged.
+    echo: Time,
+    /// Bytes of connections before this one.
+    before: u64,
+    duplicates: u64,
+}
+
+impl Receiver {
+    /// A receiver before its first connection.
+    pub fn new(acknowledging: Acknowledging) -> Receiver {
+        Receiver {
+            acknowledging,
+            connection: 0,
+            next: 0,
+            blocks: Vec::new(),
+            pending: None,
+            deadline: Time::NEVER,
+            echo: Time::ZERO,
+            before: 0,
+            duplicates: 0,
+        }
+    }
+
+    /// What the application has been given, in order and once, over all connections.
+    pub fn delivered(&self) -> Bytes {
+        Bytes::new(self.before + self.next)
+    }
+
+    /// Segments that had come before.
+    pub fn duplicates(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// A segment has come; the answer, if it is to be given at once.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Acknowledgement> {
+        if segment.connection < self.connection {
+            return None;
+        }
+        if segment.connection > self.connection {
+            let before = self.before + self.next;
+            let fresh = Receiver::new(self.acknowledging);
+            *self = Receiver { connection: segment.connection, before, duplicates: self.duplicates, ..fresh };
+        }
+        if segment.opens() {
+            self.echo = segment.sent;
+            return Some(self.acknowledge());
+        }
+        if segment.from > self.next {
+            self.hold(segment.from, segment.to);
+            return Some(self.acknowledge());
+        }
+        if segment.to <= self.next {
+            self.duplicates += 1;
+            return Some(self.acknowledge());
+        }
+        let hole = !self.blocks.is_empty();
+        self.next = segment.to;
+        while let Some(index) = self.blocks.iter().position(|(from, _)| *from <= self.next) {
+            self.next = self.next.max(self.blocks.remove(index).1);
+        }
+        let (count, first_sent) = self.pending.unwrap_or((0, segment.sent));
+        self.pending = Some((count + 1, first_sent));
+        // RFC 5681 section 4.2: at once as long as anything is missing, and when it no longer is.
+        if self.acknowledging == Acknowledging::Each || hole || count + 1 >= SEGMENTS {
+            return Some(self.acknowledge());
+        }
+        self.deadline = now + DELAY;
+        None
+    }
+
+    /// Bytes that came before others.
+    fn hold(&mut self, mut from: u64, mut to: u64) {
+        if self.blocks.iter().any(|block| block.0 <= from && to <= block.1) {
+            self.duplicates += 1;
+        }
+        self.blocks.retain(|block| {
+            let touches = block.0 <= to && from <= block.1;
+            if touches {
+                (from, to) = (from.min(block.0), to.max(block.1));
+            }
+            !touches
+        });
+        self.blocks.insert(0, (from, to));
+    }
+
+    /// The delayed acknowledgement that is due, if any.
+    pub fn poll(&mut self, now: Time) -> Option<Acknowledgement> {
+        (self.deadline <= now).then(|| self.acknowledge())
+    }
+
+    /// When [`Receiver::poll`] has something; [`Time::NEVER`] when nothing waits.
+    pub fn next_event(&self) -> Time {
+        self.deadline
+    }
+
+    fn acknowledge(&mut self) -> Acknowledgement {
+        if let Some((_, first_sent)) = self.pending.take() {
+            self.echo = first_sent;
+        }
+        self.deadline = Time::NEVER;
+        let blocks = self.blocks.iter().take(BLOCKS).copied().collect();
+        Acknowledgement { connection: self.connection, up_to: self.next, blocks, echo: self.echo }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(number: u64) -> Segment {
+        Segment { connection: 0, sent: Time::from_millis(number), from: number * 100, to: number * 100 + 100 }
+    }
+
+    fn receive(receiver: &mut Receiver, number: u64) -> Option<(u64, Vec<(u64, u64)>)> {
+        let answer = receiver.on_segment(Time::from_millis(1000), &segment(number))?;
+        Some((answer.up_to, answer.blocks))
+    }
+
+    #[test]
+    fn blocks_are_merged_and_the_newest_is_said_first() {
+        let mut receiver = Receiver::new(Acknowledging::Each);
+        assert_eq!(receive(&mut receiver, 0).unwrap(), (100, Vec::new()));
+        assert_eq!(receive(&mut receiver, 2).unwrap(), (100, [(200, 300)].to_vec()));
+        assert_eq!(receive(&mut receiver, 5).unwrap().1, [(500, 600), (200, 300)]);
+        assert_eq!(receive(&mut receiver, 3).unwrap().1, [(200, 400), (500, 600)]);
+        assert_eq!(receive(&mut receiver, 7).unwrap().1[0], (700, 800));
+        assert_eq!(receive(&mut receiver, 9).unwrap().1.len(), 3);
+        assert_eq!(receive(&mut receiver, 1).unwrap(), (400, [(900, 1000), (700, 800), (500, 600)].to_vec()));
+        assert_eq!(receive(&mut receiver, 3).unwrap().0, 400);
+        assert_eq!((receiver.delivered(), receiver.duplicates()), (Bytes::new(400), 1));
+    }
+
+    #[test]
+    fn a_delayed_acknowledgement_comes_with_the_second_segment_or_after_40_ms_but_at_once_around_a_hole() {
+        let mut receiver = Receiver::new(Acknowledging::Delayed);
+        assert!(receive(&mut receiver, 0).is_none());
+        let answer = receiver.on_segment(Time::from_millis(1001), &segment(1)).unwrap();
+        assert_eq!((answer.up_to, answer.echo), (200, Time::ZERO));
+        assert!(receive(&mut receiver, 2).is_none());
+        assert_eq!(receiver.next_event(), Time::from_millis(1040));
+        assert!(receiver.poll(Time::from_millis(1039)).is_none());
+        assert_eq!(receiver.poll(Time::from_millis(1040)).unwrap().up_to, 300);
+        assert!(receiver.poll(Time::from_millis(2000)).is_none() && receiver.next_event() == Time::NEVER);
+        assert!(receive(&mut receiver, 4).is_some() && receive(&mut receiver, 3).is_some());
+        assert!(receive(&mut receiver, 5).is_none());
+    }
+
+    #[test]
+    fn a_new_connection_begins_again_and_the_old_one_is_not_heard() {
+        let mut receiver = Receiver::new(Acknowledging::Each);
+        receive(&mut receiver, 0);
+        receive(&mut receiver, 2);
+        let opening = Segment { connection: 1, sent: Time::from_millis(7), from: 0, to: 0 };
+        let answer = receiver.on_segment(Time::from_millis(9), &opening).unwrap();
+        assert_eq!((answer.up_to, answer.blocks.len(), answer.echo), (0, 0, Time::from_millis(7)));
+        assert!(receive(&mut receiver, 1).is_none());
+        receiver.on_segment(Time::from_millis(9), &Segment { connection: 1, ..segment(0) });
+        assert_eq!(receiver.delivered(), Bytes::new(200));
+    }
+}

@@ -1,0 +1,102 @@
+//! How long a round trip takes, and how long to wait for one (RFC 6298).
+
+use thalweg_units::Span;
+
+use super::config::ConnectionConfig;
+
+/// Measured round trips.
+#[derive(Debug, Clone)]
+pub(super) struct RoundTrip {
+    smoothed: Option<Span>,
+    deviation: Span,
+    least: Span,
+    /// How often the timeout has been doubled.
+    doublings: u32,
+}
+
+impl RoundTrip {
+    pub(super) fn new() -> RoundTrip {
+        RoundTrip { smoothed: None, deviation: Span::ZERO, least: Span::MAX, doublings: 0 }
+    }
+
+    /// An acknowledgement of new data came `rtt` after the data was sent.
+    pub(super) fn on_sample(&mut self, rtt: Span) {
+        let rtt = rtt.max(Span::from_nanos(1));
+        self.least = self.least.min(rtt);
+        self.doublings = 0;
+        match self.smoothed {
+            None => {
+                self.smoothed = Some(rtt);
+                self.deviation = rtt / 2;
+            }
+            Some(smoothed) => {
+                self.deviation = (self.deviation * 3 + (smoothed - rtt).abs()) / 4;
+                self.smoothed = Some((smoothed * 7 + rtt) / 8);
+            }
+        }
+    }
+
+    /// The smoothed round trip; `None` before the first.
+    pub(super) fn smoothed(&self) -> Option<Span> {
+        self.smoothed
+    }
+
+    /// The shortest so far; [`Span::MAX`] before the first.
+    pub(super) fn least(&self) -> Span {
+        self.least
+    }
+
+    /// How long to wait before everything under way counts as lost.
+    pub(super) fn timeout(&self, config: &ConnectionConfig) -> Span {
+        // As in Linux the floor is under the deviation and not under the sum: a queue that is long but steady would otherwise
+        // leave nothing between the smoothed round trip and the timeout.
+        let once = self
+            .smoothed
+            .map_or(config.first_timeout, |smoothed| smoothed + (self.deviation * 4).max(config.least_timeout));
+        (once * (1 << self.doublings)).min(config.most_timeout)
+    }
+
+    /// The timer went off: the next wait is twice as long.
+    pub(super) fn on_timeout(&mut self) {
+        // 2^20 first timeouts are beyond every longest one.
+        self.doublings = (self.doublings + 1).min(20);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timeout_is_the_round_trip_and_four_deviations() {
+        let config = ConnectionConfig::default();
+        let mut round_trip = RoundTrip::new();
+        assert_eq!(round_trip.timeout(&config), Span::from_secs(1));
+        round_trip.on_sample(Span::from_millis(200));
+        assert_eq!(round_trip.timeout(&config), Span::from_millis(200 + 4 * 100));
+        round_trip.on_sample(Span::from_millis(280));
+        // Deviation 3/4 * 100 + 1/4 * 80 = 95, smoothed 7/8 * 200 + 1/8 * 280 = 210.
+        assert_eq!(round_trip.timeout(&config), Span::from_millis(210 + 4 * 95));
+        assert_eq!((round_trip.smoothed(), round_trip.least()), (Some(Span::from_millis(210)), Span::from_millis(200)));
+    }
+
+    #[test]
+    fn a_steady_round_trip_keeps_200_ms_of_reserve() {
+        let mut round_trip = RoundTrip::new();
+        (0..200).for_each(|_| round_trip.on_sample(Span::from_millis(4000)));
+        assert_eq!(round_trip.timeout(&ConnectionConfig::default()), Span::from_millis(4200));
+    }
+
+    #[test]
+    fn each_timeout_doubles_the_next_up_to_a_minute_until_something_comes() {
+        let config = ConnectionConfig::default();
+        let mut round_trip = RoundTrip::new();
+        let waits = [1, 2, 4, 8, 16, 32, 60, 60].map(Span::from_secs);
+        for wait in waits {
+            assert_eq!(round_trip.timeout(&config), wait);
+            round_trip.on_timeout();
+        }
+        round_trip.on_sample(Span::from_millis(100));
+        assert_eq!(round_trip.timeout(&config), Span::from_millis(300));
+    }
+}

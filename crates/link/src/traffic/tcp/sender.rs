@@ -1,0 +1,294 @@
+//! The end that sends.
+
+use thalweg_units::{Bytes, Span, Time};
+
+use super::config::{Acknowledging, ConnectionConfig};
+use super::cubic::Cubic;
+use super::hystart::{Growth, HyStart};
+use super::outstanding::{News, Outstanding};
+use super::receiver::DELAY;
+use super::round_trip::RoundTrip;
+use super::segment::{Acknowledgement, Segment};
+
+/// How many windows a paced sender spreads over a round trip, in slow start and after it (Linux's `tcp_pacing_ss_ratio` and
+/// `tcp_pacing_ca_ratio`).
+const PACED_SLOW_START: f64 = 2.0;
+const PACED: f64 = 1.2;
+
+/// What the timer waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Timer {
+    Off,
+    Probe(Time),
+    Retransmission(Time),
+}
+
+/// A time of repairing losses, until everything sent before it began is acknowledged.
+#[derive(Debug, Clone, Copy)]
+struct Recovery {
+    until: u64,
+    /// Whether it began with a timeout: the window grows meanwhile.
+    timed_out: bool,
+}
+
+/// What leaves next although the window may be full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Urgent {
+    /// The first segment of a recovery (RFC 6675 section 5 step 4.3).
+    Repetition,
+    Probe,
+}
+
+/// The sender of one connection. Its owner polls it after every call until it has nothing more.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    config: ConnectionConfig,
+    connection: u32,
+    cubic: Cubic,
+    hystart: Option<HyStart>,
+    round_trip: RoundTrip,
+    outstanding: Outstanding,
+    /// Whether the other end has answered.
+    opened: bool,
+    /// Whether the segment that opens the connection is to be sent (again).
+    opening_due: bool,
+    /// The next byte to send for the first time, and the one past the last there is.
+    next: u64,
+    end: u64,
+    recovery: Option<Recovery>,
+    timer: Timer,
+    urgent: Option<Urgent>,
+    /// When a probe was sent that nothing has answered, and whether it was a repetition.
+    probed: Option<(Time, bool)>,
+    /// When the pacer lets the next one go.
+    paced: Time,
+    /// When the last one left.
+    last_sent: Time,
+}
+
+impl Sender {
+    /// The sender of the flow's connection of this number, with nothing to send yet.
+    pub fn new(config: ConnectionConfig, connection: u32) -> Sender {
+        Sender {
+            config,
+            connection,
+            cubic: Cubic::new(config.cubic),
+            hystart: config.hystart.then(|| HyStart::new(config.paced)),
+            round_trip: RoundTrip::new(),
+            outstanding: Outstanding::default(),
+            opened: !config.handshake,
+            opening_due: config.handshake,
+            next: 0,
+            end: 0,
+            recovery: None,
+            timer: Timer::Off,
+            urgent: None,
+            probed: None,
+            paced: Time::ZERO,
+            last_sent: Time::ZERO,
+        }
+    }
+
+    /// The application has `bytes` more to send; [`Bytes::MAX`] for a source that never ends.
+    pub fn write(&mut self, now: Time, bytes: Bytes) {
+        let idle = self.next > 0 && self.outstanding.is_empty() && self.next == self.end;
+        if idle && now - self.last_sent > self.round_trip.timeout(&self.config) {
+            self.cubic.on_idle();
+        }
+        self.end = self.end.saturating_add(bytes.get());
+    }
+
+    /// Whether everything written has been acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.opened && self.next == self.end && self.outstanding.is_empty()
+    }
+
+    /// The congestion window.
+    pub fn window(&self) -> &Cubic {
+        &self.cubic
+    }
+
+    /// The smoothed round trip; `None` before the first.
+    pub fn round_trip(&self) -> Option<Span> {
+        self.round_trip.smoothed()
+    }
+
+    /// When [`Sender::poll`] may next have something without anything else happening; [`Time::NEVER`] if not.
+    pub fn next_event(&self) -> Time {
+        let timer = match self.timer {
+            Timer::Off => Time::NEVER,
+            Timer::Probe(at) | Timer::Retransmission(at) => at,
+        };
+        let paces = self.config.paced && self.opened && self.has_room() && self.has_segment();
+        if paces { timer.min(self.paced) } else { timer }
+    }
+
+    /// The next segment to leave now.
+    pub fn poll(&mut self, now: Time) -> Option<Segment> {
+        self.on_timer(now);
+        if !self.opened {
+            // With nothing to send there is nobody to be opened for.
+            if !self.opening_due || self.end == 0 {
+                return None;
+            }
+            self.opening_due = false;
+            self.timer = Timer::Retransmission(now + self.round_trip.timeout(&self.config));
+            return Some(self.segment(now, 0, 0));
+        }
+        let (from, to) = self.choose(now)?;
+        if self.config.paced {
+            self.paced = self.paced.max(now) + self.pacing_gap();
+        }
+        self.last_sent = now;
+        Some(self.segment(now, from, to))
+    }
+
+    fn segment(&self, now: Time, from: u64, to: u64) -> Segment {
+        Segment { connection: self.connection, sent: now, from, to }
+    }
+
+    fn choose(&mut self, now: Time) -> Option<(u64, u64)> {
+        match self.urgent.take() {
+            Some(Urgent::Probe) => {
+                let fresh = self.fresh(now);
+                let probe = fresh.or_else(|| self.outstanding.repeat_last(now));
+                self.probed = Some((now, fresh.is_none()));
+                self.timer = Timer::Retransmission(now + self.round_trip.timeout(&self.config));
+                return probe;
+            }
+            Some(Urgent::Repetition) => {}
+            None if !self.has_room() || (self.config.paced && now < self.paced) => return None,
+            None => {}
+        }
+        let repeated = self.outstanding.repeat_lost(now);
+        let chosen = repeated.or_else(|| self.fresh(now))?;
+        if self.timer == Timer::Off || matches!(self.timer, Timer::Probe(_)) {
+            self.set_timer(now);
+        }
+        Some(chosen)
+    }
+
+    /// Bytes that leave for the first time.
+    fn fresh(&mut self, now: Time) -> Option<(u64, u64)> {
+        let (from, to) = (self.next, self.end.min(self.next.saturating_add(self.config.payload())));
+        if from == to {
+            return None;
+        }
+        self.outstanding.send(now, from, to);
+        self.next = to;
+        Some((from, to))
+    }
+
+    fn has_segment(&self) -> bool {
+        self.outstanding.has_lost() || self.next < self.end
+    }
+
+    fn has_room(&self) -> bool {
+        f64::from(self.outstanding.under_way()) + 1.0 <= self.cubic.window()
+    }
+
+    fn pacing_gap(&self) -> Span {
+        let Some(round_trip) = self.round_trip.smoothed() else { return Span::ZERO };
+        // As Linux does: the slower rate already in the last doubling of slow start.
+        let slow_start = self.cubic.window() < self.cubic.threshold() / 2.0;
+        round_trip.scale(1.0 / (self.cubic.window() * if slow_start { PACED_SLOW_START } else { PACED }))
+    }
+
+    /// The other end has said what has come.
+    pub fn on_acknowledgement(&mut self, now: Time, said: &Acknowledgement) {
+        if said.connection != self.connection {
+            return;
+        }
+        if !self.opened {
+            self.opened = true;
+            self.opening_due = false;
+            self.round_trip.on_sample(now - said.echo);
+            self.timer = Timer::Off;
+            self.last_sent = now;
+            return;
+        }
+        // A sender with nothing left and a window that is not full has been waiting for its application.
+        let filled = self.has_segment() || !self.has_room();
+        let news = self.outstanding.on_acknowledgement(now, said, self.round_trip.least());
+        let sample = news.advanced.then(|| now - said.echo);
+        if let Some(rtt) = sample {
+            self.round_trip.on_sample(rtt);
+        }
+        let was_recovering = self.recovery.is_some_and(|recovery| !recovery.timed_out);
+        if self.recovery.is_some_and(|recovery| said.up_to >= recovery.until) {
+            self.recovery = None;
+        }
+        if self.lost_now(&news, said) && self.recovery.is_none() {
+            let under_way = f64::from(self.outstanding.under_way());
+            self.cubic.on_loss((!filled).then_some(under_way));
+            self.recovery = Some(Recovery { until: self.next, timed_out: false });
+            self.urgent = self.outstanding.has_lost().then_some(Urgent::Repetition);
+        } else if !was_recovering && news.delivered > 0 {
+            self.grow(now, f64::from(news.delivered), (said.up_to, sample), filled);
+        }
+        if news.delivered > 0 {
+            self.probed = None;
+            self.set_timer(now);
+        }
+    }
+
+    /// Whether an acknowledgement tells of a loss: by what is missing, or because only the probe filled the hole at the end (RFC 8985
+    /// section 7.4.2).
+    fn lost_now(&self, news: &News, said: &Acknowledgement) -> bool {
+        news.lost || (news.advanced && self.probed == Some((said.echo, true)) && said.up_to == self.next)
+    }
+
+    fn grow(&mut self, now: Time, segments: f64, (up_to, sample): (u64, Option<Span>), filled: bool) {
+        if let (Some(hystart), true) = (&mut self.hystart, self.cubic.in_slow_start() && filled) {
+            match hystart.on_acknowledged(segments, (up_to, self.next), sample) {
+                Growth::By(segments) => self.cubic.grow_by(segments),
+                Growth::Leave => self.cubic.leave_slow_start(),
+            }
+            return;
+        }
+        let rtt = self.round_trip.smoothed().unwrap_or(Span::ZERO);
+        self.cubic.on_acknowledged(now, segments, rtt, filled);
+    }
+
+    fn set_timer(&mut self, now: Time) {
+        if self.outstanding.is_empty() {
+            self.timer = Timer::Off;
+            return;
+        }
+        let timeout = self.round_trip.timeout(&self.config);
+        let probes = self.config.tail_loss_probe && self.recovery.is_none() && self.probed.is_none();
+        self.timer = match self.round_trip.smoothed().filter(|_| probes) {
+            Some(round_trip) => {
+                // RFC 8985 section 7.2: a lone segment's acknowledgement may be a delayed one.
+                let alone = self.outstanding.under_way() == 1 && self.config.acknowledging == Acknowledging::Delayed;
+                let patience = round_trip * 2 + if alone { DELAY } else { Span::ZERO };
+                Timer::Probe(now + patience.min(timeout))
+            }
+            None => Timer::Retransmission(now + timeout),
+        };
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        match self.timer {
+            Timer::Probe(at) if at <= now => {
+                self.timer = Timer::Off;
+                self.urgent = Some(Urgent::Probe);
+            }
+            Timer::Retransmission(at) if at <= now => {
+                self.round_trip.on_timeout();
+                self.timer = Timer::Off;
+                if !self.opened {
+                    self.opening_due = true;
+                    return;
+                }
+                let again = self.recovery.is_some_and(|recovery| recovery.timed_out);
+                self.cubic.on_timeout(again);
+                self.outstanding.lose_all();
+                self.recovery = Some(Recovery { until: self.next, timed_out: true });
+                (self.urgent, self.probed) = (None, None);
+                self.paced = self.paced.min(now);
+            }
+            _ => {}
+        }
+    }
+}

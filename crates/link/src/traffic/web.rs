@@ -1,0 +1,156 @@
+//! Somebody who reads pages: on for a page, off for a while (cubic.md section 2).
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
+
+use super::flow::{TcpFlow, check};
+use super::tcp::ConnectionConfig;
+
+/// TCP flows that transfer a page, each on a new connection, and are idle until the next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct WebConfig {
+    /// How many such flows there are, each with pages and idle times of its own.
+    pub count: u16,
+    /// When their first idle time begins, from the beginning of the run.
+    pub from: Span,
+    /// When they end; `None` never.
+    pub until: Option<Span>,
+    /// The smallest page; sizes are uniform.
+    pub smallest: Bytes,
+    /// The largest page.
+    pub largest: Bytes,
+    /// The mean of the time between a page and the next, which is exponential.
+    pub mean_idle: Span,
+    /// How their connections behave.
+    pub connection: ConnectionConfig,
+}
+
+impl Default for WebConfig {
+    /// One flow all the time, pages of 100 kB to 1.5 MB, 10 s between them on average (FBRA's background traffic, fbra.md).
+    fn default() -> WebConfig {
+        WebConfig {
+            count: 1,
+            from: Span::ZERO,
+            until: None,
+            smallest: Bytes::new(100_000),
+            largest: Bytes::new(1_500_000),
+            mean_idle: Span::from_secs(10),
+            connection: ConnectionConfig::default(),
+        }
+    }
+}
+
+impl WebConfig {
+    /// The flows, before their first idle time, so that they do not begin together.
+    ///
+    /// # Errors
+    /// When a field is out of range.
+    pub fn build(&self, seed: Seed) -> Result<Vec<TcpFlow>, ConfigError> {
+        check("web", self.count, (self.from, self.until))?;
+        self.connection.check()?;
+        if self.smallest == Bytes::ZERO {
+            return Err(ConfigError::out_of_range("web.smallest", self.smallest, "1B or more, such as 100kB"));
+        }
+        if self.largest < self.smallest {
+            return Err(ConfigError::out_of_range("web.largest", self.largest, "web.smallest or more, such as 1500kB"));
+        }
+        if self.mean_idle <= Span::ZERO {
+            return Err(ConfigError::out_of_range("web.mean_idle", self.mean_idle, "longer than 0, such as 10s"));
+        }
+        let flow = |index: u16| {
+            let random = seed.child(&alloc::format!("reader {index}")).random();
+            let reader = Reader { config: *self, random, open: None };
+            TcpFlow::new(self.connection, Some(reader), (self.from, self.until))
+        };
+        Ok((0..self.count).map(flow).collect())
+    }
+
+    /// The size of a page at `share` (0 to 1) of the distribution.
+    fn size_at(&self, share: f64) -> Bytes {
+        self.smallest + (self.largest - self.smallest).scale(share)
+    }
+
+    /// The idle time at `share` (0 to below 1) of the distribution.
+    fn idle_at(&self, share: f64) -> Span {
+        self.mean_idle.scale(-libm::log(1.0 - share))
+    }
+}
+
+/// A page that has been transferred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Its size.
+    pub size: Bytes,
+    /// When it was asked for.
+    pub asked: Time,
+    /// How long it took, from the opening of the connection until the sender knew that the last byte had come.
+    pub took: Span,
+}
+
+/// Draws pages and idle times.
+#[derive(Debug, Clone)]
+pub(super) struct Reader {
+    config: WebConfig,
+    random: Random,
+    open: Option<(Time, Bytes)>,
+}
+
+impl Reader {
+    /// The time until the next page.
+    pub(super) fn idle(&mut self) -> Span {
+        self.config.idle_at(self.random.unit())
+    }
+
+    /// A page is asked for; its size.
+    pub(super) fn open(&mut self, now: Time) -> Bytes {
+        let size = self.config.size_at(self.random.unit());
+        self.open = Some((now, size));
+        size
+    }
+
+    /// The page has come.
+    pub(super) fn close(&mut self, now: Time) -> Option<Page> {
+        let (asked, size) = self.open.take()?;
+        Some(Page { size, asked, took: now - asked })
+    }
+
+    pub(super) fn open_page(&self) -> Option<(Time, Bytes)> {
+        self.open
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn pages_are_uniform_and_idle_times_exponential() {
+        let config = WebConfig::default();
+        let drawn = [0.1, 0.5, 0.9].map(|share| (config.size_at(share).get(), config.idle_at(share)));
+        let millis = |(size, idle): (u64, Span)| (size, libm::round(idle.as_millis_f64() * 10.0) / 10.0);
+        assert_eq!(drawn.map(millis), [(240_000, 1053.6), (800_000, 6931.5), (1_360_000, 23025.9)]);
+    }
+
+    #[test]
+    fn ten_readers_begin_at_ten_times_and_the_same_seed_gives_the_same() {
+        let begin = |seed| -> Vec<Time> {
+            let config = WebConfig { count: 10, ..WebConfig::default() };
+            config.build(Seed::new(seed)).unwrap().iter().map(TcpFlow::next_event).collect()
+        };
+        let mut first = begin(1);
+        assert!(first == begin(1) && first != begin(2));
+        first.sort();
+        first.dedup();
+        assert_eq!(first.len(), 10);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_range() {
+        let small = WebConfig { largest: Bytes::new(10), ..WebConfig::default() };
+        let error = small.build(Seed::new(1)).unwrap_err().to_string();
+        assert!(error.contains("web.largest is 10B") && error.contains("1500kB"), "{error}");
+    }
+}

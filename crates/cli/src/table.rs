@@ -2,7 +2,7 @@
 
 use thalweg_lab::metrics::{COLUMNS, Summary};
 
-/// Prints one row for each run, and one for each sender it competed with.
+/// Prints one row for each run, and one for each sender and each cross traffic it competed with.
 pub(crate) fn print(runs: &[Summary]) {
     print_row("scheme", COLUMNS.iter().map(|column| column.name));
     print_row("", COLUMNS.iter().map(|column| column.unit));
@@ -10,6 +10,9 @@ pub(crate) fn print(runs: &[Summary]) {
         print_run(&run.scheme, run);
         for competitor in &run.competitors {
             print_run(&format!("  and {}", competitor.scheme), competitor);
+        }
+        for traffic in &run.traffic {
+            outln!("{:20} {traffic}", format!("  and {}", traffic.name));
         }
     }
 }

@@ -37,6 +37,18 @@ pub struct Series {
     pub variables: Vec<(String, Vec<(f64, f64)>)>,
     /// Moments worth a mark: (seconds, what).
     pub marks: Vec<(f64, Mark)>,
+    /// What everybody else on the path had of it: competing senders, then cross traffic, each in the scenario's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Share>,
+}
+
+/// What one competitor had of the path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// A sender's scheme, or which cross traffic it is.
+    pub name: String,
+    /// What the path let through by bin, in Mbps.
+    pub delivered_mbps: Vec<f64>,
 }
 
 /// A moment worth a mark.

@@ -63,6 +63,34 @@ pub enum What {
         /// Why.
         why: DropReason,
     },
+    /// A segment of a competing TCP flow entered the path.
+    SegmentSent {
+        /// Its wire size.
+        size: Bytes,
+        /// The congestion window of its sender, in segments.
+        window: f64,
+    },
+    /// It came out of the forward path.
+    SegmentArrived {
+        /// Its wire size.
+        size: Bytes,
+        /// How long it waited in queues on the way.
+        queued: Span,
+    },
+    /// It was dropped on the forward path.
+    SegmentDropped {
+        /// Its wire size.
+        size: Bytes,
+        /// Why.
+        why: DropReason,
+    },
+    /// A competing TCP flow has transferred a page whole.
+    PageRead {
+        /// Its size.
+        size: Bytes,
+        /// How long it took, with the opening of its connection.
+        took: Span,
+    },
     /// The receiver sent a report.
     ReportSent {
         /// How many packets it covers.

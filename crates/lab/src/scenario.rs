@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
-use thalweg_link::{DatagramsConfig, PathConfig};
+use thalweg_link::{DatagramsConfig, PathConfig, TcpConfig, WebConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Seed, Size, Span};
 use thalweg_video::quality::Ssim;
@@ -55,6 +55,10 @@ pub enum Competitor {
     Sender(Sender),
     /// Datagrams at a rate, whatever becomes of them.
     Datagrams(DatagramsConfig),
+    /// TCP flows that always have something to send.
+    Tcp(TcpConfig),
+    /// TCP flows that transfer pages and are idle between them.
+    Web(WebConfig),
 }
 
 /// Another sender of video.

@@ -1,21 +1,25 @@
 //! Every figure of a run, as metrics.md defines it.
 
 mod columns;
+mod fairness;
 mod latency;
 mod percentile;
 mod qoe;
 pub mod response;
 mod stall;
+mod traffic;
 
 use serde::{Deserialize, Serialize};
 use thalweg_video::quality::{self, Ssim};
 
 use crate::outcome::FrameRecord;
 pub use columns::{COLUMNS, Column};
+pub use fairness::jain;
 pub use latency::{Latency, latency};
 pub use percentile::{floor_percentile, percentile};
 pub use qoe::{qoe_call, qoe_driving};
 pub use stall::{Stall, stall};
+pub use traffic::Traffic;
 
 /// The figures of a run, with the keys that `--json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +82,9 @@ pub struct Summary {
     /// The same of each competing sender.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Summary>,
+    /// The figures of cross traffic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traffic: Vec<Traffic>,
 }
 
 /// Where figures of quality come from.

@@ -58,6 +58,12 @@ impl Row {
             What::DatagramDropped { size, why } => {
                 Row { why: drop_name(why), ..kind(48, "datagram-dropped") }.bytes(size)
             }
+            What::SegmentSent { size, window } => Row { value: Some(window), ..kind(50, "segment-sent") }.bytes(size),
+            What::SegmentArrived { size, queued } => kind(51, "segment-arrived").bytes(size).span(queued),
+            What::SegmentDropped { size, why } => {
+                Row { why: drop_name(why), ..kind(52, "segment-dropped") }.bytes(size)
+            }
+            What::PageRead { size, took } => kind(53, "page-read").bytes(size).span(took),
             What::ReportSent { packets, size } => {
                 Row { count: Some(packets.into()), ..kind(42, "report-sent") }.bytes(size)
             }

@@ -4,6 +4,7 @@ mod chart;
 mod page;
 mod scale;
 mod scatter;
+mod shares;
 
 use crate::outcome::Outcome;
 pub use scatter::{Scatter, ScatterPoint};

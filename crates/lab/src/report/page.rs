@@ -5,18 +5,19 @@ use std::fmt::Write;
 use thalweg_video::quality::ssim_db;
 
 use super::chart::{Chart, Line, Stroke};
+use super::shares::shares;
 use super::{About, colour};
 use crate::metrics::{COLUMNS, Summary, latency};
 use crate::outcome::{Mark, Outcome};
 
-const CAPACITY: &str = "#e4e7ec";
+pub(super) const CAPACITY: &str = "#e4e7ec";
 
 const STYLE: &str = "
 body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1120px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.1rem;margin:2rem 0 .4rem}p{margin:.3rem 0}.quiet{color:#57606a}
 table{border-collapse:collapse;width:100%;font-size:.82rem;font-variant-numeric:tabular-nums;margin:1rem 0}
 th,td{padding:.3rem .3rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
-th:first-child,td:first-child{text-align:left}th{font-weight:600;color:#57606a}
+th:first-child,td:first-child,td.words{text-align:left}th{font-weight:600;color:#57606a}
 tbody td:first-child{font-weight:600}.key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em}
 figure{margin:.6rem 0;display:inline-block;vertical-align:top}figcaption{font-weight:600;font-size:.9rem;color:#57606a}
 svg{width:100%;height:auto;display:block}svg text{font:12px system-ui,sans-serif;fill:#57606a}
@@ -69,6 +70,7 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
         for chart in time_charts(&over) {
             html.push_str(&chart.svg());
         }
+        over.iter().for_each(|drawn| html.push_str(&shares(drawn.run)));
         let of = if links.len() > 1 { format!("{}: distributions", escape(link)) } else { "Distributions".into() };
         let _ = write!(html, "<h2>{of}</h2>");
         for chart in distributions(&over) {
@@ -133,6 +135,13 @@ fn table(runs: &[Outcome]) -> String {
         for competitor in &run.summary.competitors {
             row(&mut html, &format!("and {}{link}", escape(&competitor.scheme)), competitor);
         }
+        for traffic in &run.summary.traffic {
+            let (name, columns) = (escape(&traffic.name), COLUMNS.len());
+            let _ = write!(
+                html,
+                "<tr><td>and {name}{link}</td><td class=\"words\" colspan=\"{columns}\">{traffic}</td></tr>"
+            );
+        }
     }
     html.push_str("</tbody></table>");
     html
@@ -162,11 +171,6 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
     };
     let each = |stroke, points: &dyn Fn(&Outcome) -> Vec<(f64, f64)>| -> Vec<Line> {
         runs.iter().map(|Drawn { run, colour }| Line { colour, stroke, points: points(run) }).collect()
-    };
-    let halves = |values: &[f64], bin: f64| -> Vec<(f64, f64)> {
-        let chunk = ((0.5 / bin).round() as usize).max(1);
-        let means = values.chunks(chunk).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64);
-        means.enumerate().map(|(index, mean)| ((index * chunk) as f64 * bin, mean)).collect()
     };
     let mut rates: Vec<Line> = runs
         .first()
@@ -275,6 +279,13 @@ fn variable(run: &Outcome, name: &str) -> Vec<(f64, f64)> {
     run.series.variables.iter().find(|(known, _)| known == name).map(|(_, points)| points.clone()).unwrap_or_default()
 }
 
+/// Means of half seconds.
+pub(super) fn halves(values: &[f64], bin: f64) -> Vec<(f64, f64)> {
+    let chunk = ((0.5 / bin).round() as usize).max(1);
+    let means = values.chunks(chunk).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64);
+    means.enumerate().map(|(index, mean)| ((index * chunk) as f64 * bin, mean)).collect()
+}
+
 /// A little more than what the lines cover.
 fn range(lines: &[Line]) -> (f64, f64) {
     let all = || lines.iter().flat_map(|line| &line.points).map(|point| point.1);
@@ -282,7 +293,7 @@ fn range(lines: &[Line]) -> (f64, f64) {
     if from.is_finite() { ((from - 1.0).floor(), (to + 1.0).ceil()) } else { (0.0, 1.0) }
 }
 
-fn key(colour: &str) -> String {
+pub(super) fn key(colour: &str) -> String {
     format!("<span class=\"key\" style=\"background:{colour}\"></span>")
 }
 

@@ -1,8 +1,8 @@
 //! Playing a scenario in virtual time.
 //!
 //! Nothing here reads a clock: time goes to the next instant at which anything happens. At one instant, things happen in this
-//! order: cross traffic enters; packets come out of the forward path; receivers answer; reports come out of the backward path; decoded frames are
-//! shown; encoded frames are queued; cameras are read; senders' timers go off.
+//! order: cross traffic enters; packets come out of the forward path; receivers answer; reports and acknowledgements come out of the
+//! backward path; decoded frames are shown; encoded frames are queued; cameras are read; senders' timers go off.
 
 mod competitors;
 mod flow;
@@ -113,7 +113,7 @@ pub fn simulate(
         .map(|(flow, scheme)| summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_ref()));
     let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };
     let competitors: Vec<Outcome> = outcomes.collect();
-    outcome.summary.competitors = competitors.iter().map(|outcome| outcome.summary.clone()).collect();
+    competitors::others(&mut outcome, &competitors, &cross, &recorder, end);
     Ok(Run { outcome, competitors, recorder })
 }
 
@@ -124,11 +124,14 @@ fn step(
     cross: &mut CrossTraffic,
     recorder: &mut Recorder,
 ) -> Result<(), SimulateError> {
-    cross.offer(now, &mut network.up);
+    cross.offer(now, network, recorder);
     while let Some(left) = network.up.poll(now) {
         let (Parcel { flow, cargo }, size, queued) = (left.packet, left.size, left.queued);
         match cargo {
             Cargo::Packet(number) => flows[usize::from(flow)].on_arrival(now, number, (size, queued), recorder)?,
+            Cargo::Segment(number) => {
+                cross.on_arrival(now, (flow, number), (size, queued), &mut network.down, recorder);
+            }
             Cargo::Datagram => recorder.push(Record { at: now, flow, what: What::DatagramArrived { size, queued } }),
         }
     }
@@ -136,6 +139,7 @@ fn step(
         let (Parcel { flow, cargo }, at, size, why) = (dropped.packet, dropped.at, dropped.size, dropped.why);
         match cargo {
             Cargo::Packet(number) => flows[usize::from(flow)].on_drop(at, number, (size, why), recorder),
+            Cargo::Segment(number) => cross.on_drop(at, (flow, number), (size, why), recorder),
             Cargo::Datagram => recorder.push(Record { at, flow, what: What::DatagramDropped { size, why } }),
         }
     }
@@ -144,6 +148,10 @@ fn step(
     }
     while let Some(left) = network.down.poll(now) {
         let Answer { flow, content } = left.packet;
+        if let Content::Acknowledgement(said) = content {
+            cross.on_acknowledgement(now, flow, &said, &mut network.up, recorder);
+            continue;
+        }
         let flow = &mut flows[usize::from(flow)];
         // What a sender that has stopped would still send stays where it is.
         if flow.has_stopped(now) {
@@ -158,6 +166,7 @@ fn step(
             }
             Content::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
             Content::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
+            Content::Acknowledgement(_) => {}
         }
         flow.pump(now, &mut network.up, recorder)?;
     }

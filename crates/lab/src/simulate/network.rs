@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use thalweg_link::Path;
+use thalweg_link::traffic::tcp::Acknowledgement;
 use thalweg_sender::Packet;
 
 use crate::receiver::{Report, Request};
@@ -24,6 +25,8 @@ pub(super) struct Parcel {
 pub(super) enum Cargo {
     /// The packet of this number in its flow's order of sending.
     Packet(u64),
+    /// The segment of this number in its flow's order of sending.
+    Segment(u64),
     /// A datagram of cross traffic.
     Datagram,
 }
@@ -39,25 +42,41 @@ pub(super) struct Answer {
 pub(super) enum Content {
     Report(Report),
     Request(Request),
+    Acknowledgement(Acknowledgement),
 }
 
 /// The packets of a flow that are under way.
-#[derive(Debug, Default)]
-pub(super) struct UnderWay {
+#[derive(Debug)]
+pub(super) struct UnderWay<P = Packet> {
     /// `packets[i]` is number `first + i`; `None` once it has left the path.
-    packets: VecDeque<Option<Packet>>,
+    packets: VecDeque<Option<P>>,
     first: u64,
+}
+
+impl<P> Default for UnderWay<P> {
+    fn default() -> UnderWay<P> {
+        UnderWay { packets: VecDeque::new(), first: 0 }
+    }
 }
 
 impl UnderWay {
     /// A packet leaves its sender; numbers have no gaps.
     pub(super) fn enter(&mut self, packet: Packet) {
-        debug_assert_eq!(packet.sent.id.0, self.first + self.packets.len() as u64, "packet numbers have a gap");
+        let id = packet.sent.id.0;
+        let number = self.push(packet);
+        debug_assert_eq!(id, number, "packet numbers have a gap");
+    }
+}
+
+impl<P> UnderWay<P> {
+    /// The next packet leaves its sender; its number.
+    pub(super) fn push(&mut self, packet: P) -> u64 {
         self.packets.push_back(Some(packet));
+        self.first + self.packets.len() as u64 - 1
     }
 
     /// A packet leaves the path, by whichever end.
-    pub(super) fn leave(&mut self, number: u64) -> Option<Packet> {
+    pub(super) fn leave(&mut self, number: u64) -> Option<P> {
         let index = number.checked_sub(self.first)?;
         let packet = self.packets.get_mut(index as usize)?.take();
         while let Some(None) = self.packets.front() {

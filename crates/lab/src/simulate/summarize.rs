@@ -17,18 +17,23 @@ use crate::scenario::Scenario;
 const BIN_S: f64 = 0.1;
 
 /// Amounts of data by bin.
-struct Bins(Vec<f64>);
+pub(super) struct Bins(Vec<f64>);
 
 impl Bins {
-    fn new(count: usize) -> Bins {
+    pub(super) fn new(count: usize) -> Bins {
         Bins(vec![0.0; count])
     }
 
-    fn add(&mut self, at: Time, size: Bytes) {
+    pub(super) fn add(&mut self, at: Time, size: Bytes) {
         let index = (at.as_secs_f64() / BIN_S) as usize;
         if let Some(bin) = self.0.get_mut(index) {
             *bin += size.bits() as f64 / 1e6 / BIN_S;
         }
+    }
+
+    /// In Mbps.
+    pub(super) fn into_values(self) -> Vec<f64> {
+        self.0
     }
 }
 
@@ -122,6 +127,7 @@ pub(super) fn summarize(
         events_fingerprint: format!("{:016x}", recorder.fingerprint()),
         speed_x: None,
         competitors: Vec::new(),
+        traffic: Vec::new(),
     };
     let series = Series {
         bin_s: BIN_S,
@@ -132,6 +138,7 @@ pub(super) fn summarize(
         delivered_mbps: delivered.0,
         variables: variables.into_iter().map(|(name, values)| (name.to_string(), values)).collect(),
         marks,
+        others: Vec::new(),
     };
     Outcome { summary, codec, series, frames }
 }

@@ -1,11 +1,14 @@
 //! Several flows and cross traffic on one path.
 
-use crate::support::{play, scenario};
+use crate::support::{delay, play, scenario};
+use thalweg_codecs::Codec;
+use thalweg_lab::metrics::jain;
 use thalweg_lab::metrics::response::mean_between;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
-use thalweg_link::{DatagramsConfig, Trace};
-use thalweg_units::{Rate, Size, Span};
+use thalweg_link::queue::Limits;
+use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, Trace, WebConfig};
+use thalweg_units::{Bytes, Rate, Size, Span};
 
 const SIZE: Size = Size::new(320, 180);
 
@@ -74,4 +77,92 @@ fn a_competitor_that_stops_before_it_begins_is_refused() {
         .expect("refused")
         .to_string();
     assert!(error.contains("begin at 5s and stop at 5s"), "{error}");
+}
+
+/// Encoder models over a queue of this size, and who else is there.
+fn modelled(seconds: i64, queue: Limits, competitors: Vec<Competitor>) -> Scenario {
+    let queue = QueueConfig::DropTail(queue);
+    let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
+    let up = PathConfig { hops: vec![bottleneck, delay()] };
+    Scenario { codec: Codec::Model(Default::default()), up, competitors, ..scenario(seconds, SIZE) }
+}
+
+/// Camel's Fig. 17 (camel.md C13): with room for 0.8 s neither starves, and with room for 4 s Cubic fills it and GCC gives way.
+#[test]
+fn gcc_holds_its_own_against_cubic_in_a_short_queue_and_not_in_a_long_one() {
+    let shares = |bytes: u64| {
+        let cubic = TcpConfig { from: Span::from_secs(30), until: Some(Span::from_secs(90)), ..TcpConfig::default() };
+        let limits = Limits::bytes(Bytes::new(bytes));
+        let run = play(&modelled(90, limits, vec![Competitor::Tcp(cubic)]), "gcc", link());
+        let cubic = &run.outcome.summary.traffic[0];
+        assert_eq!((cubic.name.as_str(), cubic.from_s, cubic.active_s, cubic.pages), ("tcp", 30.0, 60.0, None));
+        let [ours, theirs] = [&run.outcome.series.delivered_mbps, &run.outcome.series.others[0].delivered_mbps];
+        assert_eq!(mean_between(theirs, 0.1, 0.0, 30.0), 0.0);
+        let mean = mean_between(theirs, 0.1, 30.0, 90.0);
+        assert!((mean - cubic.delivered_bps / 1e6).abs() < 1e-3, "{mean} and {cubic}");
+        println!("{bytes}: {} {}", mean_between(ours, 0.1, 40.0, 90.0), mean_between(theirs, 0.1, 40.0, 90.0));
+        [ours, theirs].map(|delivered| mean_between(delivered, 0.1, 40.0, 90.0))
+    };
+    let [ours, theirs] = shares(100_000);
+    assert!((0.02..=0.6).contains(&ours) && (0.4..=0.98).contains(&theirs), "{ours} {theirs}");
+    let [ours, theirs] = shares(500_000);
+    assert!((0.01..=0.3).contains(&ours) && (0.7..=1.0).contains(&theirs), "{ours} {theirs}");
+}
+
+/// FBRA's background traffic, without anything in front of it worth mentioning.
+#[test]
+fn ten_readers_have_the_pages_and_idle_times_of_their_distributions() {
+    let web = WebConfig { count: 10, ..WebConfig::default() };
+    let scenario = modelled(300, Limits::packets(50), vec![Competitor::Web(web)]);
+    let run = play(&scenario, "gcc", Trace::constant(Rate::from_kbps(5_000)).unwrap());
+    let traffic = &run.outcome.summary.traffic;
+    assert_eq!(traffic.iter().map(|web| web.name.as_str()).collect::<Vec<_>>()[8..], ["web 9", "web 10"]);
+    let sizes = run.recorder.records().filter_map(|record| match record.what {
+        What::PageRead { size, .. } => Some(size.as_f64()),
+        _ => None,
+    });
+    let sizes: Vec<f64> = sizes.collect();
+    let pages: u64 = traffic.iter().filter_map(|web| web.pages).sum();
+    assert_eq!(pages, sizes.len() as u64);
+    let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
+    let idle = traffic.iter().map(|web| 300.0 - web.active_s).sum::<f64>() / (pages as f64 + 10.0);
+    println!("{pages} pages of {mean} bytes, {idle} s idle");
+    // Deviations of a size 404 kB, of an idle time 10 s; a reader that is idle at the end adds a part of one.
+    assert!((700e3..900e3).contains(&mean), "{mean} bytes over {pages} pages");
+    assert!((7.0..13.0).contains(&idle), "{idle} s over {pages} pages");
+}
+
+/// Camel's Fig. 14 (camel.md C10): five of a kind, one every ten seconds.
+#[test]
+fn five_senders_that_begin_one_after_another_share_the_link() {
+    let sender = |index: i64| {
+        Competitor::Sender(Sender { scheme: "gcc".into(), video: None, from: Span::from_secs(10 * index), until: None })
+    };
+    let limits = Limits::bytes(Bytes::new(100_000));
+    let run = play(&modelled(100, limits, (1..5).map(sender).collect()), "gcc", link());
+    let series = &run.outcome.series;
+    let mut all = vec![&series.delivered_mbps];
+    all.extend(series.others.iter().map(|share| &share.delivered_mbps));
+    for (index, delivered) in all.iter().enumerate() {
+        let begins = 10.0 * index as f64;
+        assert!(index == 0 || mean_between(delivered, 0.1, 0.0, begins) == 0.0, "{index} before it begins");
+        assert!(mean_between(delivered, 0.1, begins, begins + 2.0) > 0.0, "{index} after it begins");
+    }
+    let shares: Vec<f64> = all.iter().map(|delivered| mean_between(delivered, 0.1, 60.0, 100.0)).collect();
+    println!("{shares:?} {:?}", jain(&shares));
+    let total: f64 = shares.iter().sum();
+    assert!((0.7..=1.01).contains(&total), "{shares:?}");
+    assert!((0.7..=1.0).contains(&jain(&shares).unwrap()), "{shares:?}");
+}
+
+#[test]
+fn the_example_is_played_with_all_its_competitors() {
+    let scenario: Scenario = toml::from_str(include_str!("../../../../examples/cubic.toml")).unwrap();
+    let run = play(&scenario, "gcc", Trace::constant(Rate::from_kbps(3_000)).unwrap());
+    let traffic = &run.outcome.summary.traffic;
+    let names: Vec<_> = traffic.iter().map(|traffic| traffic.name.as_str()).collect();
+    assert_eq!(names, ["tcp", "web 1", "web 2", "datagrams"]);
+    assert!(traffic.iter().all(|traffic| traffic.delivered_bps > 100e3 && traffic.loss_ratio < 0.3), "{traffic:?}");
+    let again = play(&scenario, "gcc", Trace::constant(Rate::from_kbps(3_000)).unwrap());
+    assert_eq!(again.recorder.fingerprint(), run.recorder.fingerprint());
 }

@@ -155,6 +155,11 @@ impl TcpFlow {
         &self.receiver
     }
 
+    /// Whether it is a [`WebConfig`](super::WebConfig)'s.
+    pub fn reads_pages(&self) -> bool {
+        self.reader.is_some()
+    }
+
     /// The page that is being transferred: when it was asked for, and its size.
     pub fn open_page(&self) -> Option<(Time, Bytes)> {
         self.reader.as_ref()?.open_page()

@@ -1,0 +1,97 @@
+//! From events to the figures of everybody else.
+
+use thalweg_units::{Bytes, Time};
+
+use super::traffic::{CrossTraffic, Kind, Source};
+use crate::metrics::Traffic;
+use crate::outcome::{Outcome, Share};
+use crate::record::{Recorder, What};
+use crate::simulate::summarize::Bins;
+
+/// Arrivals and losses of one source.
+struct Counted {
+    delivered: Bins,
+    bytes: Bytes,
+    arrived: u64,
+    dropped: u64,
+    /// How long each page took, in seconds.
+    pages_s: Vec<f64>,
+}
+
+/// Puts the competing senders and the cross traffic beside the sender under test.
+pub(in crate::simulate) fn others(
+    outcome: &mut Outcome,
+    senders: &[Outcome],
+    cross: &CrossTraffic,
+    recorder: &Recorder,
+    end: Time,
+) {
+    outcome.summary.competitors = senders.iter().map(|sender| sender.summary.clone()).collect();
+    let share = |sender: &Outcome| Share {
+        name: sender.summary.scheme.clone(),
+        delivered_mbps: sender.series.delivered_mbps.clone(),
+    };
+    outcome.series.others = senders.iter().map(share).collect();
+    if cross.sources.is_empty() {
+        return;
+    }
+    let bins = outcome.series.delivered_mbps.len();
+    let empty =
+        || Counted { delivered: Bins::new(bins), bytes: Bytes::ZERO, arrived: 0, dropped: 0, pages_s: Vec::new() };
+    let mut counted: Vec<Counted> = cross.sources.iter().map(|_| empty()).collect();
+    let first = 1 + senders.len();
+    for record in recorder.records() {
+        let index = usize::from(record.flow).checked_sub(first);
+        let Some(counted) = index.and_then(|index| counted.get_mut(index)) else { continue };
+        match record.what {
+            What::DatagramArrived { size, .. } | What::SegmentArrived { size, .. } => {
+                counted.delivered.add(record.at, size);
+                counted.bytes += size;
+                counted.arrived += 1;
+            }
+            What::DatagramDropped { .. } | What::SegmentDropped { .. } => counted.dropped += 1,
+            What::PageRead { took, .. } => counted.pages_s.push(took.as_secs_f64()),
+            _ => {}
+        }
+    }
+    for (source, counted) in cross.sources.iter().zip(counted) {
+        let traffic = figures(name(source, &cross.sources), source, &counted, end);
+        outcome
+            .series
+            .others
+            .push(Share { name: traffic.name.clone(), delivered_mbps: counted.delivered.into_values() });
+        outcome.summary.traffic.push(traffic);
+    }
+}
+
+/// What a source is, with its place among those of its kind if there are several.
+fn name(source: &Source, all: &[Source]) -> String {
+    let same: Vec<u16> = all.iter().filter(|other| other.name == source.name).map(|other| other.flow).collect();
+    match same.iter().position(|flow| *flow == source.flow) {
+        Some(place) if same.len() > 1 => format!("{} {}", source.name, place + 1),
+        _ => source.name.to_string(),
+    }
+}
+
+fn figures(name: String, source: &Source, counted: &Counted, end: Time) -> Traffic {
+    let until = source.until.map_or(end, |until| end.min(Time::ZERO + until));
+    let lasts = (until - (Time::ZERO + source.from)).as_secs_f64().max(0.0);
+    let (pages, active_s) = match &source.kind {
+        Kind::Tcp(tcp) if tcp.flow.reads_pages() => {
+            let open = tcp.flow.open_page().map_or(0.0, |(asked, _)| (until - asked).as_secs_f64());
+            (Some(counted.pages_s.len() as u64), counted.pages_s.iter().sum::<f64>() + open.max(0.0))
+        }
+        Kind::Tcp(_) | Kind::Datagrams(_) => (None, lasts),
+    };
+    let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
+    Traffic {
+        name,
+        from_s: source.from.as_secs_f64(),
+        until_s: until.as_secs_f64(),
+        active_s,
+        delivered_bps: if active_s > 0.0 { counted.bytes.bits() as f64 / active_s } else { 0.0 },
+        loss_ratio: counted.dropped as f64 / (counted.arrived + counted.dropped).max(1) as f64,
+        pages,
+        page_mean_s: mean(counted.pages_s.iter().sum(), counted.pages_s.len() as u64),
+    }
+}

@@ -1,0 +1,9 @@
+//! Who else uses the path.
+
+mod figures;
+mod senders;
+mod traffic;
+
+pub(super) use figures::others;
+pub(super) use senders::senders;
+pub(super) use traffic::CrossTraffic;

@@ -1,0 +1,175 @@
+//! Cross traffic: what is no sender of video.
+
+use thalweg_link::traffic::tcp::{Acknowledgement, Segment};
+use thalweg_link::{Datagrams, DropReason, Link, Path, TcpFlow};
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::record::{Record, Recorder, What};
+use crate::scenario::{Competitor, Scenario};
+use crate::simulate::SimulateError;
+use crate::simulate::network::{Answer, Cargo, Content, Network, Parcel, UnderWay};
+
+/// One source, with its receiver if it has one.
+pub(super) struct Source {
+    /// The number of the flow that its records carry.
+    pub(super) flow: u16,
+    /// What it is, in a word.
+    pub(super) name: &'static str,
+    /// When it begins.
+    pub(super) from: Span,
+    /// When it ends.
+    pub(super) until: Option<Span>,
+    pub(super) kind: Kind,
+}
+
+pub(super) enum Kind {
+    Datagrams(Datagrams),
+    Tcp(Box<Tcp>),
+}
+
+pub(super) struct Tcp {
+    pub(super) flow: TcpFlow,
+    under_way: UnderWay<Segment>,
+}
+
+/// The sources of cross traffic, in the scenario's order.
+pub(in crate::simulate) struct CrossTraffic {
+    /// The number of the first one's flow.
+    first: usize,
+    pub(super) sources: Vec<Source>,
+}
+
+impl CrossTraffic {
+    /// Those of the scenario; their flows count on from `first`.
+    pub(in crate::simulate) fn new(scenario: &Scenario, first: usize) -> Result<CrossTraffic, SimulateError> {
+        let mut sources: Vec<Source> = Vec::new();
+        for competitor in &scenario.competitors {
+            let number = first + sources.len();
+            let seed = scenario.seed.child(&format!("cross traffic {number}"));
+            let (name, from, until, kinds) = match competitor {
+                Competitor::Sender(_) => continue,
+                Competitor::Datagrams(config) => {
+                    ("datagrams", config.from, config.until, vec![Kind::Datagrams(config.build(seed)?)])
+                }
+                Competitor::Tcp(config) => ("tcp", config.from, config.until, tcp(config.build()?)),
+                Competitor::Web(config) => ("web", config.from, config.until, tcp(config.build(seed)?)),
+            };
+            let source = |(flow, kind)| Source { flow: flow as u16, name, from, until, kind };
+            sources.extend((number..).zip(kinds).map(source));
+        }
+        if first + sources.len() > usize::from(u16::MAX) {
+            let problem = format!("{} competitors, must be at most {}", first + sources.len(), u16::MAX);
+            return Err(SimulateError::Scenario(problem));
+        }
+        Ok(CrossTraffic { first, sources })
+    }
+
+    pub(in crate::simulate) fn next_event(&self) -> Time {
+        let next = |source: &Source| match &source.kind {
+            Kind::Datagrams(source) => source.next_event(),
+            Kind::Tcp(tcp) => tcp.flow.next_event(),
+        };
+        self.sources.iter().map(next).min().unwrap_or(Time::NEVER)
+    }
+
+    /// What is due enters the path.
+    pub(in crate::simulate) fn offer(
+        &mut self,
+        now: Time,
+        Network { up, down }: &mut Network,
+        recorder: &mut Recorder,
+    ) {
+        for source in &mut self.sources {
+            let flow = source.flow;
+            match &mut source.kind {
+                Kind::Datagrams(source) => {
+                    while let Some(size) = source.poll(now) {
+                        up.offer(now, size, Parcel { flow, cargo: Cargo::Datagram });
+                    }
+                }
+                Kind::Tcp(tcp) if tcp.flow.next_event() <= now => {
+                    tcp.pump(now, flow, up, recorder);
+                    let answer = tcp.flow.poll_acknowledgement(now);
+                    offer_answer(now, flow, answer, down);
+                }
+                Kind::Tcp(_) => {}
+            }
+        }
+    }
+
+    /// Segment `number` came out of the path after waiting for `queued` in it.
+    pub(in crate::simulate) fn on_arrival(
+        &mut self,
+        now: Time,
+        (flow, number): (u16, u64),
+        (size, queued): (Bytes, Span),
+        down: &mut Path<Answer>,
+        recorder: &mut Recorder,
+    ) {
+        recorder.push(Record { at: now, flow, what: What::SegmentArrived { size, queued } });
+        let Some(tcp) = self.tcp(flow) else { return };
+        if let Some(segment) = tcp.under_way.leave(number) {
+            let answer = tcp.flow.on_segment(now, &segment);
+            offer_answer(now, flow, answer, down);
+        }
+    }
+
+    /// Segment `number` was dropped on the path.
+    pub(in crate::simulate) fn on_drop(
+        &mut self,
+        at: Time,
+        (flow, number): (u16, u64),
+        (size, why): (Bytes, DropReason),
+        recorder: &mut Recorder,
+    ) {
+        recorder.push(Record { at, flow, what: What::SegmentDropped { size, why } });
+        if let Some(tcp) = self.tcp(flow) {
+            tcp.under_way.leave(number);
+        }
+    }
+
+    /// An answer has come back to its sender, which may send on.
+    pub(in crate::simulate) fn on_acknowledgement(
+        &mut self,
+        now: Time,
+        flow: u16,
+        said: &Acknowledgement,
+        up: &mut Path<Parcel>,
+        recorder: &mut Recorder,
+    ) {
+        let Some(tcp) = self.tcp(flow) else { return };
+        tcp.flow.on_acknowledgement(now, said);
+        if let Some(page) = tcp.flow.poll_page() {
+            recorder.push(Record { at: now, flow, what: What::PageRead { size: page.size, took: page.took } });
+        }
+        tcp.pump(now, flow, up, recorder);
+    }
+
+    fn tcp(&mut self, flow: u16) -> Option<&mut Tcp> {
+        match &mut self.sources.get_mut(usize::from(flow).checked_sub(self.first)?)?.kind {
+            Kind::Tcp(tcp) => Some(tcp),
+            Kind::Datagrams(_) => None,
+        }
+    }
+}
+
+impl Tcp {
+    fn pump(&mut self, now: Time, flow: u16, up: &mut Path<Parcel>, recorder: &mut Recorder) {
+        while let Some(segment) = self.flow.poll(now) {
+            let (size, window) = (segment.size(), self.flow.sender().window().window());
+            recorder.push(Record { at: now, flow, what: What::SegmentSent { size, window } });
+            let cargo = Cargo::Segment(self.under_way.push(segment));
+            up.offer(now, size, Parcel { flow, cargo });
+        }
+    }
+}
+
+fn tcp(flows: Vec<TcpFlow>) -> Vec<Kind> {
+    flows.into_iter().map(|flow| Kind::Tcp(Box::new(Tcp { flow, under_way: UnderWay::default() }))).collect()
+}
+
+fn offer_answer(now: Time, flow: u16, answer: Option<Acknowledgement>, down: &mut Path<Answer>) {
+    if let Some(answer) = answer {
+        down.offer(now, answer.size(), Answer { flow, content: Content::Acknowledgement(answer) });
+    }
+}

@@ -7,8 +7,8 @@ use thalweg_units::{Span, Time};
 /// How often the packets asked for before are looked through (`NackPeriodicProcessor::kUpdateInterval`). The grid
 /// begins at time zero.
 const INTERVAL: Span = Span::from_millis(20);
-/// A packet is asked for this often, then given up (`kMaxNackRetries`; 10 in libwebrtc before 2024). What senders remember is over
-/// before that.
+/// A packet is asked for this often, then given up (`kMaxNackRetries`; 10 in libwebrtc before 2024). What senders
+/// remember is over before that.
 const TIMES: u32 = 100;
 /// Packets older than this many before the newest are given up (`kMaxPacketAge`).
 const AGE: u64 = 10_000;

@@ -113,7 +113,8 @@ impl Recovery {
         None
     }
 
-    /// Whether a packet made agrees with its neighbours: a sum that was not of the packets named makes one that does not.
+    /// Whether a packet made agrees with its neighbours: a sum that was not of the packets named makes one that does
+    /// not.
     fn fits(&self, sequence: u64, made: &Fragment) -> bool {
         let follows = |before: &Fragment, after: &Fragment| {
             if before.frame == after.frame {

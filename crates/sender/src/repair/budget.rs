@@ -11,15 +11,16 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 pub struct Config {
     /// From losses to shares of the wire.
     pub shares: shares::Config,
-    /// Repeats are held to this many times their share, which is a mean: a stream that is repeated no more than just as much as it
-    /// loses never catches up, and stands still until a keyframe for every repeat refused (R).
+    /// Repeats are held to this many times their share, which is a mean: a stream that is repeated no more than just as
+    /// much as it loses never catches up, and stands still until a keyframe for every repeat refused (R).
     pub slack: f64,
     /// At least this share of the wire is open to repeats, however little was lost of late, 0..=1 (R).
     pub least: f64,
-    /// After a time without repeats, as much may be repeated at once as the whole wire carries in this: what is lost, is lost
-    /// in bursts, and known to be lost before the shares grow (R).
+    /// After a time without repeats, as much may be repeated at once as the whole wire carries in this: what is lost,
+    /// is lost in bursts, and known to be lost before the shares grow (R).
     pub burst: Span,
-    /// A repeat that would have to wait longer than this is refused: by then the receiver asks again, or needs it no more (R).
+    /// A repeat that would have to wait longer than this is refused: by then the receiver asks again, or needs it no
+    /// more (R).
     pub patience: Span,
 }
 
@@ -194,7 +195,8 @@ mod tests {
             budget.on_repeat(now, Bytes::new(1000));
             sent.push(now);
         }
-        // 200 ms of 1 Mbps are 25,000 bytes, and one packet more goes on credit; then 200 kbps are 25 packets in a second.
+        // 200 ms of 1 Mbps are 25,000 bytes, and one packet more goes on credit; then 200 kbps are 25 packets in a
+        // second.
         assert!(sent[25] == sent[0] && sent[26] > sent[0]);
         let rate = Bytes::new(1000 * 30).per(sent[59] - sent[29]);
         assert!(rate.as_bps().abs_diff(200_000) < 2_000, "{rate}");

@@ -1,7 +1,7 @@
 //! Repair of what is lost: repeats on request, parity beforehand, and what both may take of the wire.
 //!
-//! What repairs is on the wire like anything else, so it takes from what the controller allows; how much it should take,
-//! the encoder has to leave ([`Repair::share`]).
+//! What repairs is on the wire like anything else, so it takes from what the controller allows; how much it should
+//! take, the encoder has to leave ([`Repair::share`]).
 
 mod budget;
 pub mod parity;
@@ -21,8 +21,9 @@ use retransmission::Retransmissions;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// For this long, or three round trips, a packet can be asked for in any case, and for three times that while fewer than
-    /// `packets` are remembered (libwebrtc `RtpPacketHistory`, `kMinPacketDuration` and `kPacketCullingDelayFactor`).
+    /// For this long, or three round trips, a packet can be asked for in any case, and for three times that while fewer
+    /// than `packets` are remembered (libwebrtc `RtpPacketHistory`, `kMinPacketDuration` and
+    /// `kPacketCullingDelayFactor`).
     pub history: Span,
     /// See `history`: 1 to 9600 (libwebrtc: 600).
     pub packets: usize,

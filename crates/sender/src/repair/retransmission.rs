@@ -41,7 +41,8 @@ pub struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// An empty history, of packets of this long ago, or three round trips; or three times that, while they are fewer than `packets`.
+    /// An empty history, of packets of this long ago, or three round trips; or three times that, while they are fewer
+    /// than `packets`.
     pub fn new(history: Span, packets: usize) -> Retransmissions {
         Retransmissions {
             history,

@@ -78,6 +78,29 @@ fn parity_whose_packets_are_long_past_is_forgotten() {
     assert!(recovery.parities.is_empty());
 }
 
+#[test]
+fn what_stays_lost_under_one_parity_packet_for_so_many_is_what_the_formula_says() {
+    // fec.md, example 4: p (1 - (1 - p)^N) of the packets, for one loss in twenty.
+    for (members, residual) in [(5, 0.01131), (14, 0.02562)] {
+        let mut random = Seed::new(3).child("losses").random();
+        let (mut recovery, mut here) = (Recovery::default(), 0u64);
+        let groups = 600_000 / members;
+        for first in (0..groups).map(|group| group * members) {
+            for sequence in first..first + members {
+                if !random.chance(0.05) {
+                    recovery.on_packet(&media(sequence));
+                    here += 1;
+                }
+            }
+            if !random.chance(0.05) {
+                here += recovery.on_packet(&parity(first..first + members)).len() as u64;
+            }
+        }
+        let lost = 1.0 - here as f64 / (groups * members) as f64;
+        assert!((lost / residual - 1.0).abs() < 0.02, "{lost} of packets, one for {members}");
+    }
+}
+
 /// Parity of random masks over the packets around `newest`, some with sums of nothing at all.
 fn forged(random: &mut Random, newest: u64) -> Content {
     let mask = u128::from(random.bits() >> random.below(64)) << random.below(64) | 1 << random.below(109);
@@ -125,7 +148,8 @@ proptest! {
         lost in prop::collection::btree_set(0u64..60, 0..30),
         order in any::<u64>(),
     ) {
-        let mut came: Vec<Content> = (0..60).filter(|place| !lost.contains(place)).map(|place| media(begin + place)).collect();
+        let arrive = (0..60).filter(|place| !lost.contains(place));
+        let mut came: Vec<Content> = arrive.map(|place| media(begin + place)).collect();
         came.extend(sets.iter().map(|set| parity(set.iter().map(|place| begin + place).collect::<Vec<_>>())));
         // In any order.
         let mut random = Seed::new(order).random();

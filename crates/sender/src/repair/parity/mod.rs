@@ -2,8 +2,8 @@
 //!
 //! How much there may be is a share of what is sent: every packet that leaves earns its part, a parity packet costs its
 //! size, and at a frame's end the next ones are as many as are nearest to what was earned, so that the share is kept in
-//! the long run. They leave right behind the frame, and packet i is under the one numbered i modulo their number: a burst
-//! of losses spreads over them.
+//! the long run. They leave right behind the frame, and packet i is under the one numbered i modulo their number: a
+//! burst of losses spreads over them.
 
 mod protected;
 mod sum;
@@ -23,16 +23,17 @@ pub use sum::Sum;
 pub struct Config {
     /// How much.
     pub amount: Amount,
-    /// Packets so far apart, or farther, are never protected together: 46, so that the header has the middle of FlexFEC's
-    /// masks, or 1 to 109.
+    /// Packets so far apart, or farther, are never protected together: 46, so that the header has the middle of
+    /// FlexFEC's masks, or 1 to 109.
     pub packets: u64,
-    /// A packet that no parity was due for yet may come under one within this time, and within a round trip, after which
-    /// a repeat is quicker (fec.md section 3); zero to protect every frame by itself (R).
+    /// A packet that no parity was due for yet may come under one within this time, and within a round trip, after
+    /// which a repeat is quicker (fec.md section 3); zero to protect every frame by itself (R).
     pub reach: Span,
     /// At most this many parity packets for each media packet. One makes duplicates; where half is lost, so are half of
     /// those, and what repeats do not need of the wire is better spent on more (R).
     pub most_per_packet: f64,
-    /// The parity packet's own RTP header extensions, besides those it protects: transport-wide-cc-01 in the one-byte form.
+    /// The parity packet's own RTP header extensions, besides those it protects: transport-wide-cc-01 in the one-byte
+    /// form.
     pub extensions: Bytes,
 }
 
@@ -123,7 +124,8 @@ impl Parity {
         }
     }
 
-    /// Media packet `sequence` of wire size `size` left; sequences come without gaps. `granted` is what the budget grants.
+    /// Media packet `sequence` of wire size `size` left; sequences come without gaps. `granted` is what the budget
+    /// grants.
     pub fn on_media(
         &mut self,
         now: Time,

@@ -72,7 +72,8 @@ impl Protected {
         (0..LONGEST).filter(move |place| mask >> place & 1 == 1).map(move |place| first + place)
     }
 
-    /// What names them in a parity packet: the header of flexfec-03 with its short, middle or long mask (fec.md section 2).
+    /// What names them in a parity packet: the header of flexfec-03 with its short, middle or long mask (fec.md section
+    /// 2).
     pub fn header(&self) -> Bytes {
         Bytes::new(match self.last() - self.first {
             0..=14 => 20,

@@ -9,8 +9,8 @@ const KEYFRAME: u64 = 1;
 const DEPENDS: u64 = 2;
 const TRANSITION: u64 = 4;
 
-/// The exclusive or of fragments: with all but one of them added once more, it is that one. On the wire it is that of the
-/// packets' bytes (RFC 8627); where packets are descriptions, as in this crate, that of the descriptions.
+/// The exclusive or of fragments: with all but one of them added once more, it is that one. On the wire it is that of
+/// the packets' bytes (RFC 8627); where packets are descriptions, as in this crate, that of the descriptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sum([u64; 8]);
 
@@ -105,7 +105,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whichever_one_is_missing_is_what_the_others_leave(fragments in prop::collection::vec(any_fragment(), 1..20)) {
+        fn whichever_one_is_missing_is_what_the_others_leave(
+            fragments in prop::collection::vec(any_fragment(), 1..20),
+        ) {
             for missing in 0..fragments.len() {
                 let mut sum = Sum::of(&fragments);
                 let others = fragments.iter().enumerate().filter(|(index, _)| *index != missing);

@@ -5,7 +5,7 @@
 //! ours; where it says only which scheme does what, the figure's description says it.
 
 use thalweg_codecs::Undershoot;
-use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel};
+use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
 use thalweg_sender::Scheme;
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_units::{Bytes, Rate, Size, Span};
@@ -17,7 +17,6 @@ use crate::scenario::{Competitor, Sender};
 const KILOBYTE: u64 = 1024;
 /// What waits before a link unless the figure has another queue (camel.md section 8).
 const QUEUE: Bytes = Bytes::new(100 * KILOBYTE);
-const MBPS: &str = "1Mbps";
 /// No bitrate of Table 1 exceeds 2060 kbps: what the paper's encoder was bound by (camel.md C5).
 const TABLE_1_MOST: Rate = Rate::from_kbps(2100);
 /// Everybody whom the figures compare.
@@ -38,9 +37,16 @@ fn setup(seconds: i64) -> Setup {
     }
 }
 
+/// A rate, or rates in turn, by the name that the command line knows: served bit after bit, because the opportunities of a trace, 1500
+/// bytes each 12 ms at a megabit, are coarser than the trains that three of the schemes measure.
+fn rate(name: impl Into<String>, rates: &str) -> Link {
+    let rates = rates.parse().unwrap_or_else(|error| panic!("{error}"));
+    Link::of_rate(name, rates).queue(QUEUE)
+}
+
 /// A megabit behind the usual queue.
 fn megabit(name: impl Into<String>) -> Link {
-    Link::named(name, MBPS).queue(QUEUE)
+    rate(name, "1Mbps")
 }
 
 fn figure(name: &'static str, about: &'static str, seconds: i64, schemes: Vec<Scheme>, links: Vec<Link>) -> Figure {
@@ -134,7 +140,7 @@ fn sudden_undershooting() -> Figure {
 fn changing_link() -> Figure {
     let about = "2, 1 and 2 Mbps, 30 s each, the encoder at 60 %: seconds until the estimate is within a tenth of what there is and stays \
                  (the paper: Camel, SQP and Pudica follow; BBR stays low; GCC and Copa believe too much)";
-    let links = vec![Link::named("2/1/2 Mbps", "2Mbps/1Mbps@30s").queue(QUEUE).undershot(undershoot("0.6"))];
+    let links = vec![rate("2/1/2 Mbps", "2Mbps/1Mbps@30s").undershot(undershoot("0.6"))];
     figure("camel-fig11", about, 90, known(&ALL), links).reading(&[
         within("settles_down_s", Windowed::SettlingTime, 30.0, 60.0),
         within("settles_up_s", Windowed::SettlingTime, 60.0, 90.0),
@@ -243,7 +249,7 @@ fn recorded_links() -> Figure {
 
 /// A megabit behind shallow queues.
 fn shallow() -> Vec<Link> {
-    let of = |kilobytes: u64| Link::named(format!("{kilobytes} KB"), MBPS).queue(Bytes::new(kilobytes * KILOBYTE));
+    let of = |kilobytes: u64| megabit(format!("{kilobytes} KB")).queue(Bytes::new(kilobytes * KILOBYTE));
     [2, 4, 6, 8, 10].map(of).to_vec()
 }
 
@@ -304,7 +310,10 @@ fn beside_gcc() -> Figure {
 fn beside_cubic() -> Figure {
     let about = "1 Mbps beside TCP Cubic behind 500 KB and 100 KB (the paper: Camel at its minimum in the first, an even split in the \
                  second)";
-    let of = |kilobytes: u64| Link::named(format!("{kilobytes} KB"), MBPS).queue(Bytes::new(kilobytes * KILOBYTE));
+    let of = |kilobytes: u64| {
+        let cubic = Other::Competitor(Competitor::Tcp(TcpConfig::default()));
+        megabit(format!("{kilobytes} KB")).queue(Bytes::new(kilobytes * KILOBYTE)).shared_with(cubic)
+    };
     figure("camel-fig17", about, 90, known(&ALL), [500, 100].map(of).to_vec()).reading(&[
         Reading::Share,
         Reading::Jain,

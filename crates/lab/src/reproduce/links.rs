@@ -2,7 +2,7 @@
 
 use thalweg_codecs::Undershoot;
 use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, LossModel, QueueConfig};
+use thalweg_link::{HopConfig, LossModel, QueueConfig, Rates};
 use thalweg_units::{Bytes, Span};
 
 use crate::scenario::{Competitor, Sender};
@@ -54,6 +54,8 @@ pub enum Other {
 pub enum Origin {
     /// By a name that the command line knows: a rate, rates in turn, a synthetic link. The way back is unlimited.
     Named(String),
+    /// A rate, or rates in turn, served bit after bit. The way back is unlimited.
+    Rates(Rates),
     /// Two of the recorded cellular links: the way forth, and the way back with an endless queue.
     Recorded {
         /// From the sender to the receiver.
@@ -77,7 +79,7 @@ pub enum Origin {
 pub enum Folder {
     /// Of Salsify's authors (excamera/salsify-results).
     Salsify,
-    /// Lumos5G: throughput by the second (Narayanan et al., IMC 2020, in the artifact of SIGCOMM 2021).
+    /// Lumos5G: throughput by the second, played as rates (Narayanan et al., IMC 2020, in the artifact of SIGCOMM 2021).
     Lumos5g,
 }
 
@@ -98,6 +100,11 @@ impl Link {
     /// A link by the name that the command line knows.
     pub fn named(name: impl Into<String>, trace: &str) -> Link {
         Link::new(name, Origin::Named(trace.into()))
+    }
+
+    /// A rate, or rates in turn.
+    pub fn of_rate(name: impl Into<String>, rates: Rates) -> Link {
+        Link::new(name, Origin::Rates(rates))
     }
 
     /// With this much room before it, drop-tail.

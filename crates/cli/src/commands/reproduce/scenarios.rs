@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Setup};
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
+use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates, Trace};
+use thalweg_units::{Rate, Span, Time};
 
 use super::Arguments;
 
@@ -51,36 +52,42 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
 }
 
 fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Played> {
-    let (trace, way_back, from) = match &link.origin {
-        Origin::Named(trace) => (trace.clone(), None, trace.clone()),
+    let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
+    let rates = |rate: Rates| HopConfig::Rate { rate, queue: link.queue };
+    let (hop, way_back, from) = match &link.origin {
+        Origin::Named(trace) => (bottleneck(trace.clone(), link.queue), None, trace.clone()),
+        Origin::Rates(of) => (rates(of.clone()), None, of.to_string()),
         Origin::Recorded { forth, back } => {
-            let file = |name: &str| arguments.traces.join(name);
-            if !file(forth).is_file() {
-                bail!("{}: no such file; {FIX}", file(forth).display());
+            let [forth, back] = [forth, back].map(|name| arguments.traces.join(name));
+            if !forth.is_file() {
+                bail!("{}: no such file; {FIX}", forth.display());
             }
-            let loaded = !arguments.unloaded && file(back).is_file();
-            let from = format!("{}, way back {}", file(forth).display(), if loaded { back } else { "unlimited" });
-            (file(forth).display().to_string(), loaded.then(|| file(back).display().to_string()), from)
+            let loaded = !arguments.unloaded && back.is_file();
+            let name = back.file_name().filter(|_| loaded).map(|name| name.to_string_lossy().into_owned());
+            let from = format!("{}, way back {}", forth.display(), name.as_deref().unwrap_or("unlimited"));
+            let back = loaded.then(|| bottleneck(back.display().to_string(), QueueConfig::Infinite));
+            (bottleneck(forth.display().to_string(), link.queue), back, from)
         }
         Origin::File { folder, file, instead } => {
-            let (folder, whose) = match folder {
-                Folder::Salsify => (&arguments.salsify_traces, "the authors' own"),
-                Folder::Lumos5g => (&arguments.lumos5g_traces, "Lumos5G's"),
+            let path = match folder {
+                Folder::Salsify => arguments.salsify_traces.join(file),
+                Folder::Lumos5g => arguments.lumos5g_traces.join(file),
             };
-            let path = folder.join(file);
-            if path.is_file() {
-                (path.display().to_string(), None, format!("{}, {whose}", path.display()))
-            } else {
-                let from = format!("{instead}, made here: {} is not there", path.display());
-                ((*instead).to_string(), None, from)
+            let shown = path.display().to_string();
+            match folder {
+                _ if !path.is_file() => {
+                    let from = format!("{instead}, made here: {shown} is not there");
+                    (bottleneck((*instead).to_string(), link.queue), None, from)
+                }
+                Folder::Salsify => (bottleneck(shown.clone(), link.queue), None, format!("{shown}, the authors' own")),
+                Folder::Lumos5g => (rates(by_second(&path)?), None, format!("{shown}, Lumos5G's, as rates")),
             }
         }
     };
     let delay = || HopConfig::Delay { delay: setup.delay, jitter: Jitter::None, reorders: false };
-    let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
     let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().cloned());
-    let up = before.chain([bottleneck(trace, link.queue)]).chain(behind).chain([delay()]).collect();
-    let down = way_back.map(|trace| bottleneck(trace, QueueConfig::Infinite)).into_iter().chain([delay()]).collect();
+    let up = before.chain([hop]).chain(behind).chain([delay()]).collect();
+    let down = way_back.into_iter().chain([delay()]).collect();
     let duration = arguments.duration.unwrap_or(setup.duration);
     let pictures = arguments.pictures.of_figure(setup);
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
@@ -89,6 +96,19 @@ fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Playe
         scenario.undershoot = link.undershoot.clone();
     }
     Ok(Played { link, scenario, from })
+}
+
+/// The rates of a log with one throughput value a second.
+fn by_second(path: &Path) -> anyhow::Result<Rates> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let trace = Trace::parse_per_second(&text).with_context(|| path.display().to_string())?;
+    let seconds = (trace.period().as_secs_f64().round() as u64).max(1);
+    let of = |second: u64| {
+        // An opportunity is at the end of its millisecond.
+        let [from, to] = [second, second + 1].map(|second| Time::from_millis(second * 1000 + 1));
+        Rate::from_bps(trace.opportunities(from, to) * 12_000)
+    };
+    Ok(Rates::in_turn((0..seconds).map(of).collect(), Span::from_secs(1))?)
 }
 
 const FIX: &str = "give the folder of Mahimahi's traces (github.com/ravinet/mahimahi, folder traces) with --traces";

@@ -93,19 +93,16 @@ mod real {
 
     #[test]
     fn the_easy_scene_leaves_libvpx_at_its_finest_quantizer_and_below_its_target() {
-        // Measured: 243 kbit/s at 360p and 590 at 720p, whatever is asked above that.
-        for (size, kbps, least, most) in [
-            (HALF, 500, 0.50, 0.70),
-            (HALF, 1000, 0.19, 0.30),
-            (Size::HD, 1000, 0.48, 0.72),
-            (Size::HD, 2000, 0.24, 0.36),
-        ] {
+        // Measured: 149 kbit/s of 500, 129 of 1000 and 160 of 2000 at 360p, 364 of 1000 and 337 of 2000 at 720p.
+        let cases =
+            [(HALF, 500, 0.30), (HALF, 1000, 0.13), (HALF, 2000, 0.08), (Size::HD, 1000, 0.36), (Size::HD, 2000, 0.17)];
+        for (size, kbps, measured) in cases {
             let (made, quantizer) = ratio(SceneConfig::easy(), size, kbps, "1");
-            assert!((least..most).contains(&made), "{made:.3} of {kbps} kbps at {size}");
+            assert!((0.75 * measured..1.25 * measured).contains(&made), "{made:.3} of {kbps} kbps at {size}");
             assert!((1.9..4.0).contains(&quantizer), "quantiser {quantizer:.1} at {kbps} kbps of {size}");
         }
-        // What is wanted less than that is kept.
-        let (made, quantizer) = ratio(SceneConfig::easy(), HALF, 500, "0.3");
-        assert!((0.27..0.33).contains(&made) && quantizer > 4.0, "{made:.3} at {quantizer}");
+        // Less than that is kept as ever.
+        let (made, quantizer) = ratio(SceneConfig::easy(), HALF, 300, "0.2");
+        assert!((0.14..0.23).contains(&made) && quantizer > 4.0, "{made:.3} at {quantizer}");
     }
 }

@@ -6,8 +6,8 @@ use super::Bbr;
 use crate::packet::MSS;
 
 /// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. That is BBR for bulk
-/// transfers: of media alone it never learns what the path bears. [`Config::of_camel`] fills the path at the start,
-/// [`Config::for_media`] whenever it asks for more.
+/// transfers: of media alone it never learns what the path bears. [`Config::of_camel`] and [`Config::for_media`] fill
+/// the path whenever they ask for more.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -22,6 +22,9 @@ pub struct Config {
     pub pacing_margin: f64,
     /// BtlBwFilterLen, in round trips (10).
     pub bandwidth_rounds: u64,
+    /// Whether samples that the application limited are told apart, as the draft and Linux do. libwebrtc's BBR has the
+    /// rule and nobody who calls it (`OnApplicationLimited`): every sample counts there but those of PROBE_RTT.
+    pub marks_limited: bool,
     /// How the estimate ages while the application limits the sender.
     pub ageing: Ageing,
     /// The pipe is full once BtlBw has grown by less than this factor (1.25) ...
@@ -144,6 +147,7 @@ impl Default for Config {
             cwnd_gain: 2.0,
             pacing_margin: 1.0,
             bandwidth_rounds: 10,
+            marks_limited: true,
             ageing: Ageing::WithSamples,
             full_pipe_growth: 1.25,
             full_pipe_rounds: 3,
@@ -163,11 +167,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// BBR as the Camel paper shows it: it fills the path at the start, follows an encoder that uses the whole
-    /// estimate, and falls with one that does not. The paper does not say what its BBR does; these are the readings
-    /// that give its figures' shape.
+    /// BBR as the Camel paper shows it, which does not say what its BBR does: libwebrtc's, the one that senders of video
+    /// had (modules/congestion_controller/bbr, 2018 to 2019). Filler follows the media in STARTUP and in phases that
+    /// probe for more, the encoder gets the whole estimate, and samples that media limited count like others.
     pub fn of_camel() -> Config {
-        Config { ageing: Ageing::EveryRound, padding: Padding::Startup, target_share: 1.0, ..Config::default() }
+        Config { marks_limited: false, padding: Padding::Probing, target_share: 1.0, ..Config::default() }
     }
 
     /// The real-time variant of bbr.md section 6: the estimate does not age while media limit the sender, filler probes

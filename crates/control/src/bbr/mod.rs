@@ -287,7 +287,7 @@ impl Controller for Bbr {
         }
         self.newest = packet.id;
         // Where filler follows, the application limits nothing; in PROBE_RTT the path is not filled on purpose.
-        self.app_limited = packet.app_limited && !self.pads();
+        self.app_limited = packet.app_limited && self.config.marks_limited && !self.pads();
         let app_limited = self.app_limited || matches!(self.state, State::ProbeRtt(_));
         self.rate.on_sent(&SentPacket { app_limited, ..*packet });
     }

@@ -4,6 +4,9 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
+use super::train::Train;
+use crate::estimate::WindowedMax;
+
 /// How bursts become a bandwidth. The paper has equation 2 and the word "average"; the rest are readings (camel.md
 /// section 1).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +26,9 @@ pub struct Config {
     pub least_span: Span,
     /// What becomes of bursts that took less than `least_span`.
     pub short_bursts: ShortBursts,
+    /// While no more than a bound is known, the slices of a frame follow one another as if the path bore this many times
+    /// as much: joined, they then show it if it does (R).
+    pub bound_gain: f64,
     /// A burst that took at most this many times as long to arrive as to leave was held up by its sender, so it counts
     /// only where it shows more than is known (R).
     pub sender_limited: f64,
@@ -39,15 +45,16 @@ pub enum Mean {
     Ratio,
 }
 
-/// A burst that passes within `least_span`: all that is known is that the path is at least so fast.
+/// A burst that passes within `least_span`: by itself it shows only that the path is at least so fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum ShortBursts {
-    /// It counts as if it had taken `least_span`, as long as no burst measures more than that bound. Without this a
-    /// path above 7.5 Mbps never has a first sample (a frame of 1250 bytes at the start), nor one above 40 Mbps at M =
-    /// 6 KB.
+    /// Bursts of one frame that follow one another are measured as one, as soon as they have taken `least_span`; what
+    /// is still shorter counts as if it had taken that, and the largest of late is believed as long as no burst
+    /// measures more than such a bound (R). Without this a path above 7.5 Mbps never has a first sample (a frame of
+    /// 1250 bytes at the start), and one above 40 Mbps is not measured at M = 6 KB.
     #[default]
-    Bound,
+    Join,
     /// It is dropped (camel.md section 2.1 to the letter).
     Drop,
 }
@@ -62,6 +69,7 @@ impl Default for Config {
             least_packets: 3,
             least_span: Span::from_millis(1),
             short_bursts: ShortBursts::default(),
+            bound_gain: 2.0,
             sender_limited: 1.05,
         }
     }
@@ -82,25 +90,16 @@ impl Config {
             let range = "at least 2: one packet has no spacing";
             return Err(ConfigError::out_of_range("camel.bandwidth.least_packets", self.least_packets, range));
         }
+        if !(1.0..=10.0).contains(&self.bound_gain) {
+            let range = "1 (no faster than the bound) to 10, such as 2";
+            return Err(ConfigError::out_of_range("camel.bandwidth.bound_gain", self.bound_gain, range));
+        }
         if !(self.sender_limited >= 0.0 && self.sender_limited.is_finite()) {
             let range = "0 (never) or more, such as 1.05";
             return Err(ConfigError::out_of_range("camel.bandwidth.sender_limited", self.sender_limited, range));
         }
         Ok(())
     }
-}
-
-/// What arrived of a burst, retransmissions left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Train {
-    /// How many packets.
-    pub(super) packets: u32,
-    /// Their bytes, but for the first packet's: S_2 + ... + S_n.
-    pub(super) bytes: Bytes,
-    /// From the first packet's arrival to the last arrival: r_n - r_1.
-    pub(super) span: Span,
-    /// From the first packet's departure to the last one's.
-    pub(super) send_span: Span,
 }
 
 /// Samples of the last while with their sums, in whole numbers, so that nothing is lost as they come and go.
@@ -148,18 +147,27 @@ impl Recent {
 pub(super) struct Bandwidth {
     config: Config,
     measured: Recent,
-    bounds: Recent,
+    /// What the path bears at least.
+    bounds: WindowedMax<Rate>,
+    /// Bursts of the current frame that together are too short yet.
+    short: Option<Train>,
     average: Option<Rate>,
 }
 
 impl Bandwidth {
     pub(super) fn new(config: Config) -> Bandwidth {
-        Bandwidth { config, measured: Recent::default(), bounds: Recent::default(), average: None }
+        Bandwidth { config, measured: Recent::default(), bounds: WindowedMax::default(), short: None, average: None }
     }
 
     /// avg(B); `None` before the first sample. It stands still while nothing is measured (camel.md section 7).
     pub(super) fn average(&self) -> Option<Rate> {
         self.average
+    }
+
+    /// How fast slices should follow one another: avg(B), or more where that is only a bound.
+    pub(super) fn spacing(&self) -> Option<Rate> {
+        let gain = if self.measured.samples.is_empty() { self.config.bound_gain } else { 1.0 };
+        Some(self.average?.scale(gain))
     }
 
     /// Takes in a burst; whether it measured anything.
@@ -169,21 +177,35 @@ impl Bandwidth {
         if train.packets < config.least_packets || train.bytes == Bytes::ZERO || train.span < Span::ZERO {
             return false;
         }
-        let short = train.span < config.least_span;
-        if short && config.short_bursts == ShortBursts::Drop {
-            return false;
-        }
-        let span = train.span.max(config.least_span);
+        let train = match config.short_bursts {
+            ShortBursts::Join => self.join(train),
+            ShortBursts::Drop if train.span < config.least_span => return false,
+            ShortBursts::Drop => *train,
+        };
+        let rate = train.bytes.per(train.span.max(config.least_span));
         let held_up = train.span <= train.send_span.scale(config.sender_limited);
-        if held_up && self.average.is_some_and(|average| train.bytes.per(span) < average) {
+        if held_up && self.average.is_some_and(|average| rate < average) {
             return false;
         }
-        let list = if short { &mut self.bounds } else { &mut self.measured };
-        list.add(now, train.bytes, span, &config);
+        if train.span < config.least_span {
+            self.bounds.add(now, rate, config.window);
+        } else {
+            self.measured.add(now, train.bytes, train.span, &config);
+        }
         self.measured.expire(|at, _| at + config.oldest <= now);
-        let list = if self.measured.samples.is_empty() { &self.bounds } else { &self.measured };
-        self.average = list.mean(config.mean);
+        self.average = self.measured.mean(config.mean).or(self.bounds.get());
         true
+    }
+
+    /// The burst with those just before it in its frame, if it is short.
+    fn join(&mut self, train: &Train) -> Train {
+        let short = self.short.take();
+        if train.span >= self.config.least_span {
+            return *train;
+        }
+        let joined = short.and_then(|short| short.joined(train)).unwrap_or(*train);
+        self.short = Some(joined).filter(|joined| joined.span < self.config.least_span);
+        joined
     }
 }
 
@@ -192,7 +214,17 @@ mod tests {
     use super::*;
 
     fn train(bytes: u64, span_us: i64) -> Train {
-        Train { packets: 5, bytes: Bytes::new(bytes), span: Span::from_micros(span_us), send_span: Span::ZERO }
+        Train {
+            packets: 5,
+            frame: None,
+            numbers: (0, 5),
+            first: Bytes::new(bytes / 4),
+            sent: Time::ZERO,
+            arrived: Time::ZERO,
+            bytes: Bytes::new(bytes),
+            span: Span::from_micros(span_us),
+            send_span: Span::ZERO,
+        }
     }
 
     #[test]

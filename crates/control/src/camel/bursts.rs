@@ -7,7 +7,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Span, Time};
 
-use super::bandwidth::Train;
+use super::train::Train;
 use crate::feedback::{Fate, Report};
 use crate::packet::{PacketId, Payload, SentPacket};
 
@@ -64,15 +64,6 @@ impl Arrivals {
             bytes: self.bytes + end.size,
         }
     }
-
-    fn train(&self) -> Train {
-        Train {
-            packets: self.packets,
-            bytes: self.bytes - self.first.size,
-            span: self.latest - self.first.arrived,
-            send_span: self.last.sent - self.first.sent,
-        }
-    }
 }
 
 /// A burst.
@@ -116,7 +107,18 @@ impl Burst {
     /// What it measures once all is known of it; only once.
     fn judge(&mut self) -> Option<Train> {
         self.judged = true;
-        self.arrivals.map(|arrivals| arrivals.train())
+        let Arrivals { first, last, latest, packets, bytes } = self.arrivals?;
+        Some(Train {
+            packets,
+            frame: self.frame,
+            numbers: (self.first, self.first + self.packets),
+            first: first.size,
+            sent: first.sent,
+            arrived: first.arrived,
+            bytes: bytes - first.size,
+            span: latest - first.arrived,
+            send_span: last.sent - first.sent,
+        })
     }
 
     fn judge_if_complete(&mut self) -> Option<Train> {

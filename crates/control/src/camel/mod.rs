@@ -21,6 +21,7 @@ pub mod repair;
 pub mod silence;
 #[cfg(test)]
 mod tests;
+mod train;
 
 use alloc::boxed::Box;
 
@@ -31,13 +32,14 @@ use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 use crate::feedback::{Cause, Fate, Feedback, Report};
 use crate::packet::SentPacket;
-use bandwidth::{Bandwidth, Train};
+use bandwidth::Bandwidth;
 use burst_length::{BurstLength, Outcome, Verdict};
 use bursts::{Bursts, News};
 pub use config::{Config, Gamma, IdleTrain, Window};
 use fallback::{Change, Fallback};
 use gradient::Gradient;
 use silence::Silence;
+use train::Train;
 
 /// A burst is judged by what is known of it after two smoothed round trips and this (camel.md section 2.1) (R).
 const PATIENCE: Span = Span::from_millis(100);
@@ -324,8 +326,8 @@ impl Controller for Camel {
             return fallback.allowance(self.config.burst_length.min);
         }
         let target = self.target();
-        let drained = self.bandwidth.average().filter(|_| self.silence.left() >= 1.0);
-        let pacing = drained.map_or(target, |average| average.scale(self.gamma.max(LEAST_PACING)));
+        let drained = self.bandwidth.spacing().filter(|_| self.silence.left() >= 1.0);
+        let pacing = drained.map_or(target, |drained| drained.scale(self.gamma.max(LEAST_PACING)));
         Allowance {
             window: Some(self.window()),
             capacity: target,

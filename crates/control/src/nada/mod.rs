@@ -42,6 +42,9 @@ pub struct Nada {
     waiting: Option<(Bytes, Span)>,
     /// Since when something is under way and nothing was heard.
     quiet_since: Option<Time>,
+    /// Whether it lasted too long, and until when packets were sent whose reports it swallowed.
+    silent: bool,
+    unheard: Time,
     decisions: Decisions,
 }
 
@@ -58,6 +61,8 @@ impl Nada {
             ramping_up: true,
             waiting: None,
             quiet_since: None,
+            silent: false,
+            unheard: Time::ZERO,
             decisions: Decisions::default(),
             config,
         }
@@ -112,7 +117,10 @@ impl Controller for Nada {
         if let Some(rtt) = feedback.path_rtt.or(feedback.rtt) {
             self.rtt = rtt;
         }
-        self.signal.on_feedback(feedback, self.rtt);
+        if core::mem::take(&mut self.silent) {
+            self.unheard = feedback.now;
+        }
+        self.signal.on_feedback(feedback, self.rtt, self.unheard);
         if !feedback.reports.is_empty() {
             self.update(feedback.now);
         }
@@ -145,6 +153,7 @@ impl Controller for Nada {
             return;
         }
         self.quiet_since = Some(now - self.rtt);
+        self.silent = true;
         let from = self.rate;
         self.rate = self.rate.scale(self.config.silence_share).max(self.min);
         if self.rate != from {

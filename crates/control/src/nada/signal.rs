@@ -38,9 +38,11 @@ impl Signal {
         }
     }
 
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, rtt: Span) {
+    /// Of packets sent until `unheard` nobody knows whether they or the reports of them were lost.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>, rtt: Span, unheard: Time) {
         for report in feedback.reports {
             let seen = match report.fate {
+                Fate::Lost if report.packet.at <= unheard => continue,
                 Fate::Lost => Seen::Lost,
                 Fate::Arrived { at, ce, .. } => {
                     let delay = at - report.packet.at;

@@ -88,3 +88,24 @@ fn what_waits_lowers_the_encoders_target_and_raises_the_pacing() {
     nada.on_frame_queued(MS(3033), FrameQueued { ahead: Bytes::ZERO, ..frame });
     assert_eq!(nada.allowance().capacity, Rate::from_kbps(1000));
 }
+
+#[test]
+fn packets_whose_reports_were_lost_in_a_silence_do_not_count_as_lost() {
+    // Told of ten packets, then of nothing for a second, then of the hundredth: what lies between is taken for lost.
+    let mut nada = Config::default().build().unwrap();
+    let mut history = History::new(crate::feedback::Config::default());
+    let tell = |nada: &mut Nada, history: &mut History, id: u64| {
+        let arrival = Some(MS(10 * id + 50));
+        let report = [Acknowledgement { id: PacketId(id), arrival, ce: false }];
+        nada.on_feedback(&history.on_report(MS(10 * id + 100), &report, None));
+    };
+    for id in 0..120 {
+        nada.on_sent(&history.on_sent(SentPacket::new(PacketId(id), MS(10 * id), Bytes::new(1000))));
+        nada.on_timeout(MS(10 * id));
+        if let Some(told) = id.checked_sub(10).filter(|told| *told < 10 || *told > 100) {
+            tell(&mut nada, &mut history, told);
+        }
+    }
+    assert_eq!(nada.signal.loss_ratio, 0.0);
+    assert!(nada.ramping_up);
+}

@@ -58,7 +58,8 @@ pub struct Config {
     /// They may take at most this share of B (ours: 0.02): four to a frame are nothing at the paper's 40 Mbps, but are
     /// at 1.
     pub probe_share: f64,
-    /// A frame of which more is lost (reading: 0.2) ...
+    /// A frame of which a larger share is lost (the specification's reading: 0.2; 1 for never, which is what the Camel
+    /// paper's Figures 19 and 20 show of Pudica: docs/papers/pudica.md) ...
     pub most_lost: f64,
     /// ... counts as one of this utilisation (reading: 1.5).
     pub lost_utilization: f64,
@@ -139,7 +140,7 @@ impl Default for Config {
             probes: 4,
             probe_size: Bytes::new(80),
             probe_share: 0.02,
-            most_lost: 0.2,
+            most_lost: 1.0,
             lost_utilization: 1.5,
             initial: Rate::from_kbps(300),
             min: Rate::from_kbps(50),
@@ -160,6 +161,7 @@ impl Config {
             late_after_round_trip: false,
             most_rectified: 1e6,
             probe_share: 1.0,
+            most_lost: 0.2,
             ..Config::default()
         }
     }

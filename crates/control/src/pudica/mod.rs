@@ -96,7 +96,9 @@ impl Pudica {
         let Some(least) = self.least_delay.get() else { return };
         let interval = self.config.frame_interval.or(train.until_next).unwrap_or(self.trains.interval());
         let interval = interval.max(Span::from_millis(1));
-        let utilization = utilization::of_train(train, least, interval, self.pacing, &self.config);
+        let Some(utilization) = utilization::of_train(train, least, interval, self.pacing, &self.config) else {
+            return;
+        };
         self.ratio = Some(utilization.ratio);
         self.pacing = utilization::pacing(utilization.ratio, &self.config);
         let rate = match self.config.rate_of_frame {

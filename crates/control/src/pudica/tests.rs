@@ -69,19 +69,28 @@ fn probes_show_what_others_queued_after_the_frame() {
         (0u64..).zip(sent.iter().zip(delays)).map(|(id, (ms, delay))| (id, at(ms + delay))).collect();
     trains.on_feedback(&sender.report(at(40.0), &arrivals));
     let train = trains.take_decided().unwrap();
-    let found = utilization::of_train(&train, Span::from_millis(10), INTERVAL, 5.0, &Config::default());
+    let found = utilization::of_train(&train, Span::from_millis(10), INTERVAL, 5.0, &Config::default()).unwrap();
     let part = 0.8 * 16.667 / 5.0;
     assert!((found.ratio - (4.0 + 1.0 + 2.0 * part) / 16.667).abs() < 1e-4, "{}", found.ratio);
 }
 
 #[test]
 fn a_frame_of_which_much_was_lost_counts_as_one_and_a_half() {
-    let found = |arrived| {
+    let found = |arrived, most_lost| {
         let train = Train { arrived, ..frame(0.0, 14.0) };
-        utilization::of_train(&train, Span::from_millis(10), INTERVAL, 5.0, &Config::default())
+        let config = Config { most_lost, ..Config::default() };
+        utilization::of_train(&train, Span::from_millis(10), INTERVAL, 5.0, &config).unwrap()
     };
-    assert_eq!((found(79).ratio, found(79).by_delay), (1.5, false));
-    assert!((found(80).ratio - 0.24).abs() < 1e-6);
+    assert_eq!((found(79, 0.2).ratio, found(79, 0.2).by_delay), (1.5, false));
+    assert!((found(80, 0.2).ratio - 0.24).abs() < 1e-6);
+    assert!((found(1, 1.0).ratio - 0.24).abs() < 1e-6, "by what came of it");
+}
+
+#[test]
+fn a_frame_of_which_nothing_came_measures_nothing_where_losses_do_not_count() {
+    let train = Train { arrived: 0, last_arrival: None, ..frame(0.0, 14.0) };
+    let config = Config { most_lost: 1.0, ..Config::default() };
+    assert!(utilization::of_train(&train, Span::from_millis(10), INTERVAL, 5.0, &config).is_none());
 }
 
 #[test]

@@ -15,14 +15,22 @@ pub(super) struct Utilization {
 }
 
 /// R = (D - D_min) / L, D being from the first packet sent to the last one received, and what the probes add that left
-/// in the idle part: queues that others built after the frame.
-pub(super) fn of_train(train: &Train, least: Span, interval: Span, pacing: f64, config: &Config) -> Utilization {
-    let Some(last) = train.last_arrival.filter(|_| 1.0 - train.arrived_share() <= config.most_lost) else {
-        return Utilization { ratio: config.lost_utilization, by_delay: false };
-    };
+/// in the idle part: queues that others built after the frame. `None` for a frame of which nothing came where losses say
+/// nothing.
+pub(super) fn of_train(
+    train: &Train,
+    least: Span,
+    interval: Span,
+    pacing: f64,
+    config: &Config,
+) -> Option<Utilization> {
+    if 1.0 - train.arrived_share() > config.most_lost {
+        return Some(Utilization { ratio: config.lost_utilization, by_delay: false });
+    }
+    let last = train.last_arrival?;
     let raw = (last - train.began - least).max(Span::ZERO).ratio(interval);
     let hidden = hidden(train, last, least, interval.scale(1.0 - 1.0 / pacing)).ratio(interval);
-    Utilization { ratio: raw + hidden, by_delay: true }
+    Some(Utilization { ratio: raw + hidden, by_delay: true })
 }
 
 /// The sum of T_i: what probe i waited, but no more than what it came after the frame's last packet, nor its part of

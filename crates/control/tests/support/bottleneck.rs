@@ -20,6 +20,11 @@ impl Schedule {
         Schedule(steps.iter().map(|(second, rate)| (Time::from_millis(second * 1000), *rate)).collect())
     }
 
+    /// The rate that stays.
+    pub fn last(&self) -> Rate {
+        self.0[self.0.len() - 1].1
+    }
+
     /// What could have passed between two instants.
     pub fn between(&self, from: Time, to: Time) -> Bytes {
         let ends = self.0.iter().skip(1).map(|(at, _)| *at).chain([Time::NEVER]);

@@ -4,6 +4,9 @@
 #![allow(dead_code, unused_imports)]
 
 pub mod bottleneck;
+pub mod chart;
+pub mod claims;
+pub mod encoder;
 pub mod feedback;
 pub mod record;
 pub mod sender;

@@ -81,6 +81,13 @@ impl Record {
         starts.map(|bin| bin as f64 / 10.0).find(|at| self.arrived(*at, at + window) >= rate)
     }
 
+    /// The first second after `from` in which `rate` is sent and arrives: what arrives after an outage may be old.
+    pub fn is_back(&self, rate: Rate, from: f64) -> Option<f64> {
+        let starts = (from * 10.0) as usize..self.bins.len().saturating_sub(10);
+        let whole = |at: &f64| self.arrived(*at, at + 1.0) >= rate && self.sent(*at, at + 1.0) >= rate;
+        starts.map(|bin| bin as f64 / 10.0).find(whole)
+    }
+
     /// A line a second, for people.
     pub fn print(&self, title: &str) {
         println!("# {title}\nsec,sent_kbps,arrived_kbps,target_kbps,qdelay_mean_ms,qdelay_max_ms");

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::{Allowance, Controller, Demand, FramePlace, History, MSS, PacketId, Payload, Probe, SentPacket};
+use thalweg_control::{Allowance, Controller, Demand, FrameQueued, History, MSS, PacketId, Payload, Probe, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
+use super::encoder::{Encoder, INTERVAL, PACKET, Waiting};
 use super::feedback::Message;
 
 /// What there is to send.
@@ -12,7 +13,7 @@ use super::feedback::Message;
 pub enum Source {
     /// Always another packet of this size.
     Backlog(Bytes),
-    /// A frame 30 times a second at this share of the capacity estimate, never above `max`.
+    /// A frame 30 times a second at this share of what it may have, never above `max`.
     Encoder { share: f64, max: Rate },
 }
 
@@ -21,14 +22,14 @@ impl Source {
     pub fn frame_interval(self) -> Option<Span> {
         match self {
             Source::Backlog(_) => None,
-            Source::Encoder { .. } => Some(Span::of_frame(30.0)),
+            Source::Encoder { .. } => Some(INTERVAL),
         }
     }
 
     fn packet(self) -> Bytes {
         match self {
             Source::Backlog(size) => size,
-            Source::Encoder { .. } => Bytes::new(1200),
+            Source::Encoder { .. } => PACKET,
         }
     }
 
@@ -67,54 +68,54 @@ pub struct Sender {
     pub history: History,
     source: Source,
     pacing: Pacing,
-    /// Packets of frames, with their places.
-    queue: VecDeque<(Bytes, FramePlace)>,
+    encoder: Option<Encoder>,
+    /// Packets of frames.
+    queue: VecDeque<Waiting>,
     next_id: u64,
     next_send: Time,
+    /// The slice that is leaving.
+    slice: Option<u64>,
     probing: Option<Probing>,
     last_cluster: u32,
-    frames: f64,
-    next_frame: u64,
 }
 
 impl Sender {
     pub fn new(mut controller: Box<dyn Controller>, source: Source, pacing: Pacing) -> Sender {
         controller.on_demand(Time::ZERO, source.demand());
+        let encoder = match source {
+            Source::Backlog(_) => None,
+            Source::Encoder { share, max } => Some(Encoder::new(share, max)),
+        };
         Sender {
             controller,
             history: History::new(thalweg_control::feedback::Config::default()),
             source,
             pacing,
+            encoder,
             queue: VecDeque::new(),
             next_id: 0,
             next_send: Time::ZERO,
+            slice: None,
             probing: None,
             last_cluster: 0,
-            frames: 0.0,
-            next_frame: 0,
         }
     }
 
     /// The encoder makes a frame, unless the controller holds frames back.
-    pub fn on_frame(&mut self) {
-        let Source::Encoder { share, max } = self.source else { return };
+    pub fn on_frame(&mut self, now: Time) {
         let allowance = self.controller.allowance();
-        self.frames += allowance.keep_frames;
-        if self.frames < 1.0 {
-            return;
+        let (ahead, oldest) = (self.queued(), self.queue.front().map_or(now, |packet| packet.since));
+        let Some(encoder) = &mut self.encoder else { return };
+        let frame = encoder.frame(now, &allowance, ahead);
+        if !frame.is_empty() {
+            let size = frame.iter().map(|packet| packet.size).sum();
+            self.controller.on_frame_queued(now, FrameQueued { size, interval: INTERVAL, ahead, age: now - oldest });
         }
-        self.frames -= 1.0;
-        let frame = self.next_frame;
-        self.next_frame += 1;
-        let mut left = allowance.capacity.min(max).scale(share).over(Span::of_frame(30.0));
-        let mut offset = Bytes::ZERO;
-        while left > Bytes::ZERO {
-            let packet = left.min(self.source.packet());
-            left -= packet;
-            let place = FramePlace { frame, first: offset == Bytes::ZERO, last: left == Bytes::ZERO, offset };
-            self.queue.push_back((packet.max(Bytes::new(80)), place));
-            offset += packet;
-        }
+        self.queue.extend(frame);
+    }
+
+    fn queued(&self) -> Bytes {
+        self.queue.iter().map(|packet| packet.size).sum()
     }
 
     pub fn on_message(&mut self, now: Time, message: &Message) -> Option<Span> {
@@ -152,19 +153,24 @@ impl Sender {
             };
         }
         let padding = !backlog && self.queue.is_empty() && allowance.padding > Rate::ZERO;
-        let size = match self.queue.front() {
-            Some((size, _)) => *size,
-            None if backlog || padding => self.source.packet(),
+        let (size, slice) = match self.queue.front() {
+            Some(packet) => (packet.size, Some(packet.slice)),
+            None if backlog || padding => (self.source.packet(), None),
             None => return Err(self.timeouts()),
         };
-        if !fits(&allowance, self.history.in_flight() + size) {
+        let begins = slice.is_none() || slice != self.slice;
+        // The first packet of a burst leaves whenever the window is not full.
+        let least = if begins && allowance.burst.is_some() { Bytes::new(1) } else { size };
+        if !fits(&allowance, self.history.in_flight() + least) {
             return Err(self.timeouts());
         }
-        if now < self.next_send {
+        if begins && now < self.next_send {
             return Err(self.next_send.min(self.timeouts()));
         }
-        let pacing = if padding { allowance.padding } else { self.pacing(&allowance).max(self.drain()) };
-        self.next_send = now + pacing.time_for(size).min(Span::from_secs(2));
+        let pacing = if padding { allowance.padding } else { self.pacing(&allowance).max(self.drain(&allowance)) };
+        let from = if begins { now } else { self.next_send };
+        self.next_send = from + pacing.time_for(size).min(Span::from_secs(2));
+        self.slice = slice;
         let payload = if padding { Payload::Filler } else { Payload::Media };
         Ok(self.leave(now, size, payload, None, &allowance))
     }
@@ -176,15 +182,16 @@ impl Sender {
         }
     }
 
-    /// WebRTC's pacer empties its queue within two seconds.
-    fn drain(&self) -> Rate {
-        self.queue.iter().map(|(size, _)| *size).sum::<Bytes>().per(Span::from_secs(2))
+    /// WebRTC's pacer empties its queue within two seconds; who leaves in bursts or counts frames has the encoder wait.
+    fn drain(&self, allowance: &Allowance) -> Rate {
+        let waits = allowance.burst.is_some() || allowance.frame.is_some();
+        if waits { Rate::ZERO } else { self.queued().per(Span::from_secs(2)) }
     }
 
     fn send_probe(&mut self, now: Time, mut probing: Probing) -> SentPacket {
         let probe = probing.probe;
         let payload = if self.queue.is_empty() { Payload::Filler } else { Payload::Media };
-        let size = self.queue.front().map_or(self.source.packet(), |(size, _)| *size);
+        let size = self.queue.front().map_or(self.source.packet(), |packet| packet.size);
         probing.sent += size;
         probing.burst += size;
         probing.packets += 1;
@@ -206,7 +213,7 @@ impl Sender {
         probe: Option<u32>,
         allowance: &Allowance,
     ) -> SentPacket {
-        let place = self.queue.pop_front().map(|(_, place)| place);
+        let place = self.queue.pop_front().map(|packet| packet.place);
         let encoder = matches!(self.source, Source::Encoder { .. });
         let app_limited = encoder && self.queue.is_empty() && fits(allowance, self.history.in_flight() + size + MSS);
         let packet = self.history.on_sent(SentPacket {

@@ -121,7 +121,7 @@ impl<'a> Simulation<'a> {
     fn on_event(&mut self, now: Time, event: Event) {
         match event {
             Event::Frame => {
-                self.sender.on_frame();
+                self.sender.on_frame(now);
                 self.at(now + Span::of_frame(30.0), Event::Frame);
             }
             Event::Arrival(id, size) => {

@@ -1,53 +1,68 @@
 //! Every controller, for the tests that all of them take: a new one joins by a line.
 
 use thalweg_control::{Controller, bbr, copa, fixed, gcc, rocc, salsify};
+use thalweg_units::Rate;
 
-/// A controller and how to make one.
+use super::claims;
+
+/// A controller, how to make one, and what the torture gives it.
 #[derive(Clone, Copy)]
 pub struct Subject {
     pub name: &'static str,
     pub build: fn() -> Box<dyn Controller>,
-    pub kind: Kind,
+    pub feed: Feed,
+    /// The longest that its algorithm lets a packet stand in the queue of such a path, once settled.
+    pub queue: claims::Claim,
 }
 
-/// What may be expected of a controller.
+/// What a subject has to send in the torture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Finds the capacity within a number of round trips.
-    Window,
-    /// Grows by 8 % a second, or by half a packet a response time once it knows the capacity (gcc.md section 5).
-    Gcc,
-    /// Grows by a segment and, once congestion is long past, 2 % a round trip (scream.md): `tests/scream.rs` has its bounds.
-    Scream,
-    /// Keeps a queue by how far below its maximum it is (nada.md): `tests/nada.rs` has its bounds.
-    Nada,
-    /// Limits frames, which the torture does not make, instead of packets (`tests/trains.rs` does for SQP and Pudica).
+pub enum Feed {
+    /// Always another packet: for those that pace and hold back packets.
+    Backlog,
+    /// 30 frames a second of the size the controller wants: for those that aim an encoder or count frames.
     Frames,
-    /// Does not look at the network.
-    Blind,
+    /// It is in the operations model only: a variant of another.
+    Nothing,
 }
 
 /// All of them.
 pub const ALL: &[Subject] = &[
-    Subject { name: "fixed", build: || Box::new(fixed::Config::default().build().unwrap()), kind: Kind::Blind },
-    Subject { name: "bbr", build: || Box::new(bbr::Config::default().build().unwrap()), kind: Kind::Window },
-    Subject { name: "bbr-media", build: || Box::new(bbr::Config::for_media().build().unwrap()), kind: Kind::Window },
-    Subject { name: "copa", build: || copa_alone(0.5), kind: Kind::Window },
-    Subject { name: "copa-0.9", build: || copa_alone(0.9), kind: Kind::Window },
-    Subject { name: "scream", build: || scream(thalweg_control::scream::Config::default()), kind: Kind::Scream },
-    Subject { name: "scream-all", build: scream_with_everything, kind: Kind::Scream },
-    Subject { name: "nada", build: nada, kind: Kind::Nada },
-    Subject { name: "rocc", build: || Box::new(rocc::Config::default().build().unwrap()), kind: Kind::Window },
-    Subject { name: "salsify", build: || Box::new(salsify::Config::default().build().unwrap()), kind: Kind::Frames },
-    Subject { name: "camel", build: camel, kind: Kind::Frames },
-    Subject { name: "camel-restless", build: restless_camel, kind: Kind::Frames },
-    Subject { name: "sqp", build: sqp, kind: Kind::Frames },
-    Subject { name: "sqp-literal", build: sqp_literal, kind: Kind::Frames },
-    Subject { name: "pudica", build: pudica, kind: Kind::Frames },
-    Subject { name: "pudica-literal", build: pudica_literal, kind: Kind::Frames },
-    Subject { name: "gcc", build: || Box::new(gcc::Config::default().build().unwrap()), kind: Kind::Gcc },
-    Subject { name: "gcc-2021", build: gcc_of_2021, kind: Kind::Gcc },
+    subject("fixed", fixed, Feed::Backlog, claims::none),
+    subject("copa", || copa_alone(0.5), Feed::Backlog, claims::copa),
+    subject("copa-0.9", || copa_alone(0.9), Feed::Backlog, claims::copa),
+    subject("rocc", || Box::new(rocc::Config::default().build().unwrap()), Feed::Backlog, claims::rocc),
+    subject("gcc", || Box::new(gcc::Config::default().build().unwrap()), Feed::Backlog, claims::gcc),
+    subject("gcc-2021", gcc_of_2021, Feed::Backlog, claims::gcc),
+    subject("bbr", || Box::new(bbr::Config::default().build().unwrap()), Feed::Backlog, claims::bbr),
+    subject("bbr-camel", || Box::new(bbr::Config::of_camel().build().unwrap()), Feed::Frames, claims::bbr),
+    subject("bbr-media", || Box::new(bbr::Config::for_media().build().unwrap()), Feed::Frames, claims::bbr),
+    subject("sqp", sqp, Feed::Frames, claims::sqp),
+    subject("pudica", pudica, Feed::Frames, claims::pudica),
+    subject("scream", || scream(thalweg_control::scream::Config::default()), Feed::Backlog, claims::scream),
+    subject("nada", nada, Feed::Frames, claims::nada),
+    subject("camel", camel, Feed::Frames, claims::camel),
+    subject("salsify", salsify, Feed::Frames, claims::salsify),
+    subject("scream-all", scream_with_everything, Feed::Nothing, claims::none),
+    subject("camel-restless", restless_camel, Feed::Nothing, claims::none),
+    subject("sqp-literal", sqp_literal, Feed::Nothing, claims::none),
+    subject("pudica-literal", pudica_literal, Feed::Nothing, claims::none),
 ];
+
+const fn subject(name: &'static str, build: fn() -> Box<dyn Controller>, feed: Feed, queue: claims::Claim) -> Subject {
+    Subject { name, build, feed, queue }
+}
+
+/// A little less than the reference path bears.
+fn fixed() -> Box<dyn Controller> {
+    Box::new(fixed::Config { rate: Rate::from_kbps(2700) }.build().unwrap())
+}
+
+/// It counts by packets of the torture's size.
+fn salsify() -> Box<dyn Controller> {
+    let packet = super::encoder::PACKET;
+    Box::new(salsify::Config { packet, ..salsify::Config::default() }.build().unwrap())
+}
 
 /// As this harness paces it: at twice window / RTT.
 fn copa_alone(delta: f64) -> Box<dyn Controller> {
@@ -79,7 +94,6 @@ fn gcc_of_2021() -> Box<dyn Controller> {
     Box::new(config.build().unwrap())
 }
 
-/// Needs frames that leave in bursts; `control::camel::tests` has its paths.
 fn camel() -> Box<dyn Controller> {
     Box::new(thalweg_control::camel::Config::default().build().unwrap())
 }
@@ -109,8 +123,10 @@ fn sqp_literal() -> Box<dyn Controller> {
     Box::new(thalweg_control::sqp::Config::literal().build().unwrap())
 }
 
+/// Without probes: this harness paces filler and media alike, and its filler is no smaller than its media.
 fn pudica() -> Box<dyn Controller> {
-    Box::new(thalweg_control::pudica::Config::default().build().unwrap())
+    use thalweg_control::pudica::Config;
+    Box::new(Config { probes: 0, ..Config::default() }.build().unwrap())
 }
 
 fn pudica_literal() -> Box<dyn Controller> {

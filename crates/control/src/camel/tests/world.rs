@@ -23,8 +23,6 @@ pub(super) enum Reports {
     Asked,
     /// Each packet.
     PerPacket,
-    /// At intervals, in ticks.
-    Every { interval: Span, tick: Span },
 }
 
 /// Everything that makes a run.
@@ -113,7 +111,6 @@ enum Event {
     Frame,
     /// A packet, and whether it asks for a report.
     Arrival(SentPacket, bool),
-    ReportDue,
     Report(Vec<Acknowledgement>),
     Cross,
     Look,
@@ -163,9 +160,6 @@ impl Simulation<'_> {
         self.at(Time::ZERO, Event::Frame);
         self.at(Time::ZERO, Event::Cross);
         self.at(Time::ZERO, Event::Look);
-        if let Reports::Every { interval, .. } = self.world.reports {
-            self.at(Time::ZERO + interval, Event::ReportDue);
-        }
         let end = Time::from_millis(self.world.seconds * 1000);
         let mut wake = Time::NEVER;
         loop {
@@ -202,12 +196,6 @@ impl Simulation<'_> {
                 self.at(now + FRAME, Event::Frame);
             }
             Event::Arrival(packet, asked) => self.arrive(now, &packet, asked),
-            Event::ReportDue => {
-                self.report(now);
-                if let Reports::Every { interval, .. } = self.world.reports {
-                    self.at(now + interval, Event::ReportDue);
-                }
-            }
             Event::Report(report) => {
                 let feedback = self.history.on_report(now, &report, None);
                 self.controller.on_feedback(&feedback);
@@ -340,8 +328,7 @@ impl Simulation<'_> {
         self.run.arrived.push((now, packet.size));
         let (offset, ppm) = self.world.clock;
         let read = now + offset + now.since_start().scale(ppm * 1e-6);
-        let tick = if let Reports::Every { tick, .. } = self.world.reports { tick.as_nanos() as u64 } else { 1 };
-        self.unreported.push((packet.id, Time::from_nanos(read.as_nanos() / tick * tick)));
+        self.unreported.push((packet.id, read));
         if let Some(place) = packet.place.filter(|place| place.last) {
             let captured = self.captured.remove(&place.frame).unwrap_or(now);
             self.run.frames.push((captured, now - captured));

@@ -1,11 +1,11 @@
-//! What paths do to NADA, with both bounds. It is no window controller of `torture.rs`: it keeps a queue of XREF x RMAX
-//! / capacity by design, and ramps up by a share that falls with the round trip.
+//! NADA against nada.md: it keeps a queue of XREF x RMAX / capacity by design, and ramps up by a share that falls with
+//! the round trip.
 
-mod support;
-
-use support::*;
 use thalweg_control::{Controller, nada};
 use thalweg_units::{Bytes, Rate, Span};
+
+use crate::support::*;
+use crate::{ratio, within};
 
 /// RMAX.
 const MAX: Rate = Rate::from_kbps(12_000);
@@ -16,15 +16,6 @@ fn rfc() -> Box<dyn Controller> {
 
 fn encoder(share: f64) -> Source {
     Source::Encoder { share, max: MAX }
-}
-
-fn ratio(rate: Rate, of: Rate) -> f64 {
-    rate.as_bps_f64() / of.as_bps_f64()
-}
-
-fn within(value: f64, low: f64, high: f64, what: &str) {
-    println!("{what}: {value:.3} (expected {low:.3} to {high:.3})");
-    assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low:.3} to {high:.3}");
 }
 
 /// The queue of equilibrium: x = PRIO x XREF x RMAX / r.
@@ -115,25 +106,7 @@ fn two_percent_lost_count_as_forty_milliseconds() {
     for style in Style::ALL {
         let capacity = Schedule::constant(Rate::from_kbps(10_000));
         let record = Scenario { loss: 0.02, capacity, ..three_megabits(style) }.run(rfc());
-        within(record.sent(20.0, 50.0).as_mbps_f64(), 2.4, 4.2, &format!("{style:?}, Mbps at 2 % loss"));
-    }
-}
-
-#[test]
-fn it_is_back_soon_after_silence_and_after_an_outage() {
-    let outage = Schedule::steps(&[(0, RATE), (15, Rate::ZERO), (25, RATE)]);
-    for style in Style::ALL {
-        let silence = Scenario { silence: Some((15, 20)), ..three_megabits(style) };
-        let outage = Scenario { capacity: outage.clone(), ..three_megabits(style) };
-        for (what, scenario, end) in [("silence", silence, 20.0), ("outage", outage, 25.0)] {
-            let record = scenario.run(rfc());
-            let back = record.reaches(RATE.scale(0.8), end + 1.0, 1.0).expect("back") - end;
-            let what = |unit: &str| format!("{style:?} {what}, {unit}");
-            within(ratio(record.target(end - 0.1), RATE), 0.005, 0.02, &what("share of the path at the end of it"));
-            within(back, 3.0, 10.0, &what("s until back"));
-            within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, &what("utilisation"));
-            within(record.worst_queueing(38.0, 50.0).as_millis_f64(), 30.0, 110.0, &what("worst queueing in ms"));
-        }
+        within(record.sent(20.0, 50.0).as_mbps_f64(), 2.4, 4.5, &format!("{style:?}, Mbps at 2 % loss"));
     }
 }
 
@@ -150,10 +123,9 @@ fn a_path_that_becomes_three_times_as_wide_is_filled_and_one_a_third_as_wide_is_
 }
 
 #[test]
-fn an_encoder_that_makes_less_than_its_target_holds_the_rate_down() {
-    // (1 + gamma) of 60 % is less than there is (spec: self-limiting): the rate stays where it began.
-    let record = Scenario { source: encoder(0.6), ..three_megabits(Style::Twcc) }.run(rfc());
-    within(record.target(49.0).as_kbps_f64(), 290.0, 310.0, "kbps after 49 s of 60 %");
+fn an_encoder_of_ninety_five_percent_fills_the_path() {
+    // (1 + gamma) of 60 % is less than there is (spec: self-limiting): the rate stays where it began
+    // (`torture/undershoot.rs`).
     let record = Scenario { source: encoder(0.95), ..three_megabits(Style::Twcc) }.run(rfc());
     within(ratio(record.arrived(35.0, 50.0), RATE), 0.9, 1.001, "utilisation by 95 %");
 }

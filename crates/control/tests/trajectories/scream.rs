@@ -1,11 +1,11 @@
-//! What paths do to SCReAM, with both bounds. It is no window controller of `torture.rs`: by its own rule it takes some
-//! hundred round trips to a large window, and losses that nobody's queue made cost it half of the path.
+//! SCReAM against scream.md: by its own rule it takes some hundred round trips to a large window, and losses that
+//! nobody's queue made cost it half of the path.
 
-mod support;
-
-use support::*;
 use thalweg_control::{Controller, scream};
 use thalweg_units::{Bytes, Rate, Span};
+
+use crate::support::*;
+use crate::{ratio, within};
 
 fn draft() -> Box<dyn Controller> {
     with(scream::WindowConfig::default())
@@ -13,15 +13,6 @@ fn draft() -> Box<dyn Controller> {
 
 fn with(window: scream::WindowConfig) -> Box<dyn Controller> {
     Box::new(scream::Config { window, ..scream::Config::default() }.build().expect("in range"))
-}
-
-fn ratio(rate: Rate, of: Rate) -> f64 {
-    rate.as_bps_f64() / of.as_bps_f64()
-}
-
-fn within(value: f64, low: f64, high: f64, what: &str) {
-    println!("{what}: {value:.3} (expected {low:.3} to {high:.3})");
-    assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low:.3} to {high:.3}");
 }
 
 /// Seconds that a backlogged sender needs to 80 % of `rate`: a segment and 2 % of the window for each window
@@ -79,52 +70,6 @@ const RATE: Rate = Rate::from_kbps(3000);
 fn three_megabits(style: Style) -> Scenario {
     let plain = Scenario::new(RATE, Span::from_millis(60), Span::from_secs(50));
     Scenario { style, queue: Bytes::new(1_500_000), ..plain }
-}
-
-#[test]
-fn bad_reports_and_odd_clocks_cost_little() {
-    for style in Style::ALL {
-        let base = || three_megabits(style);
-        for (what, scenario) in [
-            ("nothing", base()),
-            ("an odd clock", Scenario { clock: Clock::ODD, ..base() }),
-            ("a slow clock", Scenario { clock: Clock::SLOW, ..base() }),
-            ("duplicates", Scenario { duplicates: 0.2, ..base() }),
-            ("reordering", Scenario { reordering: 0.1, ..base() }),
-            ("200-byte packets", Scenario { source: Source::Backlog(Bytes::new(200)), ..base() }),
-        ] {
-            let record = scenario.run(draft());
-            let what = |unit: &str| format!("{style:?} {what}, {unit}");
-            // Reports of 31 and 62 ms are answered once each, so that the window swings.
-            within(ratio(record.arrived(35.0, 50.0), RATE), 0.8, 1.001, &what("utilisation"));
-            within(record.worst_queueing(35.0, 50.0).as_millis_f64(), 5.0, 110.0, &what("worst queueing in ms"));
-        }
-    }
-}
-
-#[test]
-fn it_is_back_soon_after_silence_and_after_an_outage() {
-    let outage = Schedule::steps(&[(0, RATE), (15, Rate::ZERO), (25, RATE)]);
-    for style in Style::ALL {
-        let silence = Scenario { silence: Some((15, 20)), ..three_megabits(style) };
-        let outage = Scenario { capacity: outage.clone(), ..three_megabits(style) };
-        for (what, scenario, end) in [("silence", silence, 20.0), ("outage", outage, 25.0)] {
-            let record = scenario.run(draft());
-            let back = record.reaches(RATE.scale(0.8), end + 1.0, 1.0).expect("back") - end;
-            let what = |unit: &str| format!("{style:?} {what}, {unit}");
-            within(back, 1.2, 10.0, &what("s until back"));
-            within(ratio(record.arrived(35.0, 50.0), RATE), 0.8, 1.001, &what("utilisation"));
-            within(record.worst_queueing(35.0, 50.0).as_millis_f64(), 5.0, 110.0, &what("worst queueing in ms"));
-        }
-    }
-}
-
-#[test]
-fn losses_that_no_queue_made_cost_half_of_the_path() {
-    for style in Style::ALL {
-        let record = Scenario { loss: 0.02, ..three_megabits(style) }.run(draft());
-        within(ratio(record.arrived(30.0, 50.0), RATE), 0.25, 0.7, &format!("{style:?}, utilisation at 2 % loss"));
-    }
 }
 
 #[test]

@@ -1,16 +1,10 @@
-//! What BBR does over time, against the numbers of its paper and of bbr.md. With `--nocapture` a line a second is
-//! printed.
+//! BBR against its paper and bbr.md.
 
-mod support;
-
-use support::*;
 use thalweg_control::bbr::{self, Ageing, Padding};
 use thalweg_units::{Bytes, Rate, Span};
 
-fn within(value: f64, low: f64, high: f64, what: &str) {
-    println!("{what}: {value:.3} (expected {low} to {high})");
-    assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low} to {high}");
-}
+use crate::support::*;
+use crate::within;
 
 fn run(config: bbr::Config, scenario: &Scenario) -> Record {
     scenario.run(Box::new(config.build().expect("in range")))
@@ -81,18 +75,22 @@ fn encoder(share: f64, style: Style) -> Scenario {
         source: Source::Encoder { share, max: Rate::from_kbps(2500) },
         queue: Bytes::new(100_000),
         style,
-        ..backlog(&[(0, 1000), (30, 2000), (60, 1000)], 90)
+        ..backlog(&[(0, 1000), (30, 2000), (60, 1000)], 91)
     }
 }
 
-/// The estimate over the capacity before each change.
+/// The estimate over the capacity: its mean from the tenth second after each change on.
 fn accuracy(config: bbr::Config, share: f64, style: Style) -> [f64; 3] {
     let target_share = config.target_share;
     let record = run(config, &encoder(share, style));
     record.print(&format!("bbr, an encoder of {share}, {style:?}"));
-    [(29.0, 1000.0), (59.0, 2000.0), (89.0, 1000.0)]
-        .map(|(at, kbps)| record.target(at).as_kbps_f64() / target_share / kbps)
+    [(10, 1000.0), (40, 2000.0), (70, 1000.0)].map(|(from, kbps)| {
+        let targets = (from * 10..(from + 20) * 10).map(|bin: usize| record.bins[bin].target.as_kbps_f64());
+        targets.sum::<f64>() / 200.0 / target_share / kbps
+    })
 }
+
+const PARTS: [&str; 3] = ["1 Mbps", "2 Mbps", "1 Mbps again"];
 
 #[test]
 fn as_published_media_alone_never_find_the_capacity() {
@@ -103,17 +101,13 @@ fn as_published_media_alone_never_find_the_capacity() {
 }
 
 #[test]
-fn as_in_the_camel_paper_it_follows_a_full_encoder_and_falls_with_one_of_sixty_percent() {
-    for style in [Style::PerPacket, Style::Twcc] {
-        for (part, full) in
-            ["1 Mbps", "2 Mbps", "1 Mbps again"].iter().zip(accuracy(bbr::Config::of_camel(), 1.0, style))
-        {
-            within(full, 0.97, 1.03, &format!("{style:?}, estimate over capacity with a full encoder, {part}"));
-        }
-        for (part, low) in
-            ["1 Mbps", "2 Mbps", "1 Mbps again"].iter().zip(accuracy(bbr::Config::of_camel(), 0.6, style))
-        {
-            within(low, 0.01, 0.3, &format!("{style:?}, estimate over capacity with an encoder of 60 %, {part}"));
+fn as_in_the_camel_paper_it_follows_a_full_encoder_and_underestimates_with_one_of_sixty_percent() {
+    // libwebrtc's: a probing phase is a round trip long, of which reports of 62 ms show the best part.
+    for (style, low, high) in [(Style::PerPacket, 0.97, 1.05), (Style::Twcc, 0.7, 0.95)] {
+        let shares = [accuracy(bbr::Config::of_camel(), 1.0, style), accuracy(bbr::Config::of_camel(), 0.6, style)];
+        for (index, part) in PARTS.iter().enumerate() {
+            within(shares[0][index], 0.97, 1.1, &format!("{style:?}, estimate over capacity, a full encoder, {part}"));
+            within(shares[1][index], low, high, &format!("{style:?}, estimate over capacity, 60 %, {part}"));
         }
     }
 }
@@ -131,11 +125,25 @@ fn for_media_it_knows_the_capacity_of_which_the_encoder_uses_sixty_percent() {
 }
 
 #[test]
-fn without_filler_a_rise_stays_unseen_and_ageing_decides_whether_the_estimate_falls() {
-    let config = |ageing| bbr::Config { ageing, ..bbr::Config::of_camel() };
-    let held = accuracy(config(Ageing::WithSamples), 0.6, Style::PerPacket);
-    within(held[0], 0.97, 1.03, "1 Mbps, forgetting with samples");
-    within(held[1], 0.48, 0.52, "2 Mbps, forgetting with samples");
-    let probing = bbr::Config { padding: Padding::Probing, ..config(Ageing::WithSamples) };
-    within(accuracy(probing, 0.6, Style::PerPacket)[1], 0.9, 1.03, "2 Mbps, and filler when it asks for more");
+fn as_published_it_holds_what_it_knew_and_never_sees_a_rise() {
+    // Linux and the draft: samples limited by the application and lower touch nothing, so that the 2 Mbps stay unseen.
+    for style in [Style::PerPacket, Style::Twcc] {
+        let config = bbr::Config { padding: Padding::Startup, ..bbr::Config::default() };
+        for (value, expected) in accuracy(config, 0.6, style).into_iter().zip([1.0, 0.5, 1.0]) {
+            within(value, 0.95 * expected, 1.05 * expected, &format!("{style:?}, estimate over capacity"));
+        }
+    }
+}
+
+#[test]
+fn it_falls_to_the_floor_only_where_limited_samples_count_and_nothing_probes() {
+    let floors = [
+        bbr::Config { padding: Padding::Startup, ..bbr::Config::of_camel() },
+        bbr::Config { padding: Padding::Startup, ageing: Ageing::EveryRound, ..bbr::Config::default() },
+    ];
+    for config in floors {
+        for (value, kbps) in accuracy(config, 0.6, Style::PerPacket).into_iter().skip(1).zip([2000.0, 1000.0]) {
+            within(value * kbps, 20.0, 60.0, "kbps, of which 30 are the floor");
+        }
+    }
 }

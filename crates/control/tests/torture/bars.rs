@@ -1,0 +1,115 @@
+//! What every figure must be, unless it is a known exception, whose figure then has bounds of its own.
+
+use crate::cases::Case;
+use crate::figures::Figures;
+use crate::known::KNOWN;
+use crate::support::subjects::Subject;
+
+/// Seconds until back.
+const BACK: (f64, f64) = (0.0, 10.0);
+/// What arrives, and what is sent, over the capacity.
+const USED: (f64, f64) = (0.8, 1.05);
+const SENT: (f64, f64) = (0.0, 1.05);
+
+/// Something a published algorithm does not reach: other bounds for these cases, on both sides.
+#[derive(Debug, Clone, Copy)]
+pub struct Exception {
+    pub subjects: &'static [&'static str],
+    /// The names of cases; a star stands for anything.
+    pub cases: &'static str,
+    /// Why, and which page shows it.
+    pub why: &'static str,
+    pub back: (f64, f64),
+    pub used: (f64, f64),
+    pub sent: (f64, f64),
+    /// Milliseconds; what the algorithm claims where there is none.
+    pub queue: Option<(f64, f64)>,
+}
+
+impl Exception {
+    pub const fn of(subjects: &'static [&'static str], cases: &'static str, why: &'static str) -> Exception {
+        Exception { subjects, cases, why, back: BACK, used: USED, sent: SENT, queue: None }
+    }
+
+    pub const fn back(self, low: f64, high: f64) -> Exception {
+        Exception { back: (low, high), ..self }
+    }
+
+    /// Not within the run.
+    pub const fn never_back(self) -> Exception {
+        self.back(f64::INFINITY, f64::INFINITY)
+    }
+
+    pub const fn used(self, low: f64, high: f64) -> Exception {
+        Exception { used: (low, high), ..self }
+    }
+
+    pub const fn queue(self, low: f64, high: f64) -> Exception {
+        Exception { queue: Some((low, high)), ..self }
+    }
+
+    fn covers(&self, case: &Case, subject: &Subject) -> bool {
+        let mut parts = self.cases.split('*');
+        let (first, last) = (parts.next().unwrap_or(""), parts.next_back());
+        let ends = last.map_or(case.name == first, |last| case.name.starts_with(first) && case.name.ends_with(last));
+        ends && self.subjects.contains(&subject.name)
+    }
+
+    /// What is out of its bounds.
+    fn misses(&self, figures: &Figures) -> Vec<String> {
+        let queue = self.queue.unwrap_or((0.0, figures.claim));
+        [
+            ("seconds until back", figures.back, self.back),
+            ("used", figures.used, self.used),
+            ("sent", figures.sent, self.sent),
+            ("ms in the queue", figures.queue, queue),
+        ]
+        .into_iter()
+        .filter(|(_, value, (low, high))| value < low || value > high)
+        .map(|(what, value, (low, high))| format!("{what} {value:.3} not within {low} to {high}"))
+        .collect()
+    }
+}
+
+/// Judges runs, and remembers which exceptions were needed.
+#[derive(Debug, Default)]
+pub struct Judge {
+    wrong: Vec<String>,
+    used: Vec<(usize, bool)>,
+}
+
+impl Judge {
+    pub fn judge(&mut self, case: &Case, subject: &Subject, figures: &Figures) {
+        let plain = Exception::of(&[], "", "");
+        let known = KNOWN.iter().enumerate().find(|(_, exception)| exception.covers(case, subject));
+        if let Some((index, _)) = known {
+            self.used.push((index, !plain.misses(figures).is_empty()));
+        }
+        let misses = known.map_or(plain, |(_, exception)| *exception).misses(figures);
+        self.wrong.extend(misses.iter().map(|miss| format!("{}, {}: {miss}; {figures}", case.name, subject.name)));
+    }
+
+    /// Fails if a figure is out of its bounds, or if an exception is no longer one.
+    pub fn done(mut self) {
+        for (index, exception) in KNOWN.iter().enumerate() {
+            let mut uses = self.used.iter().filter(|(used, _)| *used == index).peekable();
+            if uses.peek().is_some() && uses.all(|(_, needed)| !needed) {
+                self.wrong.push(format!("no exception any more: {:?}, {}", exception.subjects, exception.cases));
+            }
+        }
+        assert!(self.wrong.is_empty(), "{} figures out of bounds:\n{}", self.wrong.len(), self.wrong.join("\n"));
+    }
+}
+
+#[test]
+fn every_exception_is_of_some_case_and_says_where_it_is_shown() {
+    let cases = crate::cases::all();
+    for exception in KNOWN {
+        let matters = |name: &&str| {
+            let subject = crate::support::subjects::ALL.iter().find(|subject| subject.name == *name);
+            subject.is_some_and(|subject| cases.iter().any(|case| exception.covers(case, subject)))
+        };
+        assert!(exception.subjects.iter().all(matters), "{exception:?} is of no case");
+        assert!(exception.why.contains(".md"), "{exception:?} names no page");
+    }
+}

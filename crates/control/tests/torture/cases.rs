@@ -1,0 +1,126 @@
+//! The cases: a path, what happens on it, and when it is over.
+
+use thalweg_units::{Bytes, Rate, Span};
+
+use crate::support::subjects::{Feed, Subject};
+use crate::support::{Clock, Scenario, Schedule, Source, Style};
+
+/// A case.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub name: String,
+    /// What is left once the event is over.
+    pub rate: Rate,
+    pub rtt: Span,
+    pub style: Style,
+    /// The second in which the event ends: the start for a path that just is.
+    pub over: f64,
+    /// The seconds by which it has settled.
+    pub settled: (f64, f64),
+    scenario: Scenario,
+    /// Only for those who send what they like in packets.
+    backlog: bool,
+}
+
+/// 3 Mbps, 60 ms, a queue of 1.5 MB.
+const RATE: Rate = Rate::from_kbps(3000);
+const RTT: Span = Span::from_millis(60);
+
+impl Case {
+    fn new(name: String, style: Style, over: u64, settled: (f64, f64), scenario: Scenario) -> Case {
+        let (rate, rtt) = (scenario.capacity.last(), scenario.one_way * 2);
+        Case { name, rate, rtt, style, over: over as f64, settled, scenario, backlog: false }
+    }
+
+    pub fn suits(&self, subject: &Subject) -> bool {
+        // One that looks at nothing makes sense at the rate it was given.
+        (subject.name != "fixed" || self.rate == RATE) && (subject.feed == Feed::Backlog || !self.backlog)
+    }
+
+    /// With what the subject has to send; an application that could use four times what there is.
+    pub fn scenario(&self, subject: &Subject) -> Scenario {
+        let mut scenario = self.scenario.clone();
+        if subject.feed == Feed::Frames {
+            scenario.source = Source::Encoder { share: 1.0, max: self.rate.scale(4.0) };
+        }
+        scenario
+    }
+}
+
+/// All of them.
+pub fn all() -> Vec<Case> {
+    [paths(&RATES_KBPS), reports(), events()].concat()
+}
+
+/// What paths bear.
+const RATES_KBPS: [u64; 5] = [100, 1000, 6000, 30_000, 200_000];
+
+/// Constant paths with a bottomless queue, of four round trips each.
+pub fn paths(rates_kbps: &[u64]) -> Vec<Case> {
+    let each = rates_kbps.iter().flat_map(|kbps| [5, 50, 200, 500].map(|rtt_ms| (*kbps, rtt_ms)));
+    each.map(|(kbps, rtt_ms)| {
+        // Ten seconds of two hundred megabits are enough to settle, and many packets.
+        let (from, to) = if kbps > 100_000 { (10.0, 15.0) } else { (15.0, 25.0) };
+        let scenario = Scenario::new(Rate::from_kbps(kbps), Span::from_millis(rtt_ms), Span::from_secs_f64(to));
+        Case::new(format!("{kbps} kbps, {rtt_ms} ms"), Style::PerPacket, 0, (from, to), scenario)
+    })
+    .collect()
+}
+
+fn reference(style: Style, seconds: i64) -> Scenario {
+    Scenario { style, queue: Bytes::new(1_500_000), ..Scenario::new(RATE, RTT, Span::from_secs(seconds)) }
+}
+
+/// What may become of packets and reports on the reference path.
+pub fn reports() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for style in Style::ALL {
+        let base = || reference(style, 40);
+        for (what, scenario) in [
+            ("plain", base()),
+            ("fast clock", Scenario { clock: Clock::ODD, ..base() }),
+            ("slow clock", Scenario { clock: Clock::SLOW, ..base() }),
+            ("duplicates", Scenario { duplicates: 0.2, ..base() }),
+            ("reordering", Scenario { reordering: 0.1, ..base() }),
+            ("2 % lost", Scenario { loss: 0.02, ..base() }),
+            ("200 B packets", Scenario { source: Source::Backlog(Bytes::new(200)), ..base() }),
+        ] {
+            let name = format!("{what}, {style:?}");
+            let backlog = what == "200 B packets";
+            cases.push(Case { backlog, ..Case::new(name, style, 0, (25.0, 40.0), scenario) });
+        }
+    }
+    cases
+}
+
+/// What may become of the path, for five seconds or ten from the tenth second on.
+pub fn events() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for style in Style::ALL {
+        let during = |rate: Rate| Schedule::steps(&[(0, RATE), (10, rate), (20, RATE)]);
+        let base = || reference(style, 40);
+        for (what, over, scenario) in [
+            ("silence", 15, Scenario { silence: Some((10, 15)), ..base() }),
+            ("outage", 20, Scenario { capacity: during(Rate::ZERO), ..base() }),
+            ("a quarter", 20, Scenario { capacity: during(RATE.scale(0.25)), ..base() }),
+            ("four times", 10, Scenario { capacity: Schedule::steps(&[(0, RATE), (10, RATE.scale(4.0))]), ..base() }),
+            ("to a quarter", 10, Scenario { capacity: Schedule::steps(&[(0, RATE.scale(4.0)), (10, RATE)]), ..base() }),
+        ] {
+            cases.push(Case::new(format!("{what}, {style:?}"), style, over, (30.0, 40.0), scenario));
+        }
+    }
+    // What a slow path has in its queue takes long to drain.
+    for (kbps, rtt_ms, settled) in [(100, 500, (50.0, 60.0)), (30_000, 5, (30.0, 40.0))] {
+        let (rate, rtt) = (Rate::from_kbps(kbps), Span::from_millis(rtt_ms));
+        let base = || Scenario::new(rate, rtt, Span::from_secs_f64(settled.1));
+        let outage = Schedule::steps(&[(0, rate), (10, Rate::ZERO), (20, rate)]);
+        for (what, over, scenario) in [
+            ("silence", 15, Scenario { silence: Some((10, 15)), ..base() }),
+            ("outage", 20, Scenario { capacity: outage, ..base() }),
+        ] {
+            let name = format!("{what}, {kbps} kbps, {rtt_ms} ms");
+            cases.push(Case::new(name, Style::PerPacket, over, settled, scenario));
+        }
+    }
+    cases
+}

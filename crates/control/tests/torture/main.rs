@@ -1,0 +1,56 @@
+//! What paths do to every controller: it comes back, it does not send more than there is, and it does not build a queue
+//! longer than it claims.
+//!
+//! A subject joins by its line in `support/subjects.rs`. What a published algorithm does not reach is a line in
+//! `known.rs`, with bounds on both sides. `--nocapture` prints every figure.
+
+mod bars;
+mod cases;
+mod figures;
+mod known;
+#[path = "../support/mod.rs"]
+mod support;
+mod undershoot;
+
+use bars::Judge;
+use cases::Case;
+use figures::Figures;
+use support::subjects::{self, Feed};
+
+fn torture(cases: Vec<Case>) {
+    let mut judge = Judge::default();
+    for case in &cases {
+        for subject in subjects::ALL.iter().filter(|subject| subject.feed != Feed::Nothing && case.suits(subject)) {
+            let record = case.scenario(subject).run((subject.build)());
+            let figures = Figures::of(&record, case, subject);
+            println!("{:25} {:11} {figures}", case.name, subject.name);
+            judge.judge(case, subject, &figures);
+        }
+    }
+    judge.done();
+}
+
+#[test]
+fn paths_of_every_round_trip_up_to_six_megabits() {
+    torture(cases::paths(&[100, 1000, 6000]));
+}
+
+#[test]
+fn paths_of_every_round_trip_with_thirty_megabits() {
+    torture(cases::paths(&[30_000]));
+}
+
+#[test]
+fn paths_of_every_round_trip_with_two_hundred_megabits() {
+    torture(cases::paths(&[200_000]));
+}
+
+#[test]
+fn reports_that_are_late_odd_twice_or_out_of_order() {
+    torture(cases::reports());
+}
+
+#[test]
+fn silence_outages_drops_and_rises() {
+    torture(cases::events());
+}

@@ -1,0 +1,47 @@
+//! What controllers believe of the path while the encoder makes six tenths of what it may, the Camel paper's question:
+//! the mean of the capacity estimate over the capacity, told of each packet and every 62 ms.
+
+use thalweg_units::{Rate, Span};
+
+use crate::support::subjects;
+use crate::support::{Scenario, Source, Style};
+
+/// A subject, and bounds for both kinds of report.
+type Row = (&'static str, (f64, f64), (f64, f64));
+
+/// The Camel paper: GCC and Copa high, BBR low; SQP, Pudica and Camel hold. Why each is where it is, its page says.
+const BELIEFS: &[Row] = &[
+    ("copa", (0.5, 0.8), (1.3, 1.9)),
+    ("copa-0.9", (0.5, 0.8), (1.3, 1.9)),
+    ("rocc", (1.1, 1.45), (1.3, 1.7)),
+    ("gcc", (0.85, 1.05), (0.85, 1.05)),
+    ("gcc-2021", (0.85, 1.05), (0.85, 1.05)),
+    ("bbr", (0.02, 0.08), (0.02, 0.08)),
+    ("bbr-camel", (0.95, 1.05), (0.1, 0.5)),
+    ("bbr-media", (0.9, 1.0), (0.9, 1.0)),
+    ("sqp", (0.88, 0.92), (0.88, 0.92)),
+    ("sqp-literal", (0.3, 0.36), (0.3, 0.36)),
+    ("pudica", (1.2, 1.6), (1.2, 1.6)),
+    ("pudica-literal", (0.3, 0.45), (0.3, 0.45)),
+    ("scream", (0.05, 0.15), (1.4, 1.8)),
+    ("nada", (0.09, 0.11), (0.09, 0.11)),
+    ("camel", (0.97, 1.03), (0.97, 1.03)),
+    ("salsify", (0.85, 1.05), (0.85, 1.05)),
+];
+
+#[test]
+fn an_encoder_of_six_tenths_leaves_each_its_belief() {
+    let rate = Rate::from_kbps(3000);
+    for (name, each, batched) in BELIEFS {
+        let subject = subjects::ALL.iter().find(|subject| subject.name == *name).expect("a subject");
+        for (style, (low, high)) in [(Style::PerPacket, each), (Style::Twcc, batched)] {
+            let source = Source::Encoder { share: 0.6, max: rate.scale(4.0) };
+            let plain = Scenario::new(rate, Span::from_millis(60), Span::from_secs(50));
+            let record = Scenario { source, style, ..plain }.run((subject.build)());
+            let targets = (300..500).map(|bin: usize| record.bins[bin].target.as_bps_f64());
+            let told = targets.sum::<f64>() / 200.0 / rate.as_bps_f64();
+            println!("six tenths, {name} {style:?}: {told:.3} of the capacity (expected {low} to {high})");
+            assert!((*low..=*high).contains(&told), "{name} {style:?} believes {told:.3}, expected {low} to {high}");
+        }
+    }
+}

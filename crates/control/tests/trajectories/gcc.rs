@@ -1,0 +1,90 @@
+//! GCC against a stock browser.
+
+use std::path::Path;
+
+use thalweg_control::gcc;
+use thalweg_units::{Bytes, Rate, Span};
+
+use crate::support::*;
+use crate::within;
+
+/// The link that a stock browser was measured on: 2 Mbps and 500 kbps by turns of 40 s, 25 ms each way, 1.5 MB of queue.
+fn square() -> Scenario {
+    let steps = [0, 40, 80, 120, 160, 200].map(|at| (at, Rate::from_kbps(if at / 40 % 2 == 0 { 2000 } else { 500 })));
+    Scenario {
+        capacity: Schedule::steps(&steps),
+        queue: Bytes::new(1_500_000),
+        style: Style::Twcc,
+        // What Chromium sends is 0.945 of its estimate at the median of the recorded seconds in steady state.
+        source: Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) },
+        ..Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(205))
+    }
+}
+
+/// What the recording and our run have in common: kbps sent in each second.
+struct Seconds(Vec<f64>);
+
+impl Seconds {
+    fn of(record: &Record) -> Seconds {
+        Seconds((0..205).map(|second| record.sent(second.into(), f64::from(second) + 1.0).as_kbps_f64()).collect())
+    }
+
+    /// Columns sec and sent_kbps; `None` where the shared data is not there.
+    fn of_chromium(file: &str) -> Option<Seconds> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/chromium-gcc");
+        let Ok(text) = std::fs::read_to_string(root.join(file)) else {
+            println!("skipped: ../shared/data is not here");
+            return None;
+        };
+        let sent = |line: &str| line.split(',').nth(2).and_then(|field| field.parse().ok());
+        Some(Seconds(text.lines().skip(1).filter_map(sent).collect()))
+    }
+
+    fn mean(&self, from: usize, to: usize) -> f64 {
+        self.0[from..to].iter().sum::<f64>() / (to - from) as f64
+    }
+
+    /// Seconds from `from` on until one in which at least `kbps` are sent.
+    fn rises_to(&self, kbps: f64, from: usize) -> f64 {
+        self.0[from..].iter().position(|sent| *sent >= kbps).map_or(f64::INFINITY, |after| after as f64 + 1.0)
+    }
+
+    fn check(&self, who: &str) {
+        let check = |value: f64, low: f64, high: f64, what: &str| within(value, low, high, &format!("{who}, {what}"));
+        check(self.0[0], 1000.0, 2000.0, "kbps in the first second, by probing");
+        check(self.mean(5, 39) / 2000.0, 0.8, 0.97, "share of 2 Mbps");
+        for low in [50, 130] {
+            check(self.mean(low, low + 29) / 500.0, 0.75, 0.97, "share of 500 kbps");
+        }
+        for drop in [40, 120] {
+            check(self.mean(drop + 2, drop + 6), 50.0, 500.0, "kbps from the third second after the drop");
+        }
+        for rise in [80, 160] {
+            check(self.rises_to(1800.0, rise), 14.0, 25.0, "seconds to 1.8 Mbps after the rise");
+        }
+    }
+}
+
+#[test]
+fn gcc_does_on_the_square_link_what_a_browser_does() {
+    let record = square().run(Box::new(gcc::Config::default().build().expect("in range")));
+    record.print("gcc, 2 Mbps and 500 kbps by turns of 40 s, TWCC");
+    let ours = Seconds::of(&record);
+    ours.check("thalweg");
+    // The drop fills the queue in both: the browser's worst frame is about two seconds late, its encoder following slowly.
+    within(record.worst_queueing(40.0, 46.0).as_secs_f64(), 0.5, 2.0, "worst queueing after the drop in s");
+    within(record.worst_queueing(50.0, 79.0).as_millis_f64(), 20.0, 110.0, "worst queueing at 500 kbps in ms");
+    let Some(chromium) = Seconds::of_chromium("per2.csv") else { return };
+    chromium.check("chromium");
+    for (from, to) in [(5, 39), (50, 79), (103, 119), (130, 159), (183, 199)] {
+        let ratio = ours.mean(from, to) / chromium.mean(from, to);
+        within(ratio, 0.85, 1.15, &format!("thalweg over chromium, seconds {from} to {to}"));
+    }
+    // After a rise the start depends on where in its saw-tooth either happened to be, so the growth is compared.
+    for rise in [80, 160] {
+        let growth =
+            |seconds: &Seconds| (seconds.mean(rise + 13, rise + 16) / seconds.mean(rise + 6, rise + 9)).powf(1.0 / 7.0);
+        within(growth(&ours), 1.06, 1.09, "thalweg, growth a second after the rise");
+        within(growth(&chromium), 1.06, 1.10, "chromium, growth a second after the rise");
+    }
+}

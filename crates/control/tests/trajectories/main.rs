@@ -1,0 +1,25 @@
+//! What each controller does over time, against the numbers of its paper and, for GCC, of a browser. With `--nocapture` a line a
+//! second is printed.
+
+mod bbr;
+mod charts;
+mod copa;
+mod gcc;
+mod nada;
+mod pudica;
+mod rocc;
+mod scream;
+mod sqp;
+#[path = "../support/mod.rs"]
+mod support;
+
+use thalweg_units::Rate;
+
+fn within(value: f64, low: f64, high: f64, what: &str) {
+    println!("{what}: {value:.3} (expected {low:.3} to {high:.3})");
+    assert!(value >= low && value <= high, "{what} is {value:.3}, expected {low:.3} to {high:.3}");
+}
+
+fn ratio(rate: Rate, of: Rate) -> f64 {
+    rate.as_bps_f64() / of.as_bps_f64()
+}

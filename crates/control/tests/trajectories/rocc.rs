@@ -1,0 +1,34 @@
+//! RoCC against rocc.md.
+
+use thalweg_control::{Controller, rocc};
+use thalweg_units::{Rate, Span};
+
+use crate::support::*;
+use crate::within;
+
+fn rocc_of_vidaptive() -> Box<dyn Controller> {
+    Box::new(rocc::Config::default().build().expect("in range"))
+}
+
+#[test]
+fn rocc_settles_where_the_worked_example_says() {
+    // rocc.md section 6, example 1, with packets of 1200 bytes whose own 1.6 ms are in R_min too: (1.5 x 51.6 + 4) ms.
+    let scenario = Scenario::new(Rate::from_kbps(6000), Span::from_millis(50), Span::from_secs(20));
+    let record = scenario.run(rocc_of_vidaptive());
+    record.print("rocc gamma 0.5, 6 Mbps, 50 ms");
+    within(record.mean_round_trip(10.0, 20.0).as_millis_f64(), 78.0, 83.0, "round trip in ms");
+    within(record.arrived(10.0, 20.0).as_mbps_f64(), 5.9, 6.01, "arriving in Mbps");
+}
+
+#[test]
+fn rocc_doubles_in_three_round_trips() {
+    // rocc.md section 4: x 1.2645 a round trip, and the constant alpha helps while the window is small.
+    let round_trip = 0.2;
+    let scenario = Scenario::new(Rate::from_kbps(400_000), Span::from_millis(200), Span::from_secs(8));
+    let record = scenario.run(rocc_of_vidaptive());
+    record.print("rocc gamma 0.5, 400 Mbps, 200 ms");
+    let (early, late) = (record.arrived(2.4, 2.6), record.arrived(4.2, 4.4));
+    let growth = late.as_bps_f64() / early.as_bps_f64();
+    let doublings = growth.log2();
+    within(1.8 / round_trip / doublings, 2.5, 3.1, "round trips to double");
+}

@@ -18,8 +18,8 @@
 
 use std::time::{Duration, Instant};
 
-use thalweg_control::{Acknowledgement, Controller, Demand, History, PacketId, SentPacket};
-use thalweg_control::{copa, feedback, fixed, gcc, rocc};
+use thalweg_control::{Acknowledgement, Controller, Demand, FramePlace, History, PacketId, SentPacket};
+use thalweg_control::{bbr, camel, copa, feedback, fixed, gcc, nada, pudica, rocc, salsify, scream, sqp};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 type Build = fn() -> Box<dyn Controller>;
@@ -29,11 +29,21 @@ const SUBJECTS: &[(&str, Build)] = &[
     ("copa", || Box::new(copa::Config::default().build().expect("in range"))),
     ("rocc", || Box::new(rocc::Config::default().build().expect("in range"))),
     ("gcc", || Box::new(gcc::Config::default().build().expect("in range"))),
+    ("bbr", || Box::new(bbr::Config::default().build().expect("in range"))),
+    ("scream", || Box::new(scream::Config::default().build().expect("in range"))),
+    ("nada", || Box::new(nada::Config::default().build().expect("in range"))),
+    ("sqp", || Box::new(sqp::Config::default().build().expect("in range"))),
+    ("pudica", || Box::new(pudica::Config::default().build().expect("in range"))),
+    ("camel", || Box::new(camel::Config::default().build().expect("in range"))),
+    ("salsify", || Box::new(salsify::Config::default().build().expect("in range"))),
 ];
 
 /// How packets are reported: each at once, or all of an interval together.
 const STYLES: &[(&str, Option<Span>)] =
     &[("each", None), ("rfc8888", Some(Span::from_millis(31))), ("twcc", Some(Span::from_millis(62)))];
+
+/// Packets of a frame: 10 Mbps at 30 frames a second.
+const FRAME: u64 = 35;
 
 /// 10 Mbps of 1200-byte packets, 25 ms each way, one packet in two hundred lost.
 #[inline(never)]
@@ -50,7 +60,11 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
         if controller.next_timeout() <= now {
             controller.on_timeout(now);
         }
-        let packet = history.on_sent(SentPacket::new(PacketId(number), now, Bytes::new(1200)));
+        let (frame, index) = (number / FRAME, number % FRAME);
+        let offset = Bytes::new(1200) * index;
+        let place = Some(FramePlace { frame, first: index == 0, last: index + 1 == FRAME, offset });
+        let packet = SentPacket { place, ..SentPacket::new(PacketId(number), now, Bytes::new(1200)) };
+        let packet = history.on_sent(packet);
         controller.on_sent(&packet);
         std::hint::black_box(controller.allowance());
         if batch.is_some() && now < next_report {

@@ -6,6 +6,8 @@ const GCC: &[&str] = &["gcc", "gcc-2021"];
 const BBR: &[&str] = &["bbr", "bbr-camel", "bbr-media"];
 
 const EIGHT_PERCENT: &str = "gcc.md: 8 % a second, and less where reports are batched";
+const ADDITIVE: &str = "gcc.md: near a remembered capacity half a packet a response time is added";
+const BAYESIAN: &str = "gcc.md: the Bayesian acknowledged rate is low after a jump and where packets are few";
 const GRADIENT: &str = "gcc.md: a queue that no longer grows is no overuse, and empties slowly";
 const SEGMENTS: &str = "scream.md: a segment and 2 % a round trip";
 const RAMP: &str = "nada.md: a ramp-up of 50 ms / (rtt + 220 ms) of what arrives";
@@ -21,12 +23,12 @@ pub const KNOWN: &[Exception] = &[
         .back(11.0, 17.0)
         .used(0.3, 0.6),
     // GCC
-    Exception::of(&["gcc"], "200000 kbps, 5 ms", EIGHT_PERCENT).used(0.65, 0.9),
-    Exception::of(&["gcc-2021"], "200000 kbps, 500 ms", EIGHT_PERCENT).used(0.1, 0.3),
-    Exception::of(&["gcc-2021"], "200000 kbps, *", EIGHT_PERCENT).never_back().used(0.03, 0.7),
-    Exception::of(&["gcc-2021"], "30000 kbps, 200 ms", EIGHT_PERCENT).back(15.0, 24.0).used(0.65, 0.85),
-    Exception::of(&["gcc-2021"], "30000 kbps, 500 ms", EIGHT_PERCENT).back(11.0, 18.0),
-    Exception::of(&["gcc-2021"], "100 kbps, *", "gcc.md: a few packets a second").used(0.6, 1.0),
+    Exception::of(&["gcc"], "200000 kbps, 5 ms", ADDITIVE).used(0.65, 0.9),
+    Exception::of(&["gcc-2021"], "200000 kbps, 500 ms", BAYESIAN).used(0.1, 0.3),
+    Exception::of(&["gcc-2021"], "200000 kbps, *", BAYESIAN).never_back().used(0.03, 0.7),
+    Exception::of(&["gcc-2021"], "30000 kbps, 200 ms", BAYESIAN).back(15.0, 24.0).used(0.65, 0.85),
+    Exception::of(&["gcc-2021"], "30000 kbps, 500 ms", BAYESIAN).back(11.0, 18.0),
+    Exception::of(&["gcc-2021"], "100 kbps, *", BAYESIAN).used(0.6, 1.0),
     Exception::of(&["gcc"], "a quarter, PerPacket", EIGHT_PERCENT).back(12.0, 17.0).used(0.7, 0.85),
     Exception::of(&["gcc-2021"], "a quarter, PerPacket", EIGHT_PERCENT).back(12.0, 18.0).used(0.65, 0.85),
     Exception::of(&["gcc-2021"], "a quarter, Rfc8888", EIGHT_PERCENT).back(14.0, 19.5).used(0.55, 0.8),
@@ -34,7 +36,7 @@ pub const KNOWN: &[Exception] = &[
     Exception::of(GCC, "four times, *", EIGHT_PERCENT).back(13.0, 27.0).used(0.7, 1.0),
     Exception::of(GCC, "outage, PerPacket", GRADIENT).queue(150.0, 400.0),
     Exception::of(GCC, "outage, Rfc8888", GRADIENT).queue(150.0, 400.0),
-    Exception::of(&["gcc-2021"], "outage, 100 kbps, 500 ms", EIGHT_PERCENT).back(10.5, 15.0),
+    Exception::of(&["gcc-2021"], "outage, 100 kbps, 500 ms", BAYESIAN).back(10.5, 15.0),
     Exception::of(GCC, "to a quarter, PerPacket", GRADIENT).queue(200.0, 500.0),
     Exception::of(&["gcc"], "to a quarter, *", GRADIENT).queue(150.0, 350.0),
     // The others by the packet

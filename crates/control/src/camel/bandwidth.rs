@@ -276,6 +276,33 @@ mod tests {
     }
 
     #[test]
+    fn slices_too_short_each_are_measured_together_and_spaced_faster_until_then() {
+        // 6000 bytes in five packets at 200 Mbps: 192 us from the first to the last, a bound of 38.4 Mbps. At twice that
+        // they leave 625 us apart, so the second ends 817 us after the first began, and the third 1442.
+        let slice = |index: u64| Train {
+            frame: Some(3),
+            numbers: (5 * index, 5 * index + 5),
+            first: Bytes::new(1200),
+            sent: Time::from_micros(625 * index),
+            arrived: Time::from_micros(25_000 + 625 * index),
+            ..train(4800, 192)
+        };
+        let mut bandwidth = Bandwidth::new(Config::default());
+        let kbps = |rate: Option<Rate>| rate.unwrap().as_bps() / 1000;
+        assert!(bandwidth.on_train(Time::from_millis(50), &slice(0)));
+        assert_eq!((kbps(bandwidth.average()), kbps(bandwidth.spacing())), (38_400, 76_800));
+        bandwidth.on_train(Time::from_millis(50), &slice(1));
+        assert_eq!(kbps(bandwidth.average()), 86_400, "10,800 bytes in less than a millisecond");
+        bandwidth.on_train(Time::from_millis(51), &slice(2));
+        // 16,800 bytes in 1442 us: measured, and no longer a bound.
+        assert_eq!((kbps(bandwidth.average()), kbps(bandwidth.spacing())), (93_203, 93_203));
+        // Slices of another frame begin anew.
+        let next = Train { frame: Some(4), numbers: (15, 20), ..slice(3) };
+        bandwidth.on_train(Time::from_millis(52), &next);
+        assert_eq!(kbps(bandwidth.average()), 93_203);
+    }
+
+    #[test]
     fn what_the_sender_held_up_or_the_path_turned_round_measures_nothing() {
         let mut bandwidth = Bandwidth::new(Config::default());
         bandwidth.on_train(Time::from_millis(1), &train(4400, 35_200));

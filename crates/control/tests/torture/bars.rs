@@ -102,6 +102,25 @@ impl Judge {
 }
 
 #[test]
+fn bars_and_bounds_are_missed_on_both_sides() {
+    let good = Figures { back: 1.0, used: 0.95, sent: 0.97, queue: 20.0, claim: 30.0 };
+    let plain = Exception::of(&[], "", "");
+    assert!(plain.misses(&good).is_empty());
+    for bad in [
+        Figures { back: 10.1, ..good },
+        Figures { back: f64::INFINITY, ..good },
+        Figures { used: 0.79, ..good },
+        Figures { sent: 1.06, ..good },
+        Figures { queue: 30.1, ..good },
+    ] {
+        assert_eq!(plain.misses(&bad).len(), 1, "{bad}");
+    }
+    let known = plain.never_back().used(0.2, 0.4);
+    assert!(known.misses(&Figures { back: f64::INFINITY, used: 0.3, ..good }).is_empty());
+    assert_eq!(known.misses(&good).len(), 2, "better than known is a miss too");
+}
+
+#[test]
 fn every_exception_is_of_some_case_and_says_where_it_is_shown() {
     let cases = crate::cases::all();
     for exception in KNOWN {

@@ -2,6 +2,7 @@
 //! second is printed.
 
 mod bbr;
+mod camel;
 mod charts;
 mod copa;
 mod gcc;

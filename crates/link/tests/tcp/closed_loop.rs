@@ -45,7 +45,6 @@ fn alone_with_a_bandwidth_delay_product_of_queue_it_fills_the_link() {
         assert!((0.9..=1.001).contains(&used), "{used} with {connection:?}");
         assert!(net.drops > 0, "a queue that is never full is not tested");
         assert_eq!(net.flows[0].receiver().duplicates(), 0);
-        println!("{used} {} drops of {}", net.drops, net.arrivals.len());
         let share = net.drops as f64 / net.arrivals.len() as f64;
         assert!(share < 0.02, "{share} lost with {connection:?}");
     }
@@ -90,7 +89,7 @@ fn random_loss_gives_the_window_of_the_response_function() {
         let window = net.rate(0, 20.0, 600.0).as_bps_f64() / (1500.0 * 8.0) * rtt;
         let ratio = window / cubic.max(reno);
         assert!(
-            (0.6..=1.25).contains(&ratio),
+            (0.85..=1.2).contains(&ratio),
             "{window} segments: cubic {cubic}, Reno {reno} at {probability}, {rtt} s"
         );
     }

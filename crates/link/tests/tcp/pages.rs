@@ -40,7 +40,6 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions_and_nearly_f
     // Slow start fills a queue as long as the path is, and overshoots by as much.
     assert!((0.02..0.15).contains(&lost), "{lost}");
     let twice: u64 = net.flows.iter().map(|flow| flow.receiver().duplicates()).sum();
-    println!("{lost} lost, {twice} twice of {}", net.arrivals.len());
     assert!(twice < net.arrivals.len() as u64 / 100, "{twice} segments came twice");
 }
 

@@ -292,3 +292,6 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

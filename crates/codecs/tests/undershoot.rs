@@ -90,4 +90,19 @@ mod real {
             assert!((made / asked - 1.0).abs() < 0.05, "{made:.3}, not {asked}");
         }
     }
+
+    #[test]
+    fn the_easy_scene_leaves_libvpx_at_its_finest_quantizer_and_below_its_target() {
+        // Measured: 149 kbit/s of 500, 129 of 1000 and 160 of 2000 at 360p, 364 of 1000 and 337 of 2000 at 720p.
+        let cases =
+            [(HALF, 500, 0.30), (HALF, 1000, 0.13), (HALF, 2000, 0.08), (Size::HD, 1000, 0.36), (Size::HD, 2000, 0.17)];
+        for (size, kbps, measured) in cases {
+            let (made, quantizer) = ratio(SceneConfig::easy(), size, kbps, "1");
+            assert!((0.75 * measured..1.25 * measured).contains(&made), "{made:.3} of {kbps} kbps at {size}");
+            assert!((1.9..4.0).contains(&quantizer), "quantiser {quantizer:.1} at {kbps} kbps of {size}");
+        }
+        // Less than that is kept as ever.
+        let (made, quantizer) = ratio(SceneConfig::easy(), HALF, 300, "0.2");
+        assert!((0.14..0.23).contains(&made) && quantizer > 4.0, "{made:.3} at {quantizer}");
+    }
 }

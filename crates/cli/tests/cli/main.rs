@@ -1,6 +1,7 @@
 //! The binary as a user meets it.
 
 mod codec;
+mod undershoot;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

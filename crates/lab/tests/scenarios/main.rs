@@ -10,3 +10,4 @@ mod salsify;
 mod square_wave;
 mod standard_decoder;
 mod support;
+mod undershoot;

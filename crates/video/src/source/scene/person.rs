@@ -13,6 +13,8 @@ pub(super) struct Person {
     pub(super) phase: f64,
     /// How far the person moves, 0 to 1.
     pub(super) liveliness: f64,
+    /// How strong the texture and shading of clothes and skin are, 0 to 1.
+    pub(super) detail: f64,
 }
 
 /// A colour: luma, and both chroma.
@@ -26,6 +28,8 @@ struct Pen<'a> {
     anchor: (f64, f64),
     /// 1 in even light.
     light: f64,
+    /// The share of all texture and shading that is seen.
+    detail: f64,
 }
 
 impl Pen<'_> {
@@ -34,6 +38,7 @@ impl Pen<'_> {
     }
 
     fn shape(&mut self, shape: Shape, (luma, u, v): Colour, grain: f64, round: f64) {
+        let (grain, round) = (grain * self.detail, round * self.detail);
         let paint = Paint { luma: luma * self.light, chroma: (u, v), grain, round, anchor: self.anchor };
         shape.paint(self.picture, &paint, self.cloth);
     }
@@ -51,7 +56,7 @@ impl Person {
         let nod = lively * (head * 0.10 * wave(seconds, 0.8, p) + head * 0.05 * wave(seconds, 2.2, p));
         let top = height * (if front { 0.30 } else { 0.42 }) + nod;
         let anchor = (middle, top);
-        let mut pen = Pen { picture, cloth, anchor, light: f64::from(light) / 128.0 };
+        let mut pen = Pen { picture, cloth, anchor, light: f64::from(light) / 128.0, detail: self.detail };
 
         let tone = 20.0 * f64::from(self.number % 3);
         let shirt = (78.0 + tone, 118 + 9 * (self.number % 8) as u8, 120 + 5 * (self.number % 8) as u8);

@@ -20,19 +20,21 @@ pub(super) struct Texture {
 }
 
 impl Texture {
-    /// A wall with shelves and books, posters and plaster; `unit` is how many samples make a step of detail.
-    pub(super) fn wall(width: usize, height: usize, unit: f64, seed: Seed) -> Texture {
+    /// A wall with shelves and books, posters and plaster; `unit` is how many samples make a step of detail, `detail` the share of
+    /// its fine texture, and of its books, that is there.
+    pub(super) fn wall(width: usize, height: usize, unit: f64, detail: f64, seed: Seed) -> Texture {
         let mut random = seed.random();
         let mut luma = Surface::fractal(
             width,
             height,
             &mut random,
-            &[(0.28, 260.0), (0.10, 60.0), (0.05, 12.0), (0.035, 3.0)],
+            &[(0.28, 260.0), (0.10, 60.0), (0.05, 12.0), (0.035, 3.0)]
+                .map(|(strength, size)| (strength * detail, size)),
             unit,
         );
         let (half_width, half_height) = (width.div_ceil(2), height.div_ceil(2));
-        let mut u = Surface::fractal(half_width, half_height, &mut random, &[(0.05, 260.0)], unit);
-        let mut v = Surface::fractal(half_width, half_height, &mut random, &[(0.05, 260.0)], unit);
+        let mut u = Surface::fractal(half_width, half_height, &mut random, &[(0.05 * detail, 260.0)], unit);
+        let mut v = Surface::fractal(half_width, half_height, &mut random, &[(0.05 * detail, 260.0)], unit);
         let shelf = (110.0 * unit) as usize;
         let mut top = (40.0 * unit) as usize;
         while top + shelf < height {
@@ -40,7 +42,7 @@ impl Texture {
             while left < width {
                 let across = (random.between(10.0, 34.0) * unit) as usize + 2;
                 let tall = (random.between(0.55, 0.9) * shelf as f64) as usize;
-                if random.chance(0.8) {
+                if random.chance(0.8 * detail) {
                     let (shade, blue, red) =
                         (random.between(30.0, 200.0), random.between(105.0, 150.0), random.between(105.0, 150.0));
                     let (from_x, to_x) = (left, (left + across).min(width));

@@ -1,7 +1,7 @@
 //! How evenly a link is shared.
 
-/// Jain's index of the rates of flows: 1 when all are equal, 1 / n when one of n has everything; `None` when nobody has anything
-/// (metrics.md section 7).
+/// Jain's index of the rates of flows: 1 when all are equal, 1 / n when one of n has everything; `None` when nobody has
+/// anything (metrics.md section 7).
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();

@@ -81,12 +81,10 @@ enum Clip {
 
 impl Clip {
     fn open(video: &Video, seed: Seed) -> Result<Clip, SourceError> {
+        if let Some(scene) = SceneConfig::named(&video.source, video.scene_format(), seed.child("video"))? {
+            return Ok(Clip::Endless(Box::new(Scene::new(scene))));
+        }
         Ok(match video.source.as_str() {
-            "scene" => {
-                let format = video.scene_format();
-                let config = SceneConfig { format, seed: seed.child("video"), ..SceneConfig::default() };
-                Clip::Endless(Box::new(Scene::new(config)))
-            }
             "-" => Clip::Streamed(Box::new(Y4mReader::new(std::io::stdin(), "standard input")?)),
             name if name.to_ascii_lowercase().ends_with(".y4m") => {
                 let file = File::open(name).map_err(|error| SourceError::Io { what: name.into(), error })?;

@@ -1,7 +1,7 @@
 //! What is played: video, codec, path, feedback and for how long.
 
 use serde::{Deserialize, Serialize};
-use thalweg_codecs::{Codec, CodecTime};
+use thalweg_codecs::{Codec, CodecTime, Undershoot};
 use thalweg_link::{DatagramsConfig, PathConfig, TcpConfig, WebConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Seed, Size, Span};
@@ -23,6 +23,10 @@ pub struct Scenario {
     pub video: Video,
     /// Which codec, with its settings.
     pub codec: Codec,
+    /// How far below the sender's target the encoder stays, and when: `none`, `0.6`, `0.6@30s-60s`, `ios`, `android` or a file. What is
+    /// drawn depends on the seed and on which sender it is, never on its scheme.
+    #[serde(default, skip_serializing_if = "Undershoot::is_none")]
+    pub undershoot: Undershoot,
     /// How long coding takes in virtual time.
     #[serde(default)]
     pub codec_time: CodecTime,
@@ -51,7 +55,7 @@ pub struct Scenario {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Competitor {
-    /// Another sender of video, with the same codec, delay and feedback.
+    /// Another sender of video, with the same codec, undershoot, delay and feedback.
     Sender(Sender),
     /// Datagrams at a rate, whatever becomes of them.
     Datagrams(DatagramsConfig),
@@ -90,7 +94,7 @@ fn one() -> Seed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
-    /// `scene` for the built-in one, `-` for y4m on standard input, or a file: y4m, or anything ffmpeg reads.
+    /// `scene` for the built-in one, `scene:easy` for one that costs an encoder little, `-` for y4m on standard input, or a file: y4m, or anything ffmpeg reads.
     pub source: String,
     /// The size to make it; a file's own when absent (1280x720 for the scene).
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
 
-use thalweg_codecs::{Codec, CodecTime};
+use thalweg_codecs::{Codec, CodecTime, Undershoot};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_link::PathConfig;
 use thalweg_units::{Seed, Size, Span};
@@ -8,7 +8,7 @@ use thalweg_video::quality::Ssim;
 
 #[derive(Clone, clap::Args)]
 pub(super) struct Pictures {
-    /// The video: `scene`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
+    /// The video: `scene`, `scene:easy` (a still camera: what an encoder cannot spend its target on), a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
     #[arg(long, default_value = "scene")]
     video: String,
     /// The size to make the video, such as 1280x720 or 720p
@@ -21,6 +21,10 @@ pub(super) struct Pictures {
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent vp8, and functional for what needs it
     #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
     codec: Option<Codec>,
+    /// How far below its target the encoder stays: 0.6, 0.6@30s-60s, ios or android (drawn every 12 s by the seed, the same for every
+    /// scheme), or a file of lines `seconds ratio` or of one ratio a second
+    #[arg(long, default_value = "none")]
+    undershoot: Undershoot,
     /// How long encoding a picture takes in virtual time, such as 55ms: when absent what it takes here, or as long as a paper's figure
     /// has
     #[arg(long)]
@@ -39,6 +43,7 @@ impl Pictures {
             seed,
             video: self.video(),
             codec: self.codec(),
+            undershoot: self.undershoot.clone(),
             codec_time: self.codec_time(),
             up,
             down,

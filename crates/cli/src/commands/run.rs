@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use thalweg_codecs::Undershoot;
 use thalweg_lab::Scenario;
 use thalweg_lab::run_folder::RunFile;
 use thalweg_sender::Scheme;
@@ -18,6 +19,10 @@ pub(crate) struct Arguments {
     /// Another seed than the scenario's, or several: 1..10
     #[arg(long, value_parser = seeds)]
     seed: Option<Seeds>,
+    /// Another undershoot of the encoder than the scenario's: none, 0.6, 0.6@30s-60s, ios, android or a file (see `thalweg compare
+    /// --help`)
+    #[arg(long)]
+    undershoot: Option<Undershoot>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -52,7 +57,10 @@ fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let path = arguments.scenario.display().to_string();
     let text = std::fs::read_to_string(&arguments.scenario).with_context(|| path.clone())?;
-    let (scenario, own) = read(&text).with_context(|| path)?;
+    let (mut scenario, own) = read(&text).with_context(|| path)?;
+    if let Some(undershoot) = &arguments.undershoot {
+        scenario.undershoot.clone_from(undershoot);
+    }
     let schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
     let Seeds(from, to) = arguments.seed.unwrap_or(Seeds(scenario.seed.get(), scenario.seed.get()));
     let mut jobs = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use thalweg_codecs::undershoot::Ratios;
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
 use thalweg_sender::frames::EncodePlan;
@@ -48,6 +49,8 @@ pub(super) struct Flow {
     pub(super) engine: Engine,
     receiver: Receiver,
     codec: CodecPair,
+    /// What its encoder makes of what it is asked for.
+    undershoot: Ratios,
     codec_time: CodecTime,
     /// Where pictures come from; `None` for models, which look at none.
     footage: Option<Footage>,
@@ -82,6 +85,7 @@ impl Flow {
         let codec = if scheme.needs_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
         let camera = Camera { size: format.size, interval: format.interval() };
         let style = scenario.feedback.unwrap_or(scheme.feedback);
+        let seed = scenario.seed.child(&format!("flow {number}"));
         Ok(Flow {
             number,
             begin,
@@ -89,7 +93,8 @@ impl Flow {
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
             receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?,
-            codec: codec.build_seeded(format.size, scenario.seed.child(&format!("flow {number}")))?,
+            codec: codec.build_seeded(format.size, seed)?,
+            undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,
             footage,
             format,
@@ -346,7 +351,10 @@ impl Flow {
                     up.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
                     self.under_way.enter(packet);
                 }
-                Output::Encode { picture, plan } => self.encode(now, picture, &plan)?,
+                Output::Encode { picture, mut plan } => {
+                    self.undershoot.lower(now, &mut plan);
+                    self.encode(now, picture, &plan)?;
+                }
                 Output::Commit { choice } => self.commit(choice)?,
                 Output::Forget { frame } => self.codec.encoder.forget(frame),
                 Output::Wait { until, .. } => {

@@ -88,7 +88,10 @@ pub(super) fn summarize(
             _ => {}
         }
     }
-    let (codec, quality) = (flow.codec_settings(), flow.quality());
+    let (mut codec, quality) = (flow.codec_settings(), flow.quality());
+    if !scenario.undershoot.is_none() {
+        codec += &format!(", undershoot {}", scenario.undershoot);
+    }
     let (label, stopped) = (flow.video(), flow.end().as_secs_f64());
     let frames = flow.frames.into_records();
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();

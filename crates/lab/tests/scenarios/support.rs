@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg_codecs::libvpx::Settings;
-use thalweg_codecs::{Codec, CodecTime};
+use thalweg_codecs::{Codec, CodecTime, Undershoot};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate;
 use thalweg_lab::simulate::Run;
@@ -26,6 +26,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         seed: Seed::new(1),
         video: Video::scene(size, 30),
         codec: Codec::Vp8(Settings::default()),
+        undershoot: Undershoot::None,
         codec_time: CodecTime::default(),
         up: PathConfig { hops: vec![bottleneck, delay()] },
         down: PathConfig { hops: vec![delay()] },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_codecs::{Codec, CodecTime};
+use thalweg_codecs::{Codec, CodecTime, Undershoot};
 use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate;
@@ -36,6 +36,7 @@ pub(super) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         seed: Seed::new(1),
         video: Video::scene(size, 30),
         codec: codec.clone(),
+        undershoot: Undershoot::None,
         codec_time: CodecTime::default(),
         up: PathConfig { hops: vec![bottleneck, delay()] },
         down: PathConfig { hops: vec![delay()] },

@@ -9,6 +9,7 @@ use thalweg_lab::footage;
 use thalweg_lab::scenario::Video;
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size};
+use thalweg_video::source::SceneConfig;
 use thalweg_vp8::ivf;
 
 #[derive(clap::Args)]
@@ -57,7 +58,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let size = thalweg_vp8::Size::new(format.size.width.into(), format.size.height.into())?;
     let (rate, scale) = format.frame_rate;
     let mut writer = ivf::Writer::new(super::create(&arguments.out)?, ivf::Header { size, rate, scale })?;
-    let most = arguments.pictures.or_else(|| (arguments.input == "scene").then_some(300)).unwrap_or(u64::MAX);
+    let most =
+        arguments.pictures.or_else(|| SceneConfig::is_named_by(&arguments.input).then_some(300)).unwrap_or(u64::MAX);
     let (mut number, mut bytes) = (0u64, 0usize);
     while number < most
         && let Some(picture) = clip.next_picture()?

@@ -11,6 +11,8 @@ pub(super) struct Person {
     pub(super) number: u32,
     /// Of its movements.
     pub(super) phase: f64,
+    /// How far the person moves, 0 to 1.
+    pub(super) liveliness: f64,
 }
 
 /// A colour: luma, and both chroma.
@@ -41,12 +43,12 @@ impl Person {
     /// Draws the person as seen at `seconds`, in `light` of 128.
     pub(super) fn draw(&self, picture: &mut Picture, cloth: &Surface, seconds: f64, light: i32) {
         let (width, height) = (f64::from(picture.size().width), f64::from(picture.size().height));
-        let (front, p) = (self.number == 0, self.phase);
+        let (front, p, lively) = (self.number == 0, self.phase, self.liveliness);
         let scale = if front { 0.30 } else { 0.17 + 0.03 * f64::from(self.number % 2) };
         let head = height * scale * 0.5;
         let (reach, pace, aside) = if front { (0.02, 0.21, 0.0) } else { (0.33, 0.09, 0.1) };
-        let middle = width * (0.5 + reach * wave(seconds, pace, p) + aside);
-        let nod = head * 0.10 * wave(seconds, 0.8, p) + head * 0.05 * wave(seconds, 2.2, p);
+        let middle = width * (0.5 + reach * lively * wave(seconds, pace, p) + aside);
+        let nod = lively * (head * 0.10 * wave(seconds, 0.8, p) + head * 0.05 * wave(seconds, 2.2, p));
         let top = height * (if front { 0.30 } else { 0.42 }) + nod;
         let anchor = (middle, top);
         let mut pen = Pen { picture, cloth, anchor, light: f64::from(light) / 128.0 };
@@ -63,7 +65,7 @@ impl Person {
         // A collar.
         pen.part(at(0.0, 1.26), by(0.46, 0.22), (skin.0 - 12.0, skin.1, skin.2), 12.0, 8.0);
 
-        let gesture = wave(seconds, 0.9, p + 2.0).max(-0.2);
+        let gesture = lively * wave(seconds, 0.9, p + 2.0).max(-0.2);
         let (shoulder, elbow) = (at(1.18, 1.85), at(1.75 + 0.1 * gesture, 3.3));
         let hand = at(1.45 + 0.35 * gesture, 2.6 - 1.6 * gesture);
         let sleeve = (shirt.0 - 5.0, shirt.1, shirt.2);

@@ -175,7 +175,12 @@ impl Flow {
         let Some(packet) = self.under_way.leave(number) else { return Ok(()) };
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
-        for Ready { info, moves } in self.receiver.on_packet(now, &packet) {
+        let ready = self.receiver.on_packet(now, &packet);
+        while let Some((sequence, fragment)) = self.receiver.poll_recovered() {
+            let what = What::Recovered { sequence, frame: fragment.frame };
+            recorder.push(Record { at: now, flow: self.number, what });
+        }
+        for Ready { info, moves } in ready {
             let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
             let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
             // A receiver that keeps states says at once which it is in.

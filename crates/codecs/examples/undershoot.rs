@@ -1,4 +1,4 @@
-//! What encoders make of what they are asked for: `cargo run --release -p thalweg-codecs --example undershoot -- [codec [scene]]`.
+//! What encoders make of what they are asked for: `cargo run --release -p thalweg-codecs --example undershoot -- [codec [scene [size]]]`.
 //!
 //! Each row is 60 s at a target, lowered by a ratio: what was made over the target on the whole, and over each 5 s (least and most)
 //! after the first two seconds.
@@ -19,12 +19,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let codec: Codec = arguments.next().map_or(Ok(Codec::Model(Default::default())), |name| name.parse())?;
     let scene = arguments.next().unwrap_or("scene".into());
+    let sizes = match arguments.next() {
+        Some(size) => vec![size.parse()?],
+        None => vec![Size::new(320, 180), Size::new(640, 360), Size::HD],
+    };
     println!("{codec} of {scene}");
     println!(
         "{:>9} {:>6} {:>5} | {:>5} {:>13} {:>9} {:>5}",
         "size", "kbps", "asked", "made", "over 5 s", "variation", "q"
     );
-    for size in [Size::new(320, 180), Size::new(640, 360), Size::HD] {
+    for size in sizes {
         let format = Format { size, frame_rate: (30, 1) };
         let pictures: Vec<Arc<Picture>> = if codec.is_model() {
             Vec::new()

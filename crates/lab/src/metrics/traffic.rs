@@ -39,7 +39,7 @@ impl fmt::Display for Traffic {
             None => write!(f, " from {from_s:.1} to {until_s:.1} s")?,
         }
         if let Some(mean) = self.page_mean_s {
-            write!(f, " of {mean:.2} s on average")?;
+            write!(f, ", {mean:.2} s each on average")?;
         }
         write!(f, ", {:.1}% lost", self.loss_ratio * 100.0)
     }
@@ -64,6 +64,6 @@ mod tests {
         assert_eq!(bulk.to_string(), "1.23 Mbps delivered from 20.0 to 60.0 s, 1.2% lost");
         let web = Traffic { active_s: 12.5, pages: Some(9), page_mean_s: Some(1.385), ..bulk };
         let said = web.to_string();
-        assert!(said.contains("active, 12.5 s between 20.0 and 60.0 s: 9 pages of 1.39 s on average"), "{said}");
+        assert!(said.contains("active, 12.5 s between 20.0 and 60.0 s: 9 pages, 1.39 s each on average"), "{said}");
     }
 }

@@ -68,7 +68,7 @@ impl Row {
                 Row { count: Some(packets.into()), ..kind(42, "report-sent") }.bytes(size)
             }
             What::Recovered { sequence, frame } => {
-                Row { packet: Some(sequence), frame: Some(frame), ..kind(50, "packet-recovered") }
+                Row { packet: Some(sequence), frame: Some(frame), ..kind(54, "packet-recovered") }
             }
             What::RepeatAsked { packets } => Row { count: Some(packets.into()), ..kind(43, "repeat-asked") },
             What::KeyframeAsked => kind(44, "keyframe-asked"),

@@ -39,8 +39,8 @@ pub(super) fn pudica() -> Scheme {
 }
 
 /// BBR with what bbr.md section 6 says a sender of media owes it: less for the encoder while the pacer is behind.
-fn bbr_of(config: bbr_control::Config) -> Scheme {
-    let mut scheme = under_webrtc(ControllerConfig::Bbr(config), FeedbackStyle::PerPacket);
+fn bbr_of(config: bbr_control::Config, feedback: FeedbackStyle) -> Scheme {
+    let mut scheme = under_webrtc(ControllerConfig::Bbr(config), feedback);
     if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
         let reserve = Some(Reserve::Cut { beyond: Span::from_millis(50), share: 0.85 });
         *frames = rate_targeted::Config { reserve, ..frames.clone() };
@@ -48,12 +48,12 @@ fn bbr_of(config: bbr_control::Config) -> Scheme {
     scheme
 }
 
-/// BBR v1 as Camel's figures show it (bbr.md).
+/// BBR v1 as libwebrtc had it, with libwebrtc's reports: what Camel's figures show (bbr.md).
 pub(super) fn bbr() -> Scheme {
-    bbr_of(bbr_control::Config::of_camel())
+    bbr_of(bbr_control::Config::of_camel(), FeedbackStyle::Twcc)
 }
 
 /// BBR with the rules for media of bbr.md section 6.
 pub(super) fn bbr_for_media() -> Scheme {
-    bbr_of(bbr_control::Config::for_media())
+    bbr_of(bbr_control::Config::for_media(), FeedbackStyle::PerPacket)
 }

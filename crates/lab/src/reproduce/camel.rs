@@ -286,10 +286,14 @@ fn fixed_bursts() -> Figure {
         .reading(&[Reading::BurstLength, Reading::InGcc])
 }
 
+/// How far apart senders begin: 10 s, and a third of a picture's time, since nobody's cameras are in phase. Whose are, meet each
+/// other's bursts in the same order at every picture, and the one whose comes first sees the shortest queue and keeps more.
+const APART: Span = Span::from_millis(10_011);
+
 fn alike() -> Figure {
     let about = "three to five senders of a kind on 1 Mbps, another each 10 s (the paper: Jain's index near 1, delay converges)";
     let of = |senders: u32| {
-        let more = Other::Alike { count: senders - 1, every: Span::from_secs(10) };
+        let more = Other::Alike { count: senders - 1, every: APART };
         megabit(format!("{senders} senders")).shared_with(more)
     };
     figure("camel-fig14", about, 100, known(&["gcc", "camel"]), [3, 4, 5].map(of).to_vec()).reading(&[

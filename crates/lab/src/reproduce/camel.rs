@@ -1,8 +1,9 @@
 //! The experiments of Camel (WWW 2026, arXiv 2602.09500; camel.md section 8).
 //!
-//! 30 pictures a second at 360p, 25 ms one way, a drop-tail queue of 100 KB unless the figure has another, and an encoder model (the
-//! paper prints neither frame rate, delay nor queue for most tests: camel.md's choice). What the paper prints of a figure stands beside
-//! ours; where it says only which scheme does what, the figure's description says it.
+//! 30 pictures a second at 360p, 25 ms one way, a drop-tail queue of 100 KB unless the figure has another, and an
+//! encoder model (the paper prints neither frame rate, delay nor queue for most tests: camel.md's choice). What the
+//! paper prints of a figure stands beside ours; where it says only which scheme does what, the figure's description
+//! says it.
 
 use thalweg_codecs::Undershoot;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
@@ -37,8 +38,8 @@ fn setup(seconds: i64) -> Setup {
     }
 }
 
-/// A rate, or rates in turn, by the name that the command line knows: served bit after bit, because the opportunities of a trace, 1500
-/// bytes each 12 ms at a megabit, are coarser than the trains that three of the schemes measure.
+/// A rate, or rates in turn, by the name that the command line knows: served bit after bit, because the opportunities
+/// of a trace, 1500 bytes each 12 ms at a megabit, are coarser than the trains that three of the schemes measure.
 fn rate(name: impl Into<String>, rates: &str) -> Link {
     let rates = rates.parse().unwrap_or_else(|error| panic!("{error}"));
     Link::of_rate(name, rates).queue(QUEUE)
@@ -152,8 +153,8 @@ fn changing_link() -> Figure {
     ])
 }
 
-/// Schemes whose encoder makes no more than those of Table 1; Salsify has none that is aimed at a rate, and what it sends is bounded by
-/// its frames alone.
+/// Schemes whose encoder makes no more than those of Table 1; Salsify has none that is aimed at a rate, and what it
+/// sends is bounded by its frames alone.
 fn bounded(names: &[&str]) -> Vec<Scheme> {
     let bound = |mut scheme: Scheme| {
         if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
@@ -172,8 +173,11 @@ const TABLE_1_LINKS: [(&str, &str, &str); 4] = [
     ("5G 109", "5g_trace_109_driving", "5g-mmwave"),
 ];
 
-/// Table 1: kbps, ms, percent over each link; the paper has no delay of Salsify.
-const TABLE_1: [(&str, [(f64, Option<f64>, f64); 4]); 7] = [
+/// kbps, ms, percent of the time in stalls.
+type Printed = (f64, Option<f64>, f64);
+
+/// Table 1, over each link; the paper has no delay of Salsify.
+const TABLE_1: [(&str, [Printed; 4]); 7] = [
     (
         "camel",
         [
@@ -258,8 +262,8 @@ fn recorded_links() -> Figure {
     figure
 }
 
-/// Ten pictures a second: frames of 10 KB. Those of 30 a second have 4 KB at a megabit and fill no burst of the lengths that the paper
-/// shows (12 KB and 20 KB).
+/// Ten pictures a second: frames of 10 KB. Those of 30 a second have 4 KB at a megabit and fill no burst of the lengths
+/// that the paper shows (12 KB and 20 KB).
 const LARGE_FRAMES: u32 = 10;
 
 /// A megabit behind shallow queues.
@@ -286,8 +290,9 @@ fn fixed_bursts() -> Figure {
         .reading(&[Reading::BurstLength, Reading::InGcc])
 }
 
-/// How far apart senders begin: 10 s, and a third of a picture's time, since nobody's cameras are in phase. Whose are, meet each
-/// other's bursts in the same order at every picture, and the one whose comes first sees the shortest queue and keeps more.
+/// How far apart senders begin: 10 s, and a third of a picture's time, since nobody's cameras are in phase. Whose are,
+/// meet each other's bursts in the same order at every picture, and the one whose comes first sees the shortest queue
+/// and keeps more.
 const APART: Span = Span::from_millis(10_011);
 
 fn alike() -> Figure {

@@ -1,4 +1,5 @@
-//! Camel's experiments (camel.md section 8) in short: what the paper claims, each with both bounds, beside what its baselines do.
+//! Camel's experiments (camel.md section 8) in short: what the paper claims, each with both bounds, beside what its
+//! baselines do.
 
 use thalweg_codecs::Codec;
 use thalweg_lab::metrics::Summary;
@@ -124,8 +125,9 @@ fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues()
     assert!((0.1..=0.75).contains(&(own_stalls / fixed_stalls)), "{own_stalls} {fixed_stalls}");
 }
 
-/// The paper has Camel 4.5 points below SQP, whose repair it does not describe. Here all three repair by repeats alone, and SQP, which
-/// sends a frame of 1200 bytes as one packet where Camel needs four to measure by, has fewer packets to wait for.
+/// The paper has Camel 4.5 points below SQP, whose repair it does not describe. Here all three repair by repeats alone,
+/// and SQP, which sends a frame of 1200 bytes as one packet where Camel needs four to measure by, has fewer packets to
+/// wait for.
 #[test]
 fn half_of_all_packets_lost_stalls_camel_less_than_pudica_and_about_as_much_as_sqp() {
     let clean = megabit(90);
@@ -140,8 +142,8 @@ fn half_of_all_packets_lost_stalls_camel_less_than_pudica_and_about_as_much_as_s
     assert!((0.85..=1.0).contains(&accuracy(&camel)), "{}", accuracy(&camel));
 }
 
-/// Their cameras are not in phase: whose are, meet each other's bursts in the same order at every picture, and the one whose comes
-/// first sees the shortest queue and keeps more.
+/// Their cameras are not in phase: whose are, meet each other's bursts in the same order at every picture, and the one
+/// whose comes first sees the shortest queue and keeps more.
 #[test]
 fn four_of_a_kind_share_evenly() {
     let other = |number: i64| {
@@ -173,8 +175,9 @@ fn neither_camel_nor_gcc_starves_the_other() {
     assert!((8e5..=1e6).contains(&after), "{after}");
 }
 
-/// The paper has Camel at its minimum behind 500 KB and at half of the link behind 100 KB. Here its bursts lie together in the queue, so
-/// they show the whole link, and the least delay of ten seconds is that of a queue that Cubic keeps: it holds its own in both.
+/// The paper has Camel at its minimum behind 500 KB and at half of the link behind 100 KB. Here its bursts lie together
+/// in the queue, so they show the whole link, and the least delay of ten seconds is that of a queue that Cubic keeps:
+/// it holds its own in both.
 #[test]
 fn beside_cubic_camel_holds_its_own() {
     let beside = |kilobytes: u64| Scenario {

@@ -121,6 +121,11 @@ impl Flow {
         (self.end - self.begin).as_secs_f64()
     }
 
+    /// When its camera starts.
+    pub(super) fn begin(&self) -> Time {
+        self.begin
+    }
+
     /// When it stops sending.
     pub(super) fn end(&self) -> Time {
         self.end

@@ -282,6 +282,8 @@ impl Engine {
             self.next_inspection = now + INSPECTION_INTERVAL;
             let events = &mut self.events;
             let mut see = |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
+            // Before anything the scheme leaves free of it: what a controller's estimate is judged by.
+            see("capacity_bps", self.allowance.capacity.as_bps_f64());
             self.controller.inspect(&mut see);
             self.policy.inspect(&mut see);
             if let Some(repair) = &self.repair {

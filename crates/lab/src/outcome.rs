@@ -36,7 +36,8 @@ pub struct Series {
     pub filler_mbps: Vec<f64>,
     /// What the bottleneck let through, in Mbps.
     pub delivered_mbps: Vec<f64>,
-    /// Variables of controller and policy by name, and of the path `one_way_delay_ms`, the mean of each bin: (seconds, value).
+    /// Variables of controller and policy by name, and of the path `one_way_delay_ms`, the mean of each bin: (seconds,
+    /// value).
     pub variables: Vec<(String, Vec<(f64, f64)>)>,
     /// Moments worth a mark: (seconds, what).
     pub marks: Vec<(f64, Mark)>,

@@ -22,8 +22,8 @@ pub enum Jitter {
         /// The most.
         most: Span,
     },
-    /// Uniform up to this much, the same for all packets that come within `gap` of the one before: for those of a burst (Camel Fig. 18,
-    /// which does not say whether jitter is by burst or by packet).
+    /// Uniform up to this much, the same for all packets that come within `gap` of the one before: for those of a burst
+    /// (Camel Fig. 18, which does not say whether jitter is by burst or by packet).
     UniformByBurst {
         /// The most.
         most: Span,
@@ -77,8 +77,8 @@ impl<P> Delay<P> {
         Delay::jittered(delay, Jitter::None, false, Seed::new(0))
     }
 
-    /// A fixed delay and random jitter; with `reorders`, packets may overtake one another, otherwise a later one waits for the
-    /// one before.
+    /// A fixed delay and random jitter; with `reorders`, packets may overtake one another, otherwise a later one waits
+    /// for the one before.
     pub fn jittered(delay: Span, jitter: Jitter, reorders: bool, seed: Seed) -> Delay<P> {
         let random = seed.child("jitter").random();
         Delay { delay: delay.max(Span::ZERO), jitter, reorders, random, last: None, held: VecDeque::new() }

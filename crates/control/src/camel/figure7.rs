@@ -38,9 +38,9 @@ fn level(second: f64) -> f64 {
     }
 }
 
-/// How often each signal is right over 115 s of 30 frames a second on a link of 2 Mbps and 25 ms (a product of 50 kbit), what is in
-/// flight scattering by 15 kbit about a level that changes, and each delay longer by up to `jitter`, uniformly. Truth is the delay of
-/// equation 4, without jitter. `config` is the gradient's.
+/// How often each signal is right over 115 s of 30 frames a second on a link of 2 Mbps and 25 ms (a product of 50
+/// kbit), what is in flight scattering by 15 kbit about a level that changes, and each delay longer by up to `jitter`,
+/// uniformly. Truth is the delay of equation 4, without jitter. `config` is the gradient's.
 pub fn accuracy(config: Config, jitter: Span, seed: Seed) -> Accuracy {
     let mut random = seed.child("camel.figure7").random();
     let mut gradient = Gradient::new(config);

@@ -2,10 +2,11 @@
 
 /// Seconds after a change of what is available that do not count (R).
 const SETTLING_S: usize = 5;
-/// What is available has changed where a second has this share more or less than the one before: more than the opportunities of a
-/// steady link that fall into one second or another.
+/// What is available has changed where a second has this share more or less than the one before: more than the
+/// opportunities of a steady link that fall into one second or another.
 const CHANGE: f64 = 0.1;
-/// A path of which less than this share of seconds would count changes all the time: then only its beginning is left out.
+/// A path of which less than this share of seconds would count changes all the time: then only its beginning is left
+/// out.
 const LEAST_COUNTED: f64 = 0.25;
 /// An estimate has settled when it stays within this share of what is available
 const SETTLED: f64 = 0.1;
@@ -61,8 +62,8 @@ impl Available<'_> {
     }
 }
 
-/// How near `samples` came to what was available from `from` to `until` seconds, seconds after a change left out; `None` where nothing
-/// counts. `begin` is when the flow began, in seconds.
+/// How near `samples` came to what was available from `from` to `until` seconds, seconds after a change left out;
+/// `None` where nothing counts. `begin` is when the flow began, in seconds.
 pub fn accuracy(samples: Samples, available: Available, begin: f64, (from, until): (f64, f64)) -> Option<Accuracy> {
     let counted = available.counted(begin as usize);
     let counts = |at: f64| at >= from && at < until && counted.get(at as usize) == Some(&true);
@@ -78,8 +79,8 @@ pub fn accuracy(samples: Samples, available: Available, begin: f64, (from, until
     (count > 0.0).then(|| Accuracy { accuracy: accuracy / count, bias: bias / count })
 }
 
-/// Seconds from `from` until the estimate is within a tenth of what is available and stays there for five seconds, or until `until` if
-/// that is sooner; `None` if it never is.
+/// Seconds from `from` until the estimate is within a tenth of what is available and stays there for five seconds, or
+/// until `until` if that is sooner; `None` if it never is.
 pub fn settling_time(samples: Samples, available: Available, (from, until): (f64, f64)) -> Option<f64> {
     let near = |(at, estimate): &(f64, f64)| {
         available.at(*at).is_some_and(|capacity| (estimate - capacity).abs() <= SETTLED * capacity)

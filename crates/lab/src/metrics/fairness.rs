@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a path was shared while everybody who listens was there. Datagrams at a rate of their own do not listen and are no part of it.
+/// How a path was shared while everybody who listens was there. Datagrams at a rate of their own do not listen and are
+/// no part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sharing {
     /// When the last of them began, in seconds.
@@ -39,8 +40,8 @@ pub struct Sharer<'a> {
     pub delivered_mbps: &'a [f64],
 }
 
-/// Jain's index of the rates of flows, (sum x)^2 / (n sum x^2): 1 when all are equal, 1 / n when one of n has everything; `None` when
-/// nobody has anything.
+/// Jain's index of the rates of flows, (sum x)^2 / (n sum x^2): 1 when all are equal, 1 / n when one of n has
+/// everything; `None` when nobody has anything.
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();

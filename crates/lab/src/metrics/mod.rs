@@ -63,11 +63,13 @@ pub struct Summary {
     pub latency_mean_ms: Option<f64>,
     /// 95th percentile of the waiting time in the path's queues, per packet, in ms.
     pub queue_delay_p95_ms: Option<f64>,
-    /// Mean time from the sender to the receiver, per packet that arrived, in ms: waiting in queues, propagation and jitter.
+    /// Mean time from the sender to the receiver, per packet that arrived, in ms: waiting in queues, propagation and
+    /// jitter.
     #[serde(default)]
     pub one_way_delay_mean_ms: Option<f64>,
-    /// Mean of 1 - |E - C| / C, each at least 0, of the controller's estimate E and what the path had for this flow C (a fair share of
-    /// what datagrams leave), every 100 ms but for the five seconds after a change; null when the path has no bottleneck.
+    /// Mean of 1 - |E - C| / C, each at least 0, of the controller's estimate E and what the path had for this flow C
+    /// (a fair share of what datagrams leave), every 100 ms but for the five seconds after a change; null when the path
+    /// has no bottleneck.
     #[serde(default)]
     pub estimate_accuracy: Option<f64>,
     /// Mean of (E - C) / C: above 0 where the controller believes in more than there is.

@@ -94,8 +94,8 @@ struct Drawn<'a> {
     colour: &'static str,
 }
 
-/// Each run: in the colour of its scheme's place among those of the page, or in one of its own where a scheme was played twice over
-/// a link.
+/// Each run: in the colour of its scheme's place among those of the page, or in one of its own where a scheme was
+/// played twice over a link.
 fn drawn(runs: &[Outcome]) -> impl Iterator<Item = Drawn<'_>> {
     let schemes = distinct(runs, |run| &run.summary.scheme);
     let once = |run: &Outcome| {

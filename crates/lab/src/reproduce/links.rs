@@ -63,7 +63,8 @@ pub enum Origin {
         /// From the receiver to the sender.
         back: String,
     },
-    /// A file that somebody else made, and the link of this project's own to play where it is absent. The way back is unlimited.
+    /// A file that somebody else made, and the link of this project's own to play where it is absent. The way back is
+    /// unlimited.
     File {
         /// Among whose.
         folder: Folder,
@@ -79,7 +80,8 @@ pub enum Origin {
 pub enum Folder {
     /// Of Salsify's authors (excamera/salsify-results).
     Salsify,
-    /// Lumos5G: throughput by the second, played as rates (Narayanan et al., IMC 2020, in the artifact of SIGCOMM 2021).
+    /// Lumos5G: throughput by the second, played as rates (Narayanan et al., IMC 2020, in the artifact of SIGCOMM
+    /// 2021).
     Lumos5g,
 }
 

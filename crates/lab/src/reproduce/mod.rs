@@ -1,7 +1,8 @@
 //! A paper's figures and tables, played again.
 //!
-//! A [`Figure`] says what a published figure is about, which runs answer the same question here, what is read off them, and
-//! which of the paper's numbers are known, each with where it was read: a number that was not at hand is absent, not guessed.
+//! A [`Figure`] says what a published figure is about, which runs answer the same question here, what is read off them,
+//! and which of the paper's numbers are known, each with where it was read: a number that was not at hand is absent,
+//! not guessed.
 
 mod authors;
 mod camel;
@@ -126,8 +127,8 @@ pub fn mean(outcomes: &[&Outcome], reading: &Reading) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB, ms and
-/// points of a share, ratios of everything else, each of the means over links.
+/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB, ms
+/// and points of a share, ratios of everything else, each of the means over links.
 pub fn compare(ours: &[&Outcome], base: &[&Outcome]) -> Vec<(&'static str, Option<f64>)> {
     let both = |reading: Reading| Some((mean(ours, &reading)?, mean(base, &reading)?));
     let ratio = |reading| both(reading).filter(|(_, base)| *base > 0.0).map(|(ours, base)| ours / base);

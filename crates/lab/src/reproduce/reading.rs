@@ -37,8 +37,8 @@ pub enum Reading {
     Stalls,
     /// Seconds from this second of the run until a whole second of what is on the wire reaches this many Mbps.
     WireReaches(f64, f64),
-    /// Seconds from this second of the run until a whole second of video (headers included) reaches this share of its mean over
-    /// the 15 s that end at the third number.
+    /// Seconds from this second of the run until a whole second of video (headers included) reaches this share of its
+    /// mean over the 15 s that end at the third number.
     VideoReaches(f64, f64, f64),
     /// The worst frame latency in the 20 s after this second of the run, in ms.
     WorstLatency(f64),

@@ -1,11 +1,13 @@
 //! The experiments of Salsify (Fouladi et al., NSDI 2018).
 //!
-//! The text of the paper was not at hand when this was written: the experiments are as this project's issue and specifications have them,
-//! and the numbers beside ours are the authors' own results, read at run time where somebody has them. 60 pictures a second at 720p,
-//! 20 ms one way, and a drop-tail queue of 256 packets, as the specification of the emulated link has it (linkemu.md section 5).
+//! The text of the paper was not at hand when this was written: the experiments are as this project's issue and
+//! specifications have them, and the numbers beside ours are the authors' own results, read at run time where somebody
+//! has them. 60 pictures a second at 720p, 20 ms one way, and a drop-tail queue of 256 packets, as the specification of
+//! the emulated link has it (linkemu.md section 5).
 //!
-//! Their senders used the recordings of the downlink: at a mean of 0.9 Mbps, which is what both uplinks have, their 15.4 dB on AT&T would
-//! lie far above their own 10.2 to 10.6 dB at a constant 500 kbps, and at 5.5 Mbps it lies where it should between that and 16.6 dB at 12 Mbps.
+//! Their senders used the recordings of the downlink: at a mean of 0.9 Mbps, which is what both uplinks have, their
+//! 15.4 dB on AT&T would lie far above their own 10.2 to 10.6 dB at a constant 500 kbps, and at 5.5 Mbps it lies where
+//! it should between that and 16.6 dB at 12 Mbps.
 
 use thalweg_link::LossModel;
 use thalweg_units::Span;
@@ -13,9 +15,9 @@ use thalweg_units::Span;
 use super::vidaptive::known;
 use super::{Experiment, Figure, Folder, Link, Links, Origin, Place, Reading, Setup, Theirs};
 
-/// What a picture took the authors' encoder: their Salsify-2 shows 15 to 18 pictures a second whatever the link, two candidates at a
-/// time, and Salsify-1 11 to 12 (per-run-summary.tsv). What a part of a sender is worth depends on that: pauses that are long
-/// beside the 100 ms of the transport are what grace periods are for.
+/// What a picture took the authors' encoder: their Salsify-2 shows 15 to 18 pictures a second whatever the link, two
+/// candidates at a time, and Salsify-1 11 to 12 (per-run-summary.tsv). What a part of a sender is worth depends on
+/// that: pauses that are long beside the 100 ms of the transport are what grace periods are for.
 const AUTHORS_ENCODE_TIME: Span = Span::from_millis(55);
 
 const SETUP: Setup =

@@ -1,8 +1,9 @@
 //! The figures of Vidaptive (Karimi et al., arXiv 2309.16869).
 //!
-//! The text of the paper was not at hand when this was written, only its abstracts (of the first version and of a later one,
-//! whose evaluation differs), figures quoted by a public re-implementation's documentation, and this project's specification. So
-//! which question a figure's number stands for is this project's reading, and numbers appear only where one of those has them.
+//! The text of the paper was not at hand when this was written, only its abstracts (of the first version and of a later
+//! one, whose evaluation differs), figures quoted by a public re-implementation's documentation, and this project's
+//! specification. So which question a figure's number stands for is this project's reading, and numbers appear only
+//! where one of those has them.
 
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};

@@ -24,8 +24,8 @@ fn senders(scenario: &Scenario) -> impl Iterator<Item = Active> {
     })
 }
 
-/// The sources of cross traffic in their order: bulk transfers with when they are there, `None` for what does not listen (datagrams) or
-/// is there only now and then (readers of pages).
+/// The sources of cross traffic in their order: bulk transfers with when they are there, `None` for what does not
+/// listen (datagrams) or is there only now and then (readers of pages).
 fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
     scenario.competitors.iter().flat_map(|competitor| {
         let (each, count) = match competitor {
@@ -38,7 +38,8 @@ fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
     })
 }
 
-/// What a link had for a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly by all who listen and are there.
+/// What a link had for a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly by all who listen
+/// and are there.
 pub(super) fn available(scenario: &Scenario, link: &Capacity, flow: usize, bins: usize) -> Vec<f64> {
     let whole = active(scenario, Span::ZERO, None);
     let listen: Vec<Active> = std::iter::once(whole).chain(senders(scenario)).collect();

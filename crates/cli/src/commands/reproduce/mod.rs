@@ -21,10 +21,12 @@ pub(crate) struct Arguments {
     /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
     #[arg(long, default_value = "../shared/data/traces/mahimahi")]
     traces: PathBuf,
-    /// The folder of the links that Salsify's authors made; links of our own making stand in for those that are not there
+    /// The folder of the links that Salsify's authors made; links of our own making stand in for those that are not
+    /// there
     #[arg(long, default_value = "../shared/data/traces/salsify")]
     salsify_traces: PathBuf,
-    /// The folder of Lumos5G's logs, one throughput value a second; synthetic links stand in for those that are not there
+    /// The folder of Lumos5G's logs, one throughput value a second; synthetic links stand in for those that are not
+    /// there
     #[arg(long, default_value = "../shared/data/traces/lumos5g")]
     lumos5g_traces: PathBuf,
     /// The folder of what Salsify's authors measured, drawn beside ours where it is there

@@ -59,8 +59,8 @@ fn one_run(shown: &Shown, outcome: &Outcome) -> anyhow::Result<Value> {
     Ok(run)
 }
 
-/// The paper's numbers for a scheme over a link, or of the means, each with its key, what ours comes to, and where it was read: two
-/// versions may both have one.
+/// The paper's numbers for a scheme over a link, or of the means, each with its key, what ours comes to, and where it
+/// was read: two versions may both have one.
 fn paper(figure: &Figure, link: Option<&str>, scheme: &str, ours: impl Fn(&Published) -> Option<f64>) -> Value {
     let known = figure.published.iter().filter(|published| published.scheme == scheme && published.link == link);
     let listed: Vec<Value> = known

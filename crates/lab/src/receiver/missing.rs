@@ -56,6 +56,11 @@ impl MissingPackets {
         MissingPackets { config, newest: None, missing, recovered, next: Time::NEVER }
     }
 
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.config.round_trip = round_trip.max(Span::from_millis(1));
+    }
+
     /// A media packet came. Whether so much is missing that only a keyframe helps. What came before the first packet is
     /// unknown, and never asked for.
     #[must_use]

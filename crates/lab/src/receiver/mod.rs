@@ -98,6 +98,14 @@ impl Receiver {
         })
     }
 
+    /// One that knows the round trip, as it does where media goes both ways; otherwise libwebrtc takes 100 ms.
+    pub fn knowing(mut self, round_trip: Option<Span>) -> Receiver {
+        if let (Frames::Ordinary(frames), Some(round_trip)) = (&mut self.frames, round_trip) {
+            frames.learn(round_trip);
+        }
+        self
+    }
+
     /// A packet arrived; the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
         self.reports.on_packet(now, &packet.sent, packet.asks);

@@ -37,6 +37,11 @@ impl Ordinary {
         }
     }
 
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.missing.learn(round_trip);
+    }
+
     /// A packet arrived; the frames that can be decoded now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<FrameInfo> {
         let (sequence, fragment) = match packet.content {

@@ -92,7 +92,7 @@ impl Flow {
             end,
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?,
+            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?.knowing(scenario.round_trip),
             codec: codec.build_seeded(format.size, seed)?,
             undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,

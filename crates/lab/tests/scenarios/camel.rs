@@ -125,21 +125,27 @@ fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues()
     assert!((0.1..=0.75).contains(&(own_stalls / fixed_stalls)), "{own_stalls} {fixed_stalls}");
 }
 
-/// The paper has Camel 4.5 points below SQP, whose repair it does not describe. Here all three repair by repeats alone,
-/// and SQP, which sends a frame of 1200 bytes as one packet where Camel needs four to measure by, has fewer packets to
-/// wait for.
+/// The paper: 4.5 points below SQP, 2.6 below Pudica. Camel sends at least four packets where SQP sends one, and has more to wait for;
+/// its parity makes up for that, and no more.
 #[test]
 fn half_of_all_packets_lost_stalls_camel_less_than_pudica_and_about_as_much_as_sqp() {
     let clean = megabit(90);
     let lossy = HopConfig::Loss(LossModel::Random { probability: 0.5 });
-    let hops = std::iter::once(lossy).chain(clean.up.hops.clone()).collect();
-    let scene = Scenario { up: PathConfig { hops }, ..clean };
-    let [camel, sqp, pudica] = ["camel", "sqp", "pudica"].map(|scheme| summary(&scene, scheme));
-    println!("stalls: camel {:.3}, SQP {:.3}, Pudica {:.3}", camel.stall_ratio, sqp.stall_ratio, pudica.stall_ratio);
-    assert!(camel.stall_ratio < pudica.stall_ratio - 0.03 && camel.stall_ratio > 0.1, "{camel:?}");
-    assert!((camel.stall_ratio - sqp.stall_ratio).abs() < 0.1, "camel {}, SQP {}", camel.stall_ratio, sqp.stall_ratio);
+    let hops: Vec<HopConfig> = std::iter::once(lossy).chain(clean.up.hops.clone()).collect();
+    let mean = |scheme: &str, of: &dyn Fn(&Summary) -> f64| {
+        let run = |seed: u64| {
+            let up = PathConfig { hops: hops.clone() };
+            of(&summary(&Scenario { up, seed: Seed::new(seed), ..clean.clone() }, scheme))
+        };
+        (1..=4).map(run).sum::<f64>() / 4.0
+    };
+    let [camel, sqp, pudica] = ["camel", "sqp", "pudica"].map(|scheme| mean(scheme, &|summary| summary.stall_ratio));
+    println!("stalls: camel {camel:.3}, SQP {sqp:.3}, Pudica {pudica:.3}");
+    assert!(camel > 0.1 && camel < pudica - 0.03, "camel {camel}, Pudica {pudica}");
+    assert!((camel - sqp).abs() < 0.05, "camel {camel}, SQP {sqp}");
     // The packets that come through still show what the link bears.
-    assert!((0.85..=1.0).contains(&accuracy(&camel)), "{}", accuracy(&camel));
+    let accuracy = mean("camel", &accuracy);
+    assert!((0.85..=1.0).contains(&accuracy), "{accuracy}");
 }
 
 /// Their cameras are not in phase: whose are, meet each other's bursts in the same order at every picture, and the one

@@ -25,6 +25,9 @@ pub struct Series {
     pub bin_s: f64,
     /// What the link could carry, in Mbps.
     pub capacity_mbps: Vec<f64>,
+    /// What the link could carry of this flow, in Mbps: by whole seconds, a fair share of what datagrams leave.
+    #[serde(default)]
+    pub available_mbps: Vec<f64>,
     /// What was put on the wire, in Mbps.
     pub sent_mbps: Vec<f64>,
     /// What of that was video sent for the first time, with headers, in Mbps.
@@ -33,7 +36,8 @@ pub struct Series {
     pub filler_mbps: Vec<f64>,
     /// What the bottleneck let through, in Mbps.
     pub delivered_mbps: Vec<f64>,
-    /// Variables of controller and policy by name: (seconds, value).
+    /// Variables of controller and policy by name, and of the path `one_way_delay_ms`, the mean of each bin: (seconds,
+    /// value).
     pub variables: Vec<(String, Vec<(f64, f64)>)>,
     /// Moments worth a mark: (seconds, what).
     pub marks: Vec<(f64, Mark)>,
@@ -49,6 +53,13 @@ pub struct Share {
     pub name: String,
     /// What the path let through by bin, in Mbps.
     pub delivered_mbps: Vec<f64>,
+}
+
+impl Series {
+    /// A variable by its name; empty where there is none.
+    pub fn variable(&self, name: &str) -> &[(f64, f64)] {
+        self.variables.iter().find(|(known, _)| known == name).map_or(&[], |(_, points)| points)
+    }
 }
 
 /// A moment worth a mark.

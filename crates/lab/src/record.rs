@@ -98,6 +98,13 @@ pub enum What {
         /// Its wire size.
         size: Bytes,
     },
+    /// The receiver made a media packet it missed of parity.
+    Recovered {
+        /// Its number in the media stream.
+        sequence: u64,
+        /// The frame it belongs to.
+        frame: u64,
+    },
     /// The receiver asked for packets it misses.
     RepeatAsked {
         /// How many.

@@ -179,6 +179,15 @@ mod tests {
     }
 
     #[test]
+    fn limits_that_change_admit_more_from_their_time_on() {
+        let [before, after] = [1, 3].map(Limits::packets);
+        let queue = QueueConfig::DropTailUntil { until: Span::from_millis(50), before, after };
+        let mut link = link(vec![100], queue);
+        let (_, drops) = run(&mut link, &[10, 20, 49, 50, 51, 52].map(|at| (at, 1504)), 100);
+        assert_eq!(drops, [(20, 1), (49, 2), (52, 5)]);
+    }
+
+    #[test]
     fn the_packet_in_transit_is_outside_the_queue() {
         let mut link = link(vec![10], QueueConfig::DropTail(Limits::bytes(Bytes::new(3008))));
         let offers = [(0, 1004), (0, 1004), (0, 1004), (10, 1504), (10, 1504), (10, 1504)];

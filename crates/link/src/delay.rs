@@ -22,6 +22,14 @@ pub enum Jitter {
         /// The most.
         most: Span,
     },
+    /// Uniform up to this much, the same for all packets that come within `gap` of the one before: for those of a burst
+    /// (Camel Fig. 18, which does not say whether jitter is by burst or by packet).
+    UniformByBurst {
+        /// The most.
+        most: Span,
+        /// A longer gap ends a burst.
+        gap: Span,
+    },
     /// Exponential with this mean: rare long waits, as of link-layer retransmissions.
     Exponential {
         /// The mean.
@@ -35,10 +43,15 @@ pub enum Jitter {
 }
 
 impl Jitter {
+    /// How near a packet must come to the one before to share its jitter; `None` where each has its own.
+    fn shared_within(&self) -> Option<Span> {
+        if let Jitter::UniformByBurst { gap, .. } = self { Some(*gap) } else { None }
+    }
+
     fn draw(&self, random: &mut Random) -> Span {
         match self {
             Jitter::None => Span::ZERO,
-            Jitter::Uniform { most } => most.scale(random.unit()),
+            Jitter::Uniform { most } | Jitter::UniformByBurst { most, .. } => most.scale(random.unit()),
             Jitter::Exponential { mean } => Span::from_secs_f64(random.exponential(mean.as_secs_f64())),
             Jitter::Normal { deviation } => deviation.scale(random.normal().abs()),
         }
@@ -52,6 +65,8 @@ pub struct Delay<P> {
     jitter: Jitter,
     reorders: bool,
     random: Random,
+    /// When the last packet came, and its jitter.
+    last: Option<(Time, Span)>,
     /// By release time; equal times in order of arrival.
     held: VecDeque<Departure<P>>,
 }
@@ -62,17 +77,21 @@ impl<P> Delay<P> {
         Delay::jittered(delay, Jitter::None, false, Seed::new(0))
     }
 
-    /// A fixed delay and random jitter; with `reorders`, packets may overtake one another, otherwise a later one waits for the
-    /// one before.
+    /// A fixed delay and random jitter; with `reorders`, packets may overtake one another, otherwise a later one waits
+    /// for the one before.
     pub fn jittered(delay: Span, jitter: Jitter, reorders: bool, seed: Seed) -> Delay<P> {
         let random = seed.child("jitter").random();
-        Delay { delay: delay.max(Span::ZERO), jitter, reorders, random, held: VecDeque::new() }
+        Delay { delay: delay.max(Span::ZERO), jitter, reorders, random, last: None, held: VecDeque::new() }
     }
 }
 
 impl<P> Link<P> for Delay<P> {
     fn offer(&mut self, now: Time, size: Bytes, packet: P) {
-        let mut at = now + self.delay + self.jitter.draw(&mut self.random);
+        let gap = self.jitter.shared_within();
+        let shared = self.last.filter(|(last, _)| gap.is_some_and(|gap| now - *last <= gap));
+        let jitter = shared.map_or_else(|| self.jitter.draw(&mut self.random), |(_, jitter)| jitter);
+        self.last = Some((now, jitter));
+        let mut at = now + self.delay + jitter;
         if !self.reorders
             && let Some(last) = self.held.back()
         {
@@ -128,5 +147,21 @@ mod tests {
         };
         assert!(run(false));
         assert!(!run(true));
+    }
+
+    #[test]
+    fn the_packets_of_a_burst_share_their_jitter_and_bursts_do_not() {
+        let jitter = Jitter::UniformByBurst { most: Span::from_millis(20), gap: Span::from_millis(1) };
+        let mut delay = Delay::jittered(Span::from_millis(25), jitter, false, Seed::new(3));
+        // Bursts of four packets half a millisecond apart, each 33 ms.
+        let offers: Vec<Time> = (0..400u64).map(|i| Time::from_micros(i / 4 * 33_000 + i % 4 * 500)).collect();
+        offers.iter().enumerate().for_each(|(i, at)| delay.offer(*at, Bytes::new(100), i));
+        let left: Vec<_> = core::iter::from_fn(|| delay.poll(Time::from_secs_f64(10.0))).collect();
+        let jitters: Vec<Span> =
+            left.iter().map(|left| left.at - offers[left.packet] - Span::from_millis(25)).collect();
+        assert!(jitters.chunks(4).all(|burst| burst.iter().all(|jitter| *jitter == burst[0])));
+        assert!(jitters.iter().all(|jitter| (Span::ZERO..=Span::from_millis(20)).contains(jitter)));
+        let mean = jitters.iter().map(|jitter| jitter.as_millis_f64()).sum::<f64>() / jitters.len() as f64;
+        assert!((7.0..13.0).contains(&mean), "{mean} ms");
     }
 }

@@ -53,8 +53,10 @@ pub enum Why {
     Missing,
     /// It is no longer in the retransmission history.
     Forgotten,
-    /// It was retransmitted less than a round trip ago.
+    /// It was retransmitted less than a round trip ago, or is about to be.
     JustRepeated,
+    /// Repeats already take more of the wire than their share.
+    RepeatsExceedShare,
 }
 
 impl Why {
@@ -84,6 +86,7 @@ impl Why {
             Why::Missing => "reported missing",
             Why::Forgotten => "no longer in the history",
             Why::JustRepeated => "repeated less than a round trip ago",
+            Why::RepeatsExceedShare => "repeats take their share of the wire already",
         }
     }
 }
@@ -99,6 +102,8 @@ impl fmt::Display for Why {
 pub enum Wake {
     /// The pacer may release the next media packet.
     Pacer,
+    /// A repeat that waits for its share may leave.
+    Repair,
     /// The filler may send, or its guard ends.
     Filler,
     /// A probe's next packet is due.

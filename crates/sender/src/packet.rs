@@ -4,6 +4,7 @@ use thalweg_control::SentPacket;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::frames::Transition;
+use crate::repair::parity::{Protected, Sum};
 
 /// A piece of an encoded frame: the place of one packet's payload in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,13 @@ pub enum Content {
         of: u64,
         /// What it carries.
         fragment: Fragment,
+    },
+    /// The sum of media packets, from which the receiver makes the one it misses (RFC 8627).
+    Parity {
+        /// Which media packets.
+        protects: Protected,
+        /// Their sum.
+        sum: Sum,
     },
     /// Nothing: a dummy (Vidaptive) or probe padding. Acknowledged, never retransmitted, never shown to the jitter buffer.
     Padding,

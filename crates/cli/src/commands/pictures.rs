@@ -1,6 +1,7 @@
 //! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
 
 use thalweg_codecs::{Codec, CodecTime, Undershoot};
+use thalweg_lab::reproduce::Setup;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_link::PathConfig;
 use thalweg_units::{Seed, Size, Span};
@@ -11,14 +12,14 @@ pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy` (a still camera: what an encoder cannot spend its target on), a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
     #[arg(long, default_value = "scene")]
     video: String,
-    /// The size to make the video, such as 1280x720 or 720p
+    /// The size to make the video, such as 1280x720 or 720p; when absent a paper's figure's, a file's own, or 720p of the built-in scene
     #[arg(long)]
     size: Option<Size>,
     /// Pictures a second, of a file by repeating some or leaving some out; when absent as many as a paper's figure has, or else 30 of
     /// the built-in scene and a file's own
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: Option<u32>,
-    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent vp8, and functional for what needs it
+    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (a statistical one without pixels, for fast sweeps); when absent a paper's figure's, or vp8, and functional for what needs it
     #[arg(long = "encoder", visible_alias = "codec", value_name = "ENCODER")]
     codec: Option<Codec>,
     /// How far below its target the encoder stays: 0.6, 0.6@30s-60s, ios or android (drawn every 12 s by the seed, the same for every
@@ -51,6 +52,7 @@ impl Pictures {
             measure_quality: true,
             ssim: self.ssim,
             // Two machines' clocks never agree; nothing may hang on it.
+            round_trip: None,
             clock_offset: Span::from_millis(1234),
             competitors: Vec::new(),
         }
@@ -61,10 +63,16 @@ impl Pictures {
         Video { source, size: self.size, frame_rate: self.frame_rate.unwrap_or(30), retimed }
     }
 
-    /// The same, with this many pictures a second and this time to encode one unless another was asked for.
-    pub(super) fn at(&self, frame_rate: Option<u32>, encode_time: Option<Span>) -> Pictures {
-        let frame_rate = self.frame_rate.or(frame_rate);
-        Pictures { frame_rate, encode_time: self.encode_time.or(encode_time), ..self.clone() }
+    /// The same as a paper's figure has them, unless others were asked for.
+    pub(super) fn of_figure(&self, setup: &Setup) -> Pictures {
+        let modelled = setup.modelled.then(|| Codec::Model(Default::default()));
+        Pictures {
+            frame_rate: self.frame_rate.or(setup.frame_rate),
+            encode_time: self.encode_time.or(setup.encode_time),
+            size: self.size.or(setup.size),
+            codec: self.codec.clone().or(modelled),
+            ..self.clone()
+        }
     }
 
     fn codec_time(&self) -> CodecTime {

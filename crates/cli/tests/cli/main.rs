@@ -235,6 +235,34 @@ fn a_salsify_figure_says_where_its_links_are_from_and_has_the_authors_points_bes
 }
 
 #[test]
+fn camels_figures_have_links_of_their_own_and_the_papers_numbers_of_each() {
+    let folder = Folder::new("camel");
+    let out = folder.0.display().to_string();
+    folder.file("4g_trace_walking_50167_a", "0 1.5\n1 2.5\n");
+    let options = ["--duration", "8s", "--out", &out, "--lumos5g-traces", &out];
+    let printed = json(&thalweg(&[&["reproduce", "camel-table1", "--json"][..], &options].concat()));
+    let from = |link: usize| printed["links"][link]["from"].as_str().unwrap();
+    assert!(from(0).contains("Lumos5G's") && from(1).contains("lte-driving, made here"), "{}", printed["links"]);
+    let runs = printed["runs"].as_array().unwrap();
+    let camel = runs.iter().find(|run| run["scheme"] == "camel" && run["trace"] == "4G walking 50167").unwrap();
+    let paper = camel["paper"].as_array().unwrap();
+    let stalls = paper.iter().find(|known| known["key"] == "stall_ratio").unwrap();
+    assert!(stalls["value"] == 0.0635 && stalls["ours"] == camel["stall_ratio"], "{stalls}");
+    // An encoder bound to 2.1 Mbps over 1.5 and 2.5 by turns.
+    assert!((0.3e6..2.1e6).contains(&camel["video_bitrate_bps"].as_f64().unwrap()), "{camel}");
+
+    let table = text(&thalweg(&[&["reproduce", "camel-fig10"][..], &options].concat()).stdout);
+    let words = ["the paper's, ours", "98.9%", "accuracy", "read in"];
+    assert!(words[..3].iter().all(|word| table.contains(word)) && !table.contains(words[3]), "{table}");
+    let report = std::fs::read_to_string(folder.0.join("camel-fig10/report.html")).unwrap();
+    assert!(report.contains("Estimate of the path") && report.contains("Burst length M"));
+
+    let signals = json(&thalweg(&["reproduce", "camel-fig7", "--json"]));
+    let quiet = &signals["runs"][0];
+    assert!(quiet["jitter_ms"] == 0.0 && quiet["gradient"].as_f64().unwrap() > 0.95, "{signals}");
+}
+
+#[test]
 fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get_them() {
     let done = thalweg(&["reproduce", "vidaptive-fig99"]);
     assert!(!done.status.success() && text(&done.stderr).contains("vidaptive-fig7"), "{}", text(&done.stderr));

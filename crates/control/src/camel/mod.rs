@@ -16,6 +16,7 @@ mod bursts;
 mod config;
 pub mod encoder;
 pub mod fallback;
+pub mod figure7;
 pub mod gradient;
 pub mod repair;
 pub mod silence;

@@ -13,7 +13,7 @@ pub struct Column {
 }
 
 /// The columns after the scheme's name, in order.
-pub const COLUMNS: [Column; 14] = [
+pub const COLUMNS: [Column; 15] = [
     column("video", "Mbps", |run| mbps(run.video_bitrate_bps)),
     column("wire", "Mbps", |run| mbps(run.wire_bitrate_bps)),
     column("filler", "Mbps", |run| mbps(run.filler_bitrate_bps)),
@@ -23,6 +23,7 @@ pub const COLUMNS: [Column; 14] = [
     column("p50", "ms", |run| digits(run.latency_p50_ms, 0)),
     column("p95", "ms", |run| digits(run.latency_p95_ms, 0)),
     column("mean", "ms", |run| digits(run.latency_mean_ms, 0)),
+    column("estim.", "", |run| run.estimate_accuracy.and_then(percent)),
     column("fps", "", |run| digits(Some(run.frame_rate_fps), 1)),
     column("stalls", "", |run| percent(run.stall_ratio)),
     column("loss", "", |run| percent(run.packet_loss_ratio)),

@@ -1,16 +1,96 @@
-//! How evenly a link is shared.
+//! Who got how much of a shared path (metrics.md section 7).
 
-/// Jain's index of the rates of flows: 1 when all are equal, 1 / n when one of n has everything; `None` when nobody has
-/// anything (metrics.md section 7).
+use serde::{Deserialize, Serialize};
+
+/// How a path was shared while everybody who listens was there. Datagrams at a rate of their own do not listen and are
+/// no part of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sharing {
+    /// When the last of them began, in seconds.
+    pub from_s: f64,
+    /// When the first of them stopped, in seconds.
+    pub until_s: f64,
+    /// What each got in between; the sender under test first.
+    pub flows: Vec<Portion>,
+    /// Jain's index of that: 1 where all got the same, 1/n where one got everything.
+    pub jain: f64,
+    /// Mean of the same index of each second.
+    pub jain_by_second: f64,
+}
+
+/// What one got.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Portion {
+    /// Who.
+    pub name: String,
+    /// What arrived of it, from IP upwards, in bit/s.
+    pub throughput_bps: f64,
+    /// Of what arrived of all of them, 0..1.
+    pub share: f64,
+}
+
+/// One who shares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sharer<'a> {
+    /// Who.
+    pub name: &'a str,
+    /// From when until when, in seconds.
+    pub active: (f64, f64),
+    /// What arrived of it, in Mbps, by bin.
+    pub delivered_mbps: &'a [f64],
+}
+
+/// Jain's index of the rates of flows, (sum x)^2 / (n sum x^2): 1 when all are equal, 1 / n when one of n has
+/// everything; `None` when nobody has anything.
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
+/// How they shared while all were there; `None` of fewer than two, or if they never were for a whole second.
+pub fn sharing(sharers: &[Sharer], bin_s: f64) -> Option<Sharing> {
+    let from_s = sharers.iter().map(|sharer| sharer.active.0).fold(0.0, f64::max);
+    let until_s = sharers.iter().map(|sharer| sharer.active.1).fold(f64::INFINITY, f64::min);
+    let (first, last) = (from_s.ceil() as usize, until_s.floor());
+    if sharers.len() < 2 || !last.is_finite() || last < first as f64 + 1.0 {
+        return None;
+    }
+    let mean = |sharer: &Sharer, from: f64, until: f64| {
+        let bin = |at: f64| ((at / bin_s).round() as usize).min(sharer.delivered_mbps.len());
+        let sum: f64 = sharer.delivered_mbps[bin(from)..bin(until)].iter().sum();
+        sum * bin_s / (until - from) * 1e6
+    };
+    let rates: Vec<f64> = sharers.iter().map(|sharer| mean(sharer, from_s, until_s)).collect();
+    let total: f64 = rates.iter().sum();
+    let by_second = (first..last as usize).filter_map(|second| {
+        let each = |sharer: &Sharer| mean(sharer, second as f64, second as f64 + 1.0);
+        jain(&sharers.iter().map(each).collect::<Vec<_>>())
+    });
+    let by_second: Vec<f64> = by_second.collect();
+    let flows = sharers.iter().zip(&rates).map(|(sharer, rate)| Portion {
+        name: sharer.name.into(),
+        throughput_bps: *rate,
+        share: if total > 0.0 { rate / total } else { 0.0 },
+    });
+    Some(Sharing {
+        from_s,
+        until_s,
+        flows: flows.collect(),
+        jain: jain(&rates)?,
+        jain_by_second: by_second.iter().sum::<f64>() / by_second.len() as f64,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_worked_indices_come_out() {
+        assert!((jain(&[600.0, 300.0, 100.0]).unwrap() - 0.7246).abs() < 1e-4);
+        assert!((jain(&[700.0, 300.0]).unwrap() - 0.862).abs() < 1e-3);
+    }
 
     #[test]
     fn equal_shares_give_one_and_a_single_owner_one_nth() {
@@ -19,5 +99,19 @@ mod tests {
         // (1 + 2)^2 / (2 * 5).
         assert_eq!(jain(&[1.0, 2.0]), Some(0.9));
         assert_eq!(jain(&[0.0, 0.0]), None);
+    }
+
+    #[test]
+    fn two_who_take_turns_are_fair_as_a_whole_and_unfair_by_the_second() {
+        let turn =
+            |odd: usize| -> Vec<f64> { (0..400).map(|bin| if bin / 10 % 2 == odd { 1.0 } else { 0.0 }).collect() };
+        let (a, b) = (turn(0), turn(1));
+        let sharer = |name, active, delivered_mbps| Sharer { name, active, delivered_mbps };
+        let shared = sharing(&[sharer("a", (0.0, 40.0), &a), sharer("b", (10.0, 30.0), &b)], 0.1).unwrap();
+        assert_eq!((shared.from_s, shared.until_s), (10.0, 30.0));
+        assert!((shared.jain - 1.0).abs() < 1e-9 && (shared.jain_by_second - 0.5).abs() < 1e-9, "{shared:?}");
+        assert!((shared.flows[0].throughput_bps - 5e5).abs() < 1.0 && (shared.flows[1].share - 0.5).abs() < 1e-9);
+        assert_eq!(sharing(&[sharer("a", (0.0, 40.0), &a)], 0.1), None);
+        assert_eq!(sharing(&[sharer("a", (0.0, 20.0), &a), sharer("b", (20.0, 30.0), &b)], 0.1), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Every figure of a run, as metrics.md defines it.
 
 mod columns;
+pub mod estimate;
 mod fairness;
 mod latency;
 mod percentile;
@@ -14,7 +15,7 @@ use thalweg_video::quality::{self, Ssim};
 
 use crate::outcome::FrameRecord;
 pub use columns::{COLUMNS, Column};
-pub use fairness::jain;
+pub use fairness::{Portion, Sharer, Sharing, jain, sharing};
 pub use latency::{Latency, latency};
 pub use percentile::{floor_percentile, percentile};
 pub use qoe::{qoe_call, qoe_driving};
@@ -62,6 +63,18 @@ pub struct Summary {
     pub latency_mean_ms: Option<f64>,
     /// 95th percentile of the waiting time in the path's queues, per packet, in ms.
     pub queue_delay_p95_ms: Option<f64>,
+    /// Mean time from the sender to the receiver, per packet that arrived, in ms: waiting in queues, propagation and
+    /// jitter.
+    #[serde(default)]
+    pub one_way_delay_mean_ms: Option<f64>,
+    /// Mean of 1 - |E - C| / C, each at least 0, of the controller's estimate E and what the path had for this flow C
+    /// (a fair share of what datagrams leave), every 100 ms but for the five seconds after a change; null when the path
+    /// has no bottleneck.
+    #[serde(default)]
+    pub estimate_accuracy: Option<f64>,
+    /// Mean of (E - C) / C: above 0 where the controller believes in more than there is.
+    #[serde(default)]
+    pub estimate_bias: Option<f64>,
     /// Frames shown a second.
     pub frame_rate_fps: f64,
     /// Time in gaps over 200 ms between shown frames over playing time, 0..1.
@@ -79,6 +92,9 @@ pub struct Summary {
     pub events_fingerprint: String,
     /// Simulated seconds over CPU seconds; set by whoever reads a clock.
     pub speed_x: Option<f64>,
+    /// How the path was shared with others who listen; null without any.
+    #[serde(default)]
+    pub sharing: Option<Sharing>,
     /// The same of each competing sender.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Summary>,

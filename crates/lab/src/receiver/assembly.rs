@@ -26,6 +26,9 @@ struct Partial {
 /// How many frames back one may refer: a long-term buffer is renewed long before.
 const REMEMBERED: usize = 1024;
 
+/// How many frames may wait: with more, whatever they wait for will not come (libwebrtc `kMaxFramesBuffered`).
+const WAITING: usize = 800;
+
 /// Frames that are not whole, or wait for the one they refer to.
 #[derive(Debug, Default)]
 pub struct Assembly {
@@ -40,6 +43,9 @@ impl Assembly {
     pub fn on_fragment(&mut self, fragment: Fragment) -> Vec<FrameInfo> {
         if self.decoded.back().is_some_and(|newest| fragment.frame <= *newest) {
             return Vec::new();
+        }
+        if self.frames.len() >= WAITING && !self.frames.contains_key(&fragment.frame) {
+            self.abandoned.extend(std::mem::take(&mut self.frames).into_keys());
         }
         let partial = self.frames.entry(fragment.frame).or_insert_with(|| Partial {
             template: fragment,
@@ -130,6 +136,16 @@ mod tests {
             fragment(2, 0, 1, Some(1)),
         ];
         assert_eq!(feed(&mut assembly, &fragments), [0, 1, 2]);
+    }
+
+    #[test]
+    fn frames_that_wait_for_what_never_comes_are_given_up_when_they_are_too_many() {
+        let mut assembly = Assembly::default();
+        let waiting: Vec<Fragment> = (1..10_000).map(|frame| fragment(frame, 0, 1, Some(frame - 1))).collect();
+        assert_eq!(feed(&mut assembly, &waiting), [0u64; 0]);
+        assert!(assembly.frames.len() <= WAITING);
+        assert_eq!(std::iter::from_fn(|| assembly.poll_abandoned()).collect::<Vec<_>>(), (1..9601).collect::<Vec<_>>());
+        assert_eq!(feed(&mut assembly, &[fragment(10_000, 0, 1, None)]), [10_000]);
     }
 
     #[test]

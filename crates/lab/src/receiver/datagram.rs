@@ -2,7 +2,7 @@
 
 use thalweg_control::PacketId;
 use thalweg_sender::feedback::{News, Numbering, Reader};
-use thalweg_sender::{Content, Packet};
+use thalweg_sender::{Content, Fragment, Packet};
 use thalweg_units::Bytes;
 use thalweg_wire::{overhead, rtcp};
 
@@ -51,9 +51,14 @@ impl Ear {
         if let Content::Media { sequence, fragment } | Content::Retransmission { of: sequence, fragment } =
             packet.content
         {
-            self.sent.media = self.sent.media.max(Some(sequence));
-            self.sent.frame = self.sent.frame.max(Some(fragment.frame));
+            self.on_media(sequence, &fragment);
         }
+    }
+
+    /// A media packet arrived, or was made of others.
+    pub(super) fn on_media(&mut self, sequence: u64, fragment: &Fragment) {
+        self.sent.media = self.sent.media.max(Some(sequence));
+        self.sent.frame = self.sent.frame.max(Some(fragment.frame));
     }
 
     /// What the sender hears.

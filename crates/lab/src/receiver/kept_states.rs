@@ -95,7 +95,7 @@ impl KeptStates {
     /// A packet arrived: the frames to decode now, in order, and how.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<(FrameInfo, Moves)> {
         let fragment = match packet.content {
-            Content::Padding => None,
+            Content::Padding | Content::Parity { .. } => None,
             Content::Media { fragment, .. } | Content::Retransmission { fragment, .. } => Some(fragment),
         };
         // What comes too late to be decoded says nothing of the path either.
@@ -104,6 +104,11 @@ impl KeptStates {
         }
         self.on_arrival(now, packet, fragment);
         fragment.map_or_else(Vec::new, |fragment| self.on_fragment(fragment))
+    }
+
+    /// A media packet was made of parity: it says nothing of the path, whose packets are counted as they come.
+    pub(super) fn on_recovered(&mut self, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
+        if fragment.frame < self.next_frame { Vec::new() } else { self.on_fragment(fragment) }
     }
 
     /// The time between arrivals, less the grace period, which comes by the header extension.

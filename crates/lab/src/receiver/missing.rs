@@ -7,8 +7,9 @@ use thalweg_units::{Span, Time};
 /// How often the packets asked for before are looked through (`NackPeriodicProcessor::kUpdateInterval`). The grid
 /// begins at time zero.
 const INTERVAL: Span = Span::from_millis(20);
-/// A packet is asked for this often, then given up (`kMaxNackRetries`; 100 in libwebrtc since 2024).
-const TIMES: u32 = 10;
+/// A packet is asked for this often, then given up (`kMaxNackRetries`; 10 in libwebrtc before 2024). What senders
+/// remember is over before that.
+const TIMES: u32 = 100;
 /// Packets older than this many before the newest are given up (`kMaxPacketAge`).
 const AGE: u64 = 10_000;
 /// With more packets missing than this, all are given up and a keyframe is asked for (`kMaxNackPackets`).
@@ -53,6 +54,11 @@ impl MissingPackets {
     pub(super) fn new(config: Config) -> MissingPackets {
         let (missing, recovered) = (BTreeMap::new(), BTreeSet::new());
         MissingPackets { config, newest: None, missing, recovered, next: Time::NEVER }
+    }
+
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.config.round_trip = round_trip.max(Span::from_millis(1));
     }
 
     /// A media packet came. Whether so much is missing that only a keyframe helps. What came before the first packet is
@@ -192,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_asked_for_ten_times() {
+    fn a_packet_is_asked_for_a_hundred_times() {
         let mut missing = begun(Config::default());
         assert!(!missing.on_media(at(0), 2));
         let mut times = Vec::new();
@@ -201,7 +207,7 @@ mod tests {
             assert_eq!(missing.poll(now), [1]);
             times.push(now);
         }
-        assert_eq!(times, (0..10).map(|time| at(100 * time)).collect::<Vec<_>>());
+        assert_eq!(times, (0..100).map(|time| at(100 * time)).collect::<Vec<_>>());
     }
 
     #[test]

@@ -5,13 +5,16 @@ mod datagram;
 mod kept_states;
 mod missing;
 mod ordinary;
+mod recovery;
 mod reports;
 mod request;
+
+use std::collections::VecDeque;
 
 use thalweg_sender::feedback::News;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{FeedbackStyle, Packet};
+use thalweg_sender::{FeedbackStyle, Fragment, Packet};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::rtcp;
 
@@ -20,6 +23,7 @@ use datagram::Ear;
 use kept_states::KeptStates;
 pub use kept_states::Moves;
 use ordinary::Ordinary;
+use recovery::Recovery;
 pub use reports::Report;
 use reports::{Message, Reports};
 pub use request::Request;
@@ -28,6 +32,9 @@ pub use request::Request;
 #[derive(Debug)]
 pub struct Receiver {
     reports: Reports,
+    recovery: Recovery,
+    /// Made of parity and not yet told.
+    recovered: VecDeque<(u64, Fragment)>,
     frames: Frames,
     ear: Ear,
 }
@@ -37,6 +44,30 @@ pub struct Receiver {
 enum Frames {
     Ordinary(Ordinary),
     KeptStates(KeptStates),
+}
+
+impl Frames {
+    fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
+        match self {
+            Frames::Ordinary(frames) => plain(frames.on_packet(now, packet)),
+            Frames::KeptStates(frames) => moving(frames.on_packet(now, packet)),
+        }
+    }
+
+    fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<Ready> {
+        match self {
+            Frames::Ordinary(frames) => plain(frames.on_recovered(now, sequence, fragment)),
+            Frames::KeptStates(frames) => moving(frames.on_recovered(fragment)),
+        }
+    }
+}
+
+fn plain(ready: Vec<FrameInfo>) -> Vec<Ready> {
+    ready.into_iter().map(|info| Ready { info, moves: None }).collect()
+}
+
+fn moving(ready: Vec<(FrameInfo, Moves)>) -> Vec<Ready> {
+    ready.into_iter().map(|(info, moves)| Ready { info, moves: Some(moves) }).collect()
 }
 
 /// A frame to decode now.
@@ -58,23 +89,40 @@ impl Receiver {
             ReceiverKind::Ordinary => Frames::Ordinary(Ordinary::new()),
             ReceiverKind::KeepsStates(config) => Frames::KeptStates(KeptStates::new(config)?),
         };
-        Ok(Receiver { reports: Reports::new(style, clock_offset), frames, ear: Ear::default() })
+        Ok(Receiver {
+            reports: Reports::new(style, clock_offset),
+            recovery: Recovery::default(),
+            recovered: VecDeque::new(),
+            frames,
+            ear: Ear::default(),
+        })
+    }
+
+    /// One that knows the round trip, as it does where media goes both ways; otherwise libwebrtc takes 100 ms.
+    pub fn knowing(mut self, round_trip: Option<Span>) -> Receiver {
+        if let (Frames::Ordinary(frames), Some(round_trip)) = (&mut self.frames, round_trip) {
+            frames.learn(round_trip);
+        }
+        self
     }
 
     /// A packet arrived; the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
         self.reports.on_packet(now, &packet.sent, packet.asks);
         self.ear.on_packet(packet);
-        match &mut self.frames {
-            Frames::Ordinary(frames) => {
-                let ready = frames.on_packet(now, packet);
-                ready.into_iter().map(|info| Ready { info, moves: None }).collect()
-            }
-            Frames::KeptStates(frames) => {
-                let ready = frames.on_packet(now, packet);
-                ready.into_iter().map(|(info, moves)| Ready { info, moves: Some(moves) }).collect()
-            }
+        let recovered = self.recovery.on_packet(&packet.content);
+        let mut ready = self.frames.on_packet(now, packet);
+        for (sequence, fragment) in recovered {
+            self.ear.on_media(sequence, &fragment);
+            ready.extend(self.frames.on_recovered(now, sequence, fragment));
+            self.recovered.push_back((sequence, fragment));
         }
+        ready
+    }
+
+    /// The next media packet that was made of parity, and its number.
+    pub fn poll_recovered(&mut self) -> Option<(u64, Fragment)> {
+        self.recovered.pop_front()
     }
 
     /// The decoder did not get to the state that a frame was to lead to.

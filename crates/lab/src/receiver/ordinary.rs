@@ -37,10 +37,15 @@ impl Ordinary {
         }
     }
 
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.missing.learn(round_trip);
+    }
+
     /// A packet arrived; the frames that can be decoded now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<FrameInfo> {
         let (sequence, fragment) = match packet.content {
-            Content::Padding => return Vec::new(),
+            Content::Padding | Content::Parity { .. } => return Vec::new(),
             Content::Media { sequence, fragment } => {
                 self.lost_track |= self.missing.on_media(now, sequence);
                 (sequence, fragment)
@@ -50,6 +55,16 @@ impl Ordinary {
                 (of, fragment)
             }
         };
+        self.on_fragment(now, sequence, fragment)
+    }
+
+    /// Media packet `sequence` was made of parity: it is here, and need not be asked for.
+    pub(super) fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<FrameInfo> {
+        self.missing.on_repeat(sequence);
+        self.on_fragment(now, sequence, fragment)
+    }
+
+    fn on_fragment(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<FrameInfo> {
         let ready = self.take(now, fragment);
         if !ready.is_empty() {
             // The frame this fragment completes needs no packet before its last, nor do those that waited for it.

@@ -1,7 +1,8 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
+use thalweg_sender::repair::parity::{Protected, Sum};
 use thalweg_sender::{Content, Fragment};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Seed};
 
 /// Media packet `sequence` is a fragment of the frame begun by `begin`, which has `count`.
 fn media(sequence: u64, begin: u64, count: u16) -> Packet {
@@ -49,4 +50,56 @@ fn a_receiver_that_misses_too_much_asks_for_a_keyframe_at_once() {
     assert!(receiver.next_event() <= Time::from_millis(1));
     assert_eq!(receiver.poll_requests(Time::from_millis(1)), [Request::Keyframe]);
     assert!(receiver.next_event() > Time::from_millis(1));
+}
+
+#[test]
+fn what_parity_makes_is_not_asked_for_and_completes_its_frame() {
+    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
+    let fragment = |sequence| match media(sequence, 0, 4).content {
+        Content::Media { fragment, .. } => fragment,
+        _ => unreachable!("it is media"),
+    };
+    let parity = Content::Parity {
+        protects: Protected::of(0..4).unwrap(),
+        sum: Sum::of(&[fragment(0), fragment(1), fragment(2), fragment(3)]),
+    };
+    receiver.on_packet(Time::ZERO, &media(0, 0, 4));
+    receiver.on_packet(Time::ZERO, &media(2, 0, 4));
+    receiver.on_packet(Time::ZERO, &media(3, 0, 4));
+    let ready = receiver.on_packet(Time::ZERO, &Packet { content: parity, ..media(9, 0, 4) });
+    assert_eq!(ready.iter().map(|ready| ready.info.frame).collect::<Vec<_>>(), [0]);
+    assert_eq!((receiver.poll_recovered(), receiver.poll_recovered()), (Some((1, fragment(1))), None));
+    assert_eq!(receiver.poll_requests(Time::from_millis(500)), []);
+    // Feedback tells of what arrived: four packets, none of them the one that was made.
+    let told: Vec<_> =
+        receiver.poll_report(Time::ZERO).unwrap().acknowledgements.iter().map(|told| told.id.0).collect();
+    assert_eq!(told, [0, 2, 3, 9]);
+}
+
+#[test]
+fn forged_parity_does_a_receiver_no_harm() {
+    for kind in [ReceiverKind::Ordinary, ReceiverKind::KeepsStates(Default::default())] {
+        let mut random = Seed::new(11).child("forged").random();
+        let mut receiver = Receiver::new(kind, FeedbackStyle::Twcc, Span::ZERO).unwrap();
+        let mut shown = 0;
+        for sequence in 0..20_000 {
+            let now = Time::from_millis(10 * sequence);
+            if random.chance(0.9) {
+                shown += receiver.on_packet(now, &media(sequence, sequence / 4 * 4, 4)).len();
+            }
+            // Of one packet or many, of any number, with any content.
+            let first = if random.chance(0.5) { sequence.saturating_sub(random.below(60)) } else { random.bits() };
+            let mask = u128::from(random.bits() >> random.below(64) | 1);
+            let words = std::array::from_fn(|_| random.bits() >> random.below(64));
+            if let Some(protects) = Protected::new(first, mask) {
+                let content = Content::Parity { protects, sum: Sum::from_words(words) };
+                receiver.on_packet(now, &Packet { content, ..media(sequence, sequence, 4) });
+            }
+            while receiver.poll_recovered().is_some() || receiver.poll_abandoned().is_some() {}
+            receiver.poll_requests(now);
+            receiver.poll_report(now);
+        }
+        // The keyframes that came whole, unless a forged frame is far ahead of them.
+        println!("{shown} frames shown");
+    }
 }

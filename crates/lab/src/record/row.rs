@@ -67,6 +67,9 @@ impl Row {
             What::ReportSent { packets, size } => {
                 Row { count: Some(packets.into()), ..kind(42, "report-sent") }.bytes(size)
             }
+            What::Recovered { sequence, frame } => {
+                Row { packet: Some(sequence), frame: Some(frame), ..kind(54, "packet-recovered") }
+            }
             What::RepeatAsked { packets } => Row { count: Some(packets.into()), ..kind(43, "repeat-asked") },
             What::KeyframeAsked => kind(44, "keyframe-asked"),
             What::StatesDisagree { frame } => Row { frame: Some(frame), ..kind(49, "states-disagree") },

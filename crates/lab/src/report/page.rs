@@ -94,8 +94,8 @@ struct Drawn<'a> {
     colour: &'static str,
 }
 
-/// Each run: in the colour of its scheme's place among those of the page, or in one of its own where a scheme was played twice over
-/// a link.
+/// Each run: in the colour of its scheme's place among those of the page, or in one of its own where a scheme was
+/// played twice over a link.
 fn drawn(runs: &[Outcome]) -> impl Iterator<Item = Drawn<'_>> {
     let schemes = distinct(runs, |run| &run.summary.scheme);
     let once = |run: &Outcome| {
@@ -185,6 +185,21 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
     rates.extend(each(Stroke::Steps, &|run| halves(&run.series.sent_mbps, run.series.bin_s)));
     let mut video: Vec<Line> = rates.first().cloned().into_iter().collect();
     video.extend(each(Stroke::Steps, &|run| halves(&run.series.video_mbps, run.series.bin_s)));
+    // A scheme that believes in far more than there is may leave the chart, not flatten it.
+    let believed = runs.iter().flat_map(|drawn| &drawn.run.series.available_mbps).copied().fold(0.1, f64::max) * 1.5;
+    let mut estimates: Vec<Line> = runs
+        .first()
+        .map(|Drawn { run, .. }| Line {
+            colour: CAPACITY,
+            stroke: Stroke::Area,
+            points: halves(&run.series.available_mbps, run.series.bin_s),
+        })
+        .into_iter()
+        .collect();
+    estimates.extend(each(Stroke::Line, &|run| {
+        let points = run.series.variable("capacity_bps").iter();
+        points.map(|(at, bps)| (*at, (bps / 1e6).min(believed))).collect()
+    }));
     let late = each(Stroke::Line, &|run| {
         run.frames.iter().filter_map(|f| Some((f.captured_s, (f.displayed_s? - f.captured_s) * 1e3))).collect()
     });
@@ -193,21 +208,32 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
         let shown = run.frames.iter().filter(|frame| frame.displayed_s.is_some());
         shown.map(|frame| (frame.captured_s, f64::from(frame.height))).collect()
     });
-    let alpha = each(Stroke::Line, &|run| variable(run, "alpha"));
+    let alpha = each(Stroke::Line, &|run| run.series.variable("alpha").to_vec());
     let marks = each(Stroke::Marks, &|run| {
         run.series.marks.iter().filter(|(_, mark)| *mark == Mark::Reset).map(|(at, _)| (*at, 0.0)).collect()
     });
+    let one_way = each(Stroke::Line, &|run| run.series.variable("one_way_delay_ms").to_vec());
+    let bursts = each(Stroke::Steps, &|run| run.series.variable("M_bytes").to_vec());
     let filler = each(Stroke::Steps, &|run| halves(&run.series.filler_mbps, run.series.bin_s));
     let slowest = highest(&late).max(200.0);
     let mut alpha_and_marks = alpha;
     alpha_and_marks.extend(marks);
     let top = highest(&rates);
-    vec![
+    let charts = vec![
         over_time("On the wire, Mbps, against what the link could carry", 240.0, (0.0, top), false, rates),
         over_time("Video on the wire, Mbps", 180.0, (0.0, top), false, video),
+        over_time(
+            "Estimate of the path, Mbps, against a fair share of what there was (cut at one and a half times that)",
+            200.0,
+            (0.0, believed),
+            false,
+            estimates,
+        ),
         over_time("Frame latency, ms", 220.0, (20.0, slowest), true, late),
+        over_time("One-way delay of packets, ms", 160.0, (0.0, highest(&one_way)), false, one_way),
         over_time("PSNR, dB (mean of each second)", 160.0, range(&quality), false, quality),
         over_time("Lines in a frame", 130.0, (0.0, highest(&size) * 1.05), false, size),
+        over_time("Burst length M, bytes", 130.0, (0.0, highest(&bursts) * 1.05), false, bursts),
         over_time("Filler on the wire, Mbps", 120.0, (0.0, highest(&filler)), false, filler),
         over_time(
             "Headroom factor alpha (ticks at the top: encoder resets)",
@@ -216,7 +242,9 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
             false,
             alpha_and_marks,
         ),
-    ]
+    ];
+    // What no scheme of the page has is no chart.
+    charts.into_iter().filter(|chart| chart.lines.iter().any(|line| !line.points.is_empty())).collect()
 }
 
 fn distributions(runs: &[Drawn]) -> Vec<Chart> {
@@ -273,10 +301,6 @@ fn by_second(run: &Outcome, value: impl Fn(&crate::outcome::FrameRecord) -> Opti
     }
     let present = sums.into_iter().enumerate().filter(|(_, (_, count))| *count > 0);
     present.map(|(second, (sum, count))| (second as f64, sum / f64::from(count))).collect()
-}
-
-fn variable(run: &Outcome, name: &str) -> Vec<(f64, f64)> {
-    run.series.variables.iter().find(|(known, _)| known == name).map(|(_, points)| points.clone()).unwrap_or_default()
 }
 
 /// Means of half seconds.

@@ -1,24 +1,28 @@
 //! A paper's figures and tables, played again.
 //!
-//! A [`Figure`] says what a published figure is about, which runs answer the same question here, what is read off them, and
-//! which of the paper's numbers are known, each with where it was read: a number that was not at hand is absent, not guessed.
+//! A [`Figure`] says what a published figure is about, which runs answer the same question here, what is read off them,
+//! and which of the paper's numbers are known, each with where it was read: a number that was not at hand is absent,
+//! not guessed.
 
 mod authors;
+mod camel;
 mod encoder_step;
 mod links;
 mod reading;
 mod salsify;
 mod scatter;
+mod signals;
 mod vidaptive;
 
 use thalweg_sender::Scheme;
-use thalweg_units::Span;
+use thalweg_units::{Size, Span};
 
 pub use authors::{Place, Point, Theirs};
 pub use encoder_step::{EncoderStep, StepResponse};
-pub use links::{Link, Links, Origin};
-pub use reading::Reading;
+pub use links::{Folder, Link, Links, Origin, Other};
+pub use reading::{Reading, Windowed};
 pub use scatter::{beaten, scatters};
+pub use signals::Signals;
 
 use crate::outcome::Outcome;
 
@@ -52,12 +56,27 @@ pub struct Setup {
     pub delay: Span,
     /// How long encoding a picture takes; `None` for what it takes here.
     pub encode_time: Option<Span>,
+    /// The size of pictures; `None` for 720p of the built-in scene and a file's own.
+    pub size: Option<Size>,
+    /// Whether a model encodes unless a codec is asked for: for figures about the path alone.
+    pub modelled: bool,
+}
+
+impl Setup {
+    /// As this laboratory plays anything: two minutes, 25 ms, a real codec.
+    pub const USUAL: Setup = Setup {
+        frame_rate: None,
+        duration: Span::from_secs(120),
+        delay: Span::from_millis(25),
+        encode_time: None,
+        size: None,
+        modelled: false,
+    };
 }
 
 impl Default for Setup {
-    /// As this laboratory plays anything: two minutes, 25 ms.
     fn default() -> Self {
-        Setup { frame_rate: None, duration: Span::from_secs(120), delay: Span::from_millis(25), encode_time: None }
+        Setup::USUAL
     }
 }
 
@@ -75,11 +94,15 @@ pub enum Experiment {
     },
     /// An encoder alone, its target stepping up and down.
     EncoderStep(EncoderStep),
+    /// Signals of congestion on a synthetic queue.
+    Signals(Signals),
 }
 
 /// A number the paper prints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Published {
+    /// Over which link of the figure; `None` of the mean over all.
+    pub link: Option<&'static str>,
     /// For which scheme.
     pub scheme: &'static str,
     /// Of what: the key of a [`Reading`], or of a comparison with the first scheme (see [`compare`]).
@@ -94,6 +117,7 @@ pub struct Published {
 pub fn figures() -> Vec<Figure> {
     let mut figures = vidaptive::figures();
     figures.extend(salsify::figures());
+    figures.extend(camel::figures());
     figures
 }
 
@@ -103,8 +127,8 @@ pub fn mean(outcomes: &[&Outcome], reading: &Reading) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB and ms, ratios of
-/// everything else, each of the means over links.
+/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB, ms
+/// and points of a share, ratios of everything else, each of the means over links.
 pub fn compare(ours: &[&Outcome], base: &[&Outcome]) -> Vec<(&'static str, Option<f64>)> {
     let both = |reading: Reading| Some((mean(ours, &reading)?, mean(base, &reading)?));
     let ratio = |reading| both(reading).filter(|(_, base)| *base > 0.0).map(|(ours, base)| ours / base);
@@ -119,6 +143,9 @@ pub fn compare(ours: &[&Outcome], base: &[&Outcome]) -> Vec<(&'static str, Optio
         ("latency_p95_ratio", ratio(Reading::LatencyP95)),
         ("latency_mean_gain_ms", gain(Reading::LatencyMean)),
         ("frame_rate_ratio", ratio(Reading::FrameRate)),
+        ("stall_gain", gain(Reading::Stalls)),
+        ("stall_times", ratio(Reading::Stalls)),
+        ("estimate_accuracy_gain", gain(Reading::EstimateAccuracy)),
     ]
 }
 
@@ -132,6 +159,13 @@ mod tests {
         let names: Vec<&str> = figures.iter().map(|figure| figure.name).collect();
         for number in [1, 2, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17] {
             let name = format!("vidaptive-fig{number}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
+        for of in [
+            "fig7", "fig9", "fig10", "fig11", "table1", "fig12", "fig13", "fig14", "fig15", "fig16", "fig17", "fig18",
+            "fig19",
+        ] {
+            let name = format!("camel-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
         for of in ["cellular", "intermittent", "wifi", "ramp", "dropout", "queue", "components", "pareto"] {
@@ -150,7 +184,7 @@ mod tests {
         for figure in figures() {
             let played = |ours: &str| match &figure.experiment {
                 Experiment::Runs { schemes, .. } => schemes.iter().any(|scheme| scheme.name == ours),
-                Experiment::EncoderStep(_) => false,
+                Experiment::EncoderStep(_) | Experiment::Signals(_) => false,
             };
             let answered = figure.theirs.iter().filter(|theirs| theirs.ours.is_some_and(played)).count();
             assert!(
@@ -187,10 +221,15 @@ mod tests {
                         (schemes.iter().map(|scheme| scheme.name.clone()).collect(), keys.chain(compared).collect())
                     }
                     Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),
+                    Experiment::Signals(_) => (vec!["signals".to_string()], Signals::KEYS.to_vec()),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);
                 assert!(schemes.contains(&scheme) && keys.contains(&key), "{}: {scheme} {key}", figure.name);
                 assert!(!published.source.is_empty());
+                if let (Some(link), Experiment::Runs { links, .. }) = (published.link, &figure.experiment) {
+                    let Links::Listed(links) = links else { panic!("{}: {link} of no list", figure.name) };
+                    assert!(links.iter().any(|known| known.name == link), "{}: {link}", figure.name);
+                }
             }
         }
     }

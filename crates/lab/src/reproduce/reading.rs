@@ -1,5 +1,6 @@
 //! What is read off a run, by the keys that `--json` prints.
 
+use crate::metrics::estimate::{self, Available};
 use crate::metrics::{percentile, response};
 use crate::outcome::{Mark, Outcome};
 
@@ -36,8 +37,8 @@ pub enum Reading {
     Stalls,
     /// Seconds from this second of the run until a whole second of what is on the wire reaches this many Mbps.
     WireReaches(f64, f64),
-    /// Seconds from this second of the run until a whole second of video (headers included) reaches this share of its mean over
-    /// the 15 s that end at the third number.
+    /// Seconds from this second of the run until a whole second of video (headers included) reaches this share of its
+    /// mean over the 15 s that end at the third number.
     VideoReaches(f64, f64, f64),
     /// The worst frame latency in the 20 s after this second of the run, in ms.
     WorstLatency(f64),
@@ -57,8 +58,74 @@ pub enum Reading {
     QoeDriving,
     /// Keyframes after the first.
     Keyframes,
+    /// Mean time from the sender to the receiver, per packet, in ms.
+    OneWayDelay,
+    /// How near the controller's estimate came to what there was, 0..1.
+    EstimateAccuracy,
+    /// By what share it was too high.
+    EstimateBias,
+    /// Jain's index over everybody who listens, while all were there.
+    Jain,
+    /// The same of each second, averaged.
+    JainBySecond,
+    /// What this sender got of what all who listen got, while all were there, 0..1.
+    Share,
+    /// Median of Camel's M, in bytes.
+    BurstLength,
+    /// Share of the run in which Camel left the path to GCC, 0..1.
+    InGcc,
+    /// Something of a part of the run, by its own key.
+    Within {
+        /// Its key.
+        key: &'static str,
+        /// What.
+        of: Windowed,
+        /// From this second of the run.
+        from: f64,
+        /// To this one.
+        until: f64,
+    },
     /// Milliseconds from the return of the link at this second of the run until a picture that was read since is shown.
     FreshFrame(f64),
+}
+
+/// What is read off a part of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Windowed {
+    /// How near the estimate came to what there was, seconds after a change left out, 0..1.
+    Accuracy,
+    /// Seconds until the estimate is within a tenth of what there is and stays there.
+    SettlingTime,
+    /// What arrived, from IP upwards, in bit/s.
+    Delivered,
+    /// Mean of the packets' one-way delay, in ms.
+    OneWayDelay,
+}
+
+impl Windowed {
+    fn of(self, outcome: &Outcome, from: f64, until: f64) -> Option<f64> {
+        let series = &outcome.series;
+        let available = Available { mbps: &series.available_mbps, bin_s: series.bin_s };
+        let estimates = series.variable("capacity_bps");
+        match self {
+            Windowed::Accuracy => {
+                estimate::accuracy(estimates, available, 0.0, (from, until)).map(|found| found.accuracy)
+            }
+            Windowed::SettlingTime => estimate::settling_time(estimates, available, (from, until)),
+            Windowed::Delivered => {
+                let mean = response::mean_between(&series.delivered_mbps, series.bin_s, from, until);
+                mean.is_finite().then_some(mean * 1e6)
+            }
+            Windowed::OneWayDelay => mean_of(series.variable("one_way_delay_ms"), from, until),
+        }
+    }
+}
+
+/// Mean of the values from `from` to `until` seconds.
+fn mean_of(values: &[(f64, f64)], from: f64, until: f64) -> Option<f64> {
+    let within = values.iter().filter(|(at, _)| *at >= from && *at < until);
+    let (sum, count) = within.fold((0.0, 0.0), |(sum, count), (_, value)| (sum + value, count + 1.0));
+    (count > 0.0).then_some(sum / count)
 }
 
 impl Reading {
@@ -93,6 +160,15 @@ impl Reading {
             Reading::QoeDriving => "qoe_driving",
             Reading::Keyframes => "keyframes_after_first",
             Reading::FreshFrame(_) => "fresh_frame_ms",
+            Reading::OneWayDelay => "one_way_delay_mean_ms",
+            Reading::EstimateAccuracy => "estimate_accuracy",
+            Reading::EstimateBias => "estimate_bias",
+            Reading::Jain => "jain",
+            Reading::JainBySecond => "jain_by_second",
+            Reading::Share => "share",
+            Reading::BurstLength => "burst_length_bytes",
+            Reading::InGcc => "in_gcc",
+            Reading::Within { key, .. } => key,
         }
     }
 
@@ -133,6 +209,18 @@ impl Reading {
             Reading::QoeCall => summary.qoe_call,
             Reading::QoeDriving => summary.qoe_driving,
             Reading::Keyframes => marks(Mark::Keyframe).map(|count| (count - 1.0).max(0.0)),
+            Reading::OneWayDelay => summary.one_way_delay_mean_ms,
+            Reading::EstimateAccuracy => summary.estimate_accuracy,
+            Reading::EstimateBias => summary.estimate_bias,
+            Reading::Jain => summary.sharing.as_ref().map(|sharing| sharing.jain),
+            Reading::JainBySecond => summary.sharing.as_ref().map(|sharing| sharing.jain_by_second),
+            Reading::Share => summary.sharing.as_ref()?.flows.first().map(|flow| flow.share),
+            Reading::BurstLength => {
+                let lengths: Vec<f64> = series.variable("M_bytes").iter().map(|(_, bytes)| *bytes).collect();
+                percentile(&lengths, 0.5)
+            }
+            Reading::InGcc => mean_of(series.variable("in_gcc"), 0.0, f64::INFINITY),
+            Reading::Within { of, from, until, .. } => of.of(outcome, from, until),
             Reading::FreshFrame(back) => response::first_fresh_ms(&outcome.frames, back),
         }
     }

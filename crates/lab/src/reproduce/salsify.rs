@@ -1,25 +1,27 @@
 //! The experiments of Salsify (Fouladi et al., NSDI 2018).
 //!
-//! The text of the paper was not at hand when this was written: the experiments are as this project's issue and specifications have them,
-//! and the numbers beside ours are the authors' own results, read at run time where somebody has them. 60 pictures a second at 720p,
-//! 20 ms one way, and a drop-tail queue of 256 packets, as the specification of the emulated link has it (linkemu.md section 5).
+//! The text of the paper was not at hand when this was written: the experiments are as this project's issue and
+//! specifications have them, and the numbers beside ours are the authors' own results, read at run time where somebody
+//! has them. 60 pictures a second at 720p, 20 ms one way, and a drop-tail queue of 256 packets, as the specification of
+//! the emulated link has it (linkemu.md section 5).
 //!
-//! Their senders used the recordings of the downlink: at a mean of 0.9 Mbps, which is what both uplinks have, their 15.4 dB on AT&T would
-//! lie far above their own 10.2 to 10.6 dB at a constant 500 kbps, and at 5.5 Mbps it lies where it should between that and 16.6 dB at 12 Mbps.
+//! Their senders used the recordings of the downlink: at a mean of 0.9 Mbps, which is what both uplinks have, their
+//! 15.4 dB on AT&T would lie far above their own 10.2 to 10.6 dB at a constant 500 kbps, and at 5.5 Mbps it lies where
+//! it should between that and 16.6 dB at 12 Mbps.
 
-use thalweg_link::{LossModel, QueueConfig, queue::Limits};
+use thalweg_link::LossModel;
 use thalweg_units::Span;
 
 use super::vidaptive::known;
-use super::{Experiment, Figure, Link, Links, Origin, Place, Reading, Setup, Theirs};
+use super::{Experiment, Figure, Folder, Link, Links, Origin, Place, Reading, Setup, Theirs};
 
-/// What a picture took the authors' encoder: their Salsify-2 shows 15 to 18 pictures a second whatever the link, two candidates at a
-/// time, and Salsify-1 11 to 12 (per-run-summary.tsv). What a part of a sender is worth depends on that: pauses that are long
-/// beside the 100 ms of the transport are what grace periods are for.
+/// What a picture took the authors' encoder: their Salsify-2 shows 15 to 18 pictures a second whatever the link, two
+/// candidates at a time, and Salsify-1 11 to 12 (per-run-summary.tsv). What a part of a sender is worth depends on
+/// that: pauses that are long beside the 100 ms of the transport are what grace periods are for.
 const AUTHORS_ENCODE_TIME: Span = Span::from_millis(55);
 
 const SETUP: Setup =
-    Setup { frame_rate: Some(60), duration: Span::from_secs(120), delay: Span::from_millis(20), encode_time: None };
+    Setup { frame_rate: Some(60), duration: Span::from_secs(120), delay: Span::from_millis(20), ..Setup::USUAL };
 
 /// When the link is back in the experiment with one dropout, in seconds.
 const BACK_S: f64 = 31.0;
@@ -27,20 +29,16 @@ const BACK_S: f64 = 31.0;
 /// What each experiment compares.
 const COMPARED: [&str; 4] = ["gcc", "salsify-1c", "salsify-2c", "vidaptive"];
 
-fn queue(packets: u64) -> QueueConfig {
-    QueueConfig::DropTail(Limits::packets(packets))
+fn cellular(name: &str, forth: &str, back: &str) -> Link {
+    Link::new(name, Origin::Recorded { forth: forth.into(), back: back.into() }).packets(256)
 }
 
-fn cellular(name: &'static str, forth: &'static str, back: &'static str) -> Link {
-    Link { name, origin: Origin::Recorded { forth, back }, queue: queue(256), loss: None }
+fn verizon(name: &str, packets: u64) -> Link {
+    cellular(name, "Verizon-LTE-short.down", "Verizon-LTE-short.up").packets(packets)
 }
 
-fn verizon(name: &'static str, packets: u64) -> Link {
-    Link { queue: queue(packets), ..cellular(name, "Verizon-LTE-short.down", "Verizon-LTE-short.up") }
-}
-
-fn authors(name: &'static str, file: &'static str, instead: &'static str, loss: Option<LossModel>) -> Link {
-    Link { name, origin: Origin::Authors { file, instead }, queue: queue(256), loss }
+fn authors(name: &str, file: &'static str, instead: &'static str) -> Link {
+    Link::new(name, Origin::File { folder: Folder::Salsify, file, instead }).packets(256)
 }
 
 fn readings() -> Vec<Reading> {
@@ -120,7 +118,7 @@ fn cellular_links() -> Figure {
 
 fn intermittent() -> Figure {
     let loss = LossModel::OnOff { on: Span::from_secs(5), off: Span::from_millis(200) };
-    let links = vec![authors("intermittent", "12mbps.up", "12Mbps", Some(loss))];
+    let links = vec![authors("intermittent", "12mbps.up", "12Mbps").losing(loss)];
     let about =
         "12 Mbps that fails after 5 s and is restored after 200 ms, both exponential: what arrives meanwhile is lost";
     let theirs = points("intermittent", &folder!("on-off", "Facetime", "Skype"));
@@ -128,13 +126,13 @@ fn intermittent() -> Figure {
 }
 
 fn wifi() -> Figure {
-    let links = vec![authors("wifi", "0.57mbps-poisson.up", "poisson:rate=570kbps", None)];
+    let links = vec![authors("wifi", "0.57mbps-poisson.up", "poisson:rate=570kbps")];
     let theirs = points("wifi", &folder!("wifi", "FaceTime", "Skype"));
     figure("salsify-wifi", "emulated Wi-Fi: 570 kbps, opportunities at random", &COMPARED, links, theirs)
 }
 
 fn ramp() -> Figure {
-    let links = vec![authors("ramp", "ramp.up", "ramp", None)];
+    let links = vec![authors("ramp", "ramp.up", "ramp")];
     let theirs = [
         ("WebRTC", "benchmarks/ramp/apprtc"),
         ("Hangouts", "benchmarks/ramp/hangouts"),
@@ -149,10 +147,9 @@ fn ramp() -> Figure {
 
 fn dropout() -> Figure {
     let lost = LossModel::Outage { from: Span::from_secs(30), until: Span::from_secs(31) };
-    let held = Origin::Authors { file: "", instead: "dropout:rate=500kbps,at=30s,lasts=1s" };
     let links = vec![
-        authors("dropout", "500kbps.up", "500kbps", Some(lost)),
-        Link { name: "dropout, held", origin: held, queue: queue(256), loss: None },
+        authors("dropout", "500kbps.up", "500kbps").losing(lost),
+        Link::named("dropout, held", "dropout:rate=500kbps,at=30s,lasts=1s").packets(256),
     ];
     let theirs = runs(
         "dropout",
@@ -211,7 +208,7 @@ fn pareto() -> Figure {
     let about =
         "Vidaptive with frames chosen to fit, over the recorded links, endless queues: P95 latency against SSIM";
     let schemes = known(&["vidaptive", "vidaptive+functional", "salsify-2c"]);
-    let experiment = Experiment::Runs { schemes, links: Links::Recorded, readings: readings() };
+    let experiment = Experiment::Runs { schemes, links: Links::Recorded(""), readings: readings() };
     Figure {
         name: "salsify-pareto",
         about,

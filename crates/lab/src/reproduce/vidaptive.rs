@@ -1,27 +1,23 @@
 //! The figures of Vidaptive (Karimi et al., arXiv 2309.16869).
 //!
-//! The text of the paper was not at hand when this was written, only its abstracts (of the first version and of a later one,
-//! whose evaluation differs), figures quoted by a public re-implementation's documentation, and this project's specification. So
-//! which question a figure's number stands for is this project's reading, and numbers appear only where one of those has them.
+//! The text of the paper was not at hand when this was written, only its abstracts (of the first version and of a later
+//! one, whose evaluation differs), figures quoted by a public re-implementation's documentation, and this project's
+//! specification. So which question a figure's number stands for is this project's reading, and numbers appear only
+//! where one of those has them.
 
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};
-use thalweg_units::{Rate, Span};
+use thalweg_units::{Bytes, Rate, Span};
 
-use super::{EncoderStep, Experiment, Figure, Links, Published, Reading, Setup};
+use super::{EncoderStep, Experiment, Figure, Link, Links, Published, Reading, Setup};
 
 const FIRST: &str = "abstract of arXiv 2309.16869v1";
 const LATER: &str = "later version, as quoted on docs.rs/vidaptive";
 const SPEC: &str = "quoted in this project's issue and design.md section 6";
 
-/// The link of Fig. 1: 2 Mbps and 500 kbps, 40 s each.
+/// The link of Fig. 1: 2 Mbps and 500 kbps, 40 s each, behind a drop-tail queue of 1.5 MB.
 fn square_wave() -> Links {
-    Links::SquareWave {
-        high: Rate::from_kbps(2000),
-        low: Rate::from_kbps(500),
-        half: Span::from_secs(40),
-        duration: Span::from_secs(120),
-    }
+    Links::Listed(vec![Link::named("2Mbps/500kbps@40s", "2Mbps/500kbps@40s").queue(Bytes::new(1_500_000))])
 }
 
 /// What is read off a run on the link of Fig. 1: it falls at 40 s and rises at 80 s.
@@ -62,11 +58,11 @@ fn with_feedback(name: &str, feedback: FeedbackStyle) -> Scheme {
 }
 
 fn recorded(schemes: Vec<Scheme>, readings: Vec<Reading>) -> Experiment {
-    Experiment::Runs { schemes, links: Links::Recorded, readings }
+    Experiment::Runs { schemes, links: Links::Recorded(""), readings }
 }
 
 const fn paper(scheme: &'static str, key: &'static str, value: f64, source: &'static str) -> Published {
-    Published { scheme, key, value, source }
+    Published { link: None, scheme, key, value, source }
 }
 
 const ABLATIONS: [&str; 5] = ["gcc", "copa", "copa+dummy", "copa+dummy+latency", "vidaptive"];
@@ -160,7 +156,7 @@ pub(super) fn figures() -> Vec<Figure> {
             about: "one recorded link in time: what is sent, frame latency, pauses and resets (the report has the charts)",
             experiment: Experiment::Runs {
                 schemes: known(&["gcc", "vidaptive"]),
-                links: Links::OneRecorded("Verizon-LTE-short.down"),
+                links: Links::Recorded("Verizon-LTE-short.down"),
                 readings: vec![
                     Reading::VideoBitrate,
                     Reading::Utilization,
@@ -188,7 +184,7 @@ pub(super) fn figures() -> Vec<Figure> {
             about: "resolution over time on a recorded link with outages (the report has the charts)",
             experiment: Experiment::Runs {
                 schemes: known(&["gcc", "vidaptive"]),
-                links: Links::OneRecorded("TMobile-UMTS-driving.down"),
+                links: Links::Recorded("TMobile-UMTS-driving.down"),
                 readings: vec![Reading::MeanLines, Reading::SizeChanges, Reading::FrameRate, Reading::LatencyP95],
             },
             published: vec![],

@@ -92,7 +92,7 @@ impl Flow {
             end,
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?,
+            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?.knowing(scenario.round_trip),
             codec: codec.build_seeded(format.size, seed)?,
             undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,
@@ -119,6 +119,11 @@ impl Flow {
     /// How long it sends, in seconds.
     pub(super) fn seconds(&self) -> f64 {
         (self.end - self.begin).as_secs_f64()
+    }
+
+    /// When its camera starts.
+    pub(super) fn begin(&self) -> Time {
+        self.begin
     }
 
     /// When it stops sending.
@@ -175,7 +180,12 @@ impl Flow {
         let Some(packet) = self.under_way.leave(number) else { return Ok(()) };
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
-        for Ready { info, moves } in self.receiver.on_packet(now, &packet) {
+        let ready = self.receiver.on_packet(now, &packet);
+        while let Some((sequence, fragment)) = self.receiver.poll_recovered() {
+            let what = What::Recovered { sequence, frame: fragment.frame };
+            recorder.push(Record { at: now, flow: self.number, what });
+        }
+        for Ready { info, moves } in ready {
             let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
             let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
             // A receiver that keeps states says at once which it is in.

@@ -8,6 +8,8 @@ mod competitors;
 mod flow;
 mod frames;
 mod network;
+mod on_the_way;
+mod sharing;
 mod summarize;
 
 use std::sync::Arc;
@@ -114,6 +116,7 @@ pub fn simulate(
     let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };
     let competitors: Vec<Outcome> = outcomes.collect();
     competitors::others(&mut outcome, &competitors, &cross, &recorder, end);
+    outcome.summary.sharing = sharing::sharing(scenario, &outcome);
     Ok(Run { outcome, competitors, recorder })
 }
 

@@ -8,13 +8,16 @@ use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Time};
 
 use super::flow::Flow;
+use super::on_the_way::OnTheWay;
+use super::sharing::available;
+use crate::metrics::estimate::{self, Available};
 use crate::metrics::{Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall};
 use crate::outcome::{Mark, Outcome, Series};
 use crate::record::{Recorder, What};
 use crate::scenario::Scenario;
 
 /// The width of a bin of the series.
-const BIN_S: f64 = 0.1;
+pub(super) const BIN_S: f64 = 0.1;
 
 /// Amounts of data by bin.
 pub(super) struct Bins(Vec<f64>);
@@ -51,12 +54,14 @@ pub(super) fn summarize(
     let (mut wire_bytes, mut filler_bytes, mut departed) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
     let (mut packets, mut arrivals, mut drops) = (0u64, 0u64, 0u64);
     let mut queued_ms = Vec::new();
+    let mut on_the_way = OnTheWay::new(count);
     let mut variables: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut marks = Vec::new();
     for record in recorder.records().filter(|record| record.flow == flow.number) {
         let at = record.at.as_secs_f64();
         match record.what {
-            What::Sender(Event::PacketSent { payload, size, .. }) => {
+            What::Sender(Event::PacketSent { id, payload, size, .. }) => {
+                on_the_way.sent(id.0, record.at);
                 packets += 1;
                 wire_bytes += size;
                 sent.add(record.at, size);
@@ -69,7 +74,8 @@ pub(super) fn summarize(
                     Payload::Repair => {}
                 }
             }
-            What::Arrived { size, queued, .. } => {
+            What::Arrived { id, size, queued, .. } => {
+                on_the_way.arrived(id, record.at);
                 departed += size;
                 arrivals += 1;
                 delivered.add(record.at, size);
@@ -92,7 +98,8 @@ pub(super) fn summarize(
     if !scenario.undershoot.is_none() {
         codec += &format!(", undershoot {}", scenario.undershoot);
     }
-    let (label, stopped) = (flow.video(), flow.end().as_secs_f64());
+    let (label, began, stopped) = (flow.video(), flow.begin().as_secs_f64(), flow.end().as_secs_f64());
+    let number = usize::from(flow.number);
     let frames = flow.frames.into_records();
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
     let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
@@ -100,6 +107,15 @@ pub(super) fn summarize(
     let bin = |index: usize| Time::from_secs_f64(index as f64 * BIN_S);
     let carried = |i| link.map_or(0, |link| link.bytes(bin(i), bin(i + 1)).bits());
     let capacity_mbps = (0..count).map(|i| carried(i) as f64 / 1e6 / BIN_S).collect();
+    let available_mbps: Vec<f64> = link.map(|link| available(scenario, link, number, count)).unwrap_or_default();
+    let estimate = estimate::accuracy(
+        variables.get("capacity_bps").map_or(&[], Vec::as_slice),
+        Available { mbps: &available_mbps, bin_s: BIN_S },
+        began,
+        (began, stopped),
+    );
+    let one_way_delay_mean_ms = on_the_way.mean_ms();
+    variables.insert("one_way_delay_ms", on_the_way.by_bin());
     let latency = latency(&frames);
     let ssim = ssim_decibels(&frames);
     let summary = Summary {
@@ -121,6 +137,9 @@ pub(super) fn summarize(
         latency_p95_ms: latency.as_ref().map(|latency| latency.p95_ms),
         latency_mean_ms: latency.as_ref().map(|latency| latency.mean_ms),
         queue_delay_p95_ms: percentile(&queued_ms, 0.95),
+        one_way_delay_mean_ms,
+        estimate_accuracy: estimate.map(|estimate| estimate.accuracy),
+        estimate_bias: estimate.map(|estimate| estimate.bias),
         frame_rate_fps: shown.len() as f64 / duration,
         stall_ratio: stall(&shown, Some(stopped)).ratio,
         packet_loss_ratio: drops as f64 / packets.max(1) as f64,
@@ -129,12 +148,14 @@ pub(super) fn summarize(
         tail_missing: latency.as_ref().map_or(frames.len() as u64, |latency| latency.tail_missing),
         events_fingerprint: format!("{:016x}", recorder.fingerprint()),
         speed_x: None,
+        sharing: None,
         competitors: Vec::new(),
         traffic: Vec::new(),
     };
     let series = Series {
         bin_s: BIN_S,
         capacity_mbps,
+        available_mbps,
         sent_mbps: sent.0,
         video_mbps: video.0,
         filler_mbps: filler.0,

@@ -1,10 +1,18 @@
 //! Loss, repaired.
 
+use std::sync::Arc;
+
 use crate::support::{delay, play, scenario};
+use thalweg_codecs::Codec;
+use thalweg_control::{Payload, fixed};
 use thalweg_lab::record::What;
-use thalweg_lab::scenario::Scenario;
+use thalweg_lab::scenario::{Scenario, Video};
+use thalweg_lab::simulate;
 use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
-use thalweg_units::{Rate, Size};
+use thalweg_sender::repair::{self, parity};
+use thalweg_sender::scheme::ControllerConfig;
+use thalweg_sender::{Event, Scheme};
+use thalweg_units::{Rate, Seed, Size, Span};
 
 fn lossy(model: LossModel) -> Scenario {
     let clean = scenario(20, Size::new(320, 180));
@@ -30,8 +38,7 @@ fn two_percent_of_loss_is_repaired_by_repeats() {
 
 #[test]
 fn after_a_second_without_a_link_pictures_are_fresh_again() {
-    let outage =
-        LossModel::Outage { from: thalweg_units::Span::from_secs(8), until: thalweg_units::Span::from_secs(9) };
+    let outage = LossModel::Outage { from: Span::from_secs(8), until: Span::from_secs(9) };
     for scheme in ["gcc", "vidaptive"] {
         let link = Trace::constant(Rate::from_kbps(3000)).unwrap();
         let run = play(&lossy(outage), scheme, link);
@@ -39,4 +46,115 @@ fn after_a_second_without_a_link_pictures_are_fresh_again() {
         let fresh = late.filter(|frame| frame.displayed_s.is_some_and(|shown| shown - frame.captured_s < 0.4)).count();
         assert!(fresh > 120, "{scheme}: {fresh} of 195");
     }
+}
+
+/// Forty seconds of 800 kbps through an encoder's model over 1 Mbps and 50 ms.
+fn calls(loss: f64, seed: u64) -> Scenario {
+    Scenario {
+        duration: Span::from_secs(40),
+        seed: Seed::new(seed),
+        video: Video::scene(Size::new(1280, 720), 30),
+        codec: Codec::Model(Default::default()),
+        ..lossy(LossModel::Random { probability: loss })
+    }
+}
+
+/// WebRTC's frames at a rate that no loss changes, so that repair alone makes the difference.
+fn fixed(repair: repair::Config) -> Scheme {
+    let rate = Rate::from_kbps(800);
+    Scheme { controller: ControllerConfig::Fixed(fixed::Config { rate }), repair: Some(repair), ..gcc() }
+}
+
+fn gcc() -> Scheme {
+    "gcc".parse().unwrap()
+}
+
+fn repeats() -> repair::Config {
+    repair::Config { budget: Some(repair::BudgetConfig::default()), ..repair::Config::default() }
+}
+
+fn with_parity() -> repair::Config {
+    repair::Config { parity: Some(parity::Config::default()), ..repeats() }
+}
+
+/// Of some runs: the share of the time that is stalled, and of the pictures that are shown.
+fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
+    let runs: Vec<(f64, f64)> = (1..=3)
+        .map(|seed| {
+            let link = Arc::new(Trace::constant(Rate::from_kbps(1000)).unwrap());
+            let run = simulate(&calls(loss, seed), scheme, &mut |_| Ok(link.clone()), &mut |_| {}).unwrap();
+            let frames = &run.outcome.frames;
+            let shown = frames.iter().filter(|frame| frame.displayed_s.is_some()).count();
+            (run.outcome.summary.stall_ratio, shown as f64 / frames.len() as f64)
+        })
+        .collect();
+    let mean = |figure: fn(&(f64, f64)) -> f64| runs.iter().map(figure).sum::<f64>() / runs.len() as f64;
+    (mean(|run| run.0), mean(|run| run.1))
+}
+
+#[test]
+fn of_losses_up_to_a_half_hardly_a_picture_is_lost_and_parity_shortens_the_stalls() {
+    for (loss, stalled, least_shown) in [
+        (0.05, [0.02..0.06, 0.005..0.04], 0.99),
+        (0.2, [0.15..0.27, 0.06..0.15], 0.98),
+        (0.5, [0.55..0.75, 0.45..0.65], 0.9),
+    ] {
+        let (alone, shown_alone) = stalled_and_shown(&fixed(repeats()), loss);
+        let (parity, shown) = stalled_and_shown(&fixed(with_parity()), loss);
+        println!("{loss}: stalled {alone:.4} and {parity:.4}, shown {shown_alone:.4} and {shown:.4}");
+        assert!(stalled[0].contains(&alone) && stalled[1].contains(&parity), "{loss}: {alone} and {parity}");
+        assert!(parity < 0.95 * alone, "{loss}: {parity} of {alone}");
+        assert!(shown_alone >= least_shown && shown >= least_shown, "{loss}: {shown_alone} and {shown}");
+    }
+}
+
+#[test]
+fn repeats_that_get_no_more_than_is_lost_never_catch_up() {
+    let strict = repair::BudgetConfig { slack: 1.0, least: 0.0, ..repair::BudgetConfig::default() };
+    let repair = repair::Config { budget: Some(strict), ..repeats() };
+    let (stalled, shown) = stalled_and_shown(&fixed(repair), 0.2);
+    assert!(stalled > 0.6 && shown < 0.6, "stalled {stalled}, shown {shown}");
+}
+
+#[test]
+fn a_scheme_with_parity_is_the_same_after_a_trip_through_its_file() {
+    let scheme = fixed(with_parity());
+    let written = toml::to_string(&scheme).unwrap();
+    assert_eq!(toml::from_str::<Scheme>(&written).unwrap(), scheme);
+    let by_hand = "[parity.amount]\nshare = 0.1";
+    let repair: repair::Config = toml::from_str(by_hand).unwrap();
+    let amount = parity::Amount::Share(0.1);
+    assert_eq!(repair.parity, Some(parity::Config { amount, ..parity::Config::default() }));
+}
+
+#[test]
+fn parity_leaves_behind_its_frame_and_before_the_next() {
+    let parity = parity::Config { amount: parity::Amount::Share(0.5), ..parity::Config::default() };
+    let repair = repair::Config { parity: Some(parity), ..repair::Config::default() };
+    let link = Arc::new(Trace::constant(Rate::from_kbps(1000)).unwrap());
+    let run = simulate(&calls(0.0, 1), &fixed(repair), &mut |_| Ok(link.clone()), &mut |_| {}).unwrap();
+    // For each frame, its packets and those of its parity.
+    let mut frames: Vec<(u32, u32)> = vec![(0, 0)];
+    let mut ended = false;
+    for record in run.recorder.records() {
+        let frame = frames.last_mut().unwrap();
+        match record.what {
+            What::Sender(Event::PacketSent { payload: Payload::Media, .. }) if ended => {
+                ended = false;
+                frames.push((1, 0));
+            }
+            What::Sender(Event::PacketSent { payload: Payload::Media, .. }) => frame.0 += 1,
+            What::Sender(Event::PacketSent { payload: Payload::Repair, .. }) => {
+                assert!(ended, "parity leaves before its frame is out");
+                frame.1 += 1;
+            }
+            What::Sender(Event::FrameSent { .. }) => ended = true,
+            _ => {}
+        }
+    }
+    // A duplicate of each, but for now and then one: they are a little longer.
+    let (media, parity) = frames.iter().fold((0, 0), |sum, frame| (sum.0 + frame.0, sum.1 + frame.1));
+    assert!(frames.len() > 1100 && parity <= media && parity >= media * 19 / 20, "{parity} of {media}");
+    let uneven = frames.iter().find(|frame| frame.0.abs_diff(frame.1) > 1);
+    assert_eq!(uneven, None);
 }

@@ -1,6 +1,7 @@
 //! Whole runs in virtual time, each with both bounds.
 
 mod by_hand;
+mod camel;
 mod competition;
 mod determinism;
 mod hostile;

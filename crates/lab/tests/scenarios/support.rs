@@ -33,6 +33,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         feedback: None,
         measure_quality: false,
         ssim: Ssim::default(),
+        round_trip: None,
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),
     }

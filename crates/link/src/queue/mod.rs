@@ -36,6 +36,15 @@ pub enum QueueConfig {
     Infinite,
     /// Drops what arrives at a full queue.
     DropTail(Limits),
+    /// Drops what arrives at a full queue, whose limits change at a time: a path that moves to another router.
+    DropTailUntil {
+        /// Until when, since the start.
+        until: Span,
+        /// The limits until then.
+        before: Limits,
+        /// The limits from then on.
+        after: Limits,
+    },
     /// Drops from the head until what arrived fits.
     DropHead(Limits),
     /// Controlled delay, with Mahimahi's quirks (linkemu.md section 3).
@@ -115,6 +124,7 @@ pub(crate) struct Queue<P> {
 enum Discipline {
     Infinite,
     DropTail(Limits),
+    DropTailUntil { until: Span, before: Limits, after: Limits },
     DropHead(Limits),
     Codel(Limits, Codel),
     Pie(Limits, Pie),
@@ -127,6 +137,11 @@ impl QueueConfig {
             QueueConfig::DropTail(limits) => {
                 limits.check()?;
                 Discipline::DropTail(limits)
+            }
+            QueueConfig::DropTailUntil { until, before, after } => {
+                before.check()?;
+                after.check()?;
+                Discipline::DropTailUntil { until, before, after }
             }
             QueueConfig::DropHead(limits) => {
                 limits.check()?;
@@ -162,6 +177,10 @@ impl<P> Queue<P> {
         let refused = match &self.discipline {
             Discipline::Infinite | Discipline::DropHead(_) => None,
             Discipline::DropTail(limits) | Discipline::Codel(limits, _) | Discipline::Pie(limits, _) => {
+                (!fits(self, limits)).then_some(DropReason::QueueFull)
+            }
+            Discipline::DropTailUntil { until, before, after } => {
+                let limits = if now.since_start() < *until { before } else { after };
                 (!fits(self, limits)).then_some(DropReason::QueueFull)
             }
         };

@@ -25,7 +25,7 @@ use crate::pacing::{self, Pacer, PacingRate};
 use crate::packet::{Packet, PacketSizes};
 use crate::probing::Prober;
 use crate::queue::MediaQueue;
-use crate::repair::Retransmissions;
+use crate::repair::Repair;
 use crate::scheme::{FramesConfig, Scheme};
 use camera::{Encoding, Slot};
 
@@ -89,7 +89,7 @@ pub struct Engine {
     padding: Pacer,
     prober: Prober,
     dummies: Option<Dummies>,
-    repeats: Option<Retransmissions>,
+    repair: Option<Repair>,
     queue: MediaQueue,
     sizes: PacketSizes,
     slot: Option<Slot>,
@@ -138,7 +138,7 @@ impl Engine {
             padding: Pacer::new(Span::ZERO),
             prober: Prober::default(),
             dummies: scheme.filler.map(crate::filler::Config::build).transpose()?,
-            repeats: scheme.repair.map(Retransmissions::new),
+            repair: scheme.repair.map(|repair| repair.build(scheme.packets)).transpose()?,
             queue: MediaQueue::new(scheme.packets),
             sizes: scheme.packets,
             slot: None,
@@ -182,6 +182,9 @@ impl Engine {
         let feedback = self.history.on_report(now, acknowledgements, hold);
         note_feedback(&mut self.events, &feedback);
         self.controller.on_feedback(&feedback);
+        if let Some(repair) = &mut self.repair {
+            repair.on_feedback(&feedback);
+        }
         self.policy.on_feedback(&feedback);
         self.follow_policy();
         self.refresh();
@@ -201,9 +204,9 @@ impl Engine {
     pub fn on_missing(&mut self, now: Time, sequences: &[u64]) {
         self.advance(now);
         let srtt = self.srtt();
-        let Some(repeats) = &mut self.repeats else { return };
+        let Some(repair) = &mut self.repair else { return };
         for &sequence in sequences {
-            if let Err(why) = repeats.request(now, sequence, srtt) {
+            if let Err(why) = repair.request(now, sequence, srtt) {
                 self.events.push(Timed { at: now, event: Event::RepeatRefused { sequence, why } });
             }
         }
@@ -279,8 +282,13 @@ impl Engine {
             self.next_inspection = now + INSPECTION_INTERVAL;
             let events = &mut self.events;
             let mut see = |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
+            // Before anything the scheme leaves free of it: what a controller's estimate is judged by.
+            see("capacity_bps", self.allowance.capacity.as_bps_f64());
             self.controller.inspect(&mut see);
             self.policy.inspect(&mut see);
+            if let Some(repair) = &self.repair {
+                repair.inspect(&mut see);
+            }
         }
     }
 
@@ -297,6 +305,9 @@ impl Engine {
         let rate = self.pacing_rate();
         self.pacer.set_rate(self.now, rate);
         self.padding.set_rate(self.now, self.allowance.padding);
+        if let Some(repair) = &mut self.repair {
+            repair.set_wire(self.now, self.allowance.capacity);
+        }
         let moved = |a: u64, b: u64| a.abs_diff(b) > b / 100;
         let window = |allowance: &Allowance| allowance.window.map_or(0, Bytes::get);
         if moved(self.allowance.capacity.as_bps(), self.reported.capacity.as_bps())
@@ -335,8 +346,8 @@ impl Engine {
         self.queue.flush(|frame, packets| {
             events.push(Timed { at: now, event: Event::FrameFlushed { frame, packets } });
         });
-        if let Some(repeats) = &mut self.repeats {
-            repeats.flush();
+        if let Some(repair) = &mut self.repair {
+            repair.flush();
         }
         if let Some(encoding) = &mut self.encoding {
             encoding.orphaned = true;

@@ -9,6 +9,7 @@ use crate::filler::Verdict;
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
 use crate::packet::{Content, Packet};
+use crate::repair::Repair;
 
 /// How much one packet weighs in the share of payload in what is sent: the last hundred count.
 const SHARE_MEMORY: f64 = 0.99;
@@ -16,7 +17,7 @@ const SHARE_MEMORY: f64 = 0.99;
 /// What could leave next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
-    Repeat,
+    Repair,
     Media,
     Filler(Bytes),
 }
@@ -49,9 +50,23 @@ impl Engine {
         }
     }
 
-    /// Whether what leaves next belongs to a burst of which something has left.
+    /// Whether what leaves next belongs to a burst of which something has left: the rest of it, then its parity.
     fn within_burst(&self) -> bool {
+        self.amid_burst() || self.allowance.burst.is_some() && self.parity_follows()
+    }
+
+    /// Whether media leaves next that belongs to a burst of which something has left.
+    fn amid_burst(&self) -> bool {
         self.allowance.burst.is_some() && self.queue.head().is_some_and(|head| !head.begins_burst)
+    }
+
+    fn parity_follows(&self) -> bool {
+        self.repair.as_ref().is_some_and(Repair::has_parity)
+    }
+
+    /// Whether what repairs goes before media: nothing else may come into a burst, which measures the path.
+    fn repairs_now(&self) -> bool {
+        !self.amid_burst() && self.repair.as_ref().is_some_and(|repair| repair.next_time() <= self.now)
     }
 
     /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up. A burst may
@@ -91,8 +106,8 @@ impl Engine {
     }
 
     fn next(&mut self, probing: bool) -> Option<Next> {
-        if self.repeats.as_ref().is_some_and(|repeats| repeats.head().is_some()) {
-            return Some(Next::Repeat);
+        if self.repairs_now() {
+            return Some(Next::Repair);
         }
         if !self.queue.is_empty() {
             return Some(Next::Media);
@@ -114,7 +129,7 @@ impl Engine {
 
     /// Probes are padded with repeats of recent packets where the stream has a retransmission stream, as libwebrtc does.
     fn probe_padding(&self) -> Bytes {
-        match &self.repeats {
+        match &self.repair {
             Some(_) => self.sizes.max_payload + self.sizes.overhead,
             None => self.sizes.padding,
         }
@@ -123,9 +138,9 @@ impl Engine {
     fn size_of(&self, next: Next) -> Bytes {
         let payload = |length: u32| Bytes::new(u64::from(length)) + self.sizes.overhead;
         match next {
-            Next::Repeat => {
-                let head = self.repeats.as_ref().and_then(|repeats| repeats.head());
-                head.map_or(Bytes::ZERO, |(_, fragment)| payload(fragment.length) + self.sizes.retransmission)
+            Next::Repair => {
+                let head = self.repair.as_ref().and_then(|repair| repair.head(self.now));
+                head.map_or(Bytes::ZERO, |(_, size)| size)
             }
             Next::Media => self.queue.head().map_or(Bytes::ZERO, |head| {
                 let states = if head.fragment.index == 0 { self.sizes.states } else { Bytes::ZERO };
@@ -137,19 +152,19 @@ impl Engine {
 
     fn send(&mut self, next: Next, size: Bytes) -> Packet {
         let mut finished = None;
-        // Whatever ends a burst asks for a report: a burst's last packet, or what is no media.
-        let mut asks = true;
+        // Whatever ends a burst asks for a report: the last packet of its media or parity, or anything else.
+        let (mut begins_burst, mut ends_burst) = (false, true);
         let (payload, place, content) = match next {
             Next::Filler(_) => (Payload::Filler, None, Content::Padding),
-            Next::Repeat => {
-                let (of, fragment) = self.repeats.as_mut().and_then(|r| r.pop()).expect("a repeat was chosen");
-                (Payload::Repair, None, Content::Retransmission { of, fragment })
+            Next::Repair => {
+                let (content, _) = self.repair.as_mut().and_then(|r| r.pop(self.now)).expect("repair was chosen");
+                (Payload::Repair, None, content)
             }
             Next::Media => {
                 let head = self.queue.pop().expect("media was chosen");
                 let fragment = head.fragment;
                 let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
-                asks = head.ends_burst || head.begins_burst && self.allowance.burst.is_some();
+                (begins_burst, ends_burst) = (head.begins_burst && self.allowance.burst.is_some(), head.ends_burst);
                 if last {
                     finished = Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
                 }
@@ -171,6 +186,7 @@ impl Engine {
         if let Some(dummies) = &mut self.dummies {
             dummies.on_sent(self.now, size);
         }
+        self.account(&content, size);
         let app_limited = self.nothing_follows();
         let sent = self.history.on_sent(SentPacket {
             payload,
@@ -186,7 +202,6 @@ impl Engine {
             self.refresh();
         }
         self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
-        self.account(&content, size);
         if let Some(frame) = finished {
             self.policy.on_frame_sent(&frame);
             self.emit(Event::FrameSent { frame: frame.frame, delay: frame.delay });
@@ -196,16 +211,18 @@ impl Engine {
             }
         }
         // What stalls a burst asks too: nothing but a report lets it go on.
-        asks |= self.within_burst() && !self.window_admits(self.size_of(Next::Media));
+        let follows = if self.amid_burst() { Next::Media } else { Next::Repair };
+        let stalls = self.within_burst() && !self.window_admits(self.size_of(follows));
+        let asks = begins_burst || stalls || ends_burst && !self.parity_follows();
         let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
         self.last_sent = Some(self.now);
         Packet { sent, grace, asks, content }
     }
 
-    /// Whether the application, not the window, keeps the next packet from following: nothing waits, no filler may be made,
-    /// and the window has room for a whole segment.
+    /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no filler
+    /// may be made, and the window has room for a whole segment.
     fn nothing_follows(&mut self) -> bool {
-        if !self.queue.is_empty() || !self.window_admits(MSS) {
+        if self.repairs_now() || !self.queue.is_empty() || !self.window_admits(MSS) {
             return false;
         }
         let next_send = self.pacer.next_send().max(self.now);
@@ -218,11 +235,11 @@ impl Engine {
     fn account(&mut self, content: &Content, size: Bytes) {
         let payload = match content {
             Content::Padding => return,
-            Content::Retransmission { .. } => 0.0,
+            Content::Retransmission { .. } | Content::Parity { .. } => 0.0,
             Content::Media { sequence, fragment } => {
                 let srtt = self.srtt();
-                if let Some(repeats) = &mut self.repeats {
-                    repeats.on_sent(self.now, *sequence, *fragment, srtt);
+                if let Some(repair) = &mut self.repair {
+                    repair.on_media(self.now, (*sequence, *fragment), size, srtt);
                 }
                 f64::from(fragment.length)
             }
@@ -239,12 +256,18 @@ impl Engine {
                 wake = (at, why);
             }
         };
-        let has_media = !self.queue.is_empty() || self.repeats.as_ref().is_some_and(|r| r.head().is_some());
+        let repair = self.repair.as_ref().map_or(Time::NEVER, Repair::next_time);
+        let has_media = !self.queue.is_empty() || repair <= self.now;
         let probing = self.prober.cluster().is_some();
         let after_now = self.now + Span::from_nanos(1);
         if has_media || probing {
-            let next = if probing { Next::Filler(self.probe_padding()) } else { Next::Media };
-            let size = if has_media { self.size_of(Next::Media).max(Bytes::new(1)) } else { self.size_of(next) };
+            // What release() will choose: to ask for less would wake up for nothing, again and again.
+            let next = match (self.repairs_now(), has_media) {
+                (true, _) => Next::Repair,
+                (false, true) => Next::Media,
+                (false, false) => Next::Filler(self.probe_padding()),
+            };
+            let size = self.size_of(next);
             if self.window_admits(size) {
                 let why = if probing { Wake::Probe } else { Wake::Pacer };
                 earlier(self.next_send().max(after_now), why);
@@ -267,6 +290,9 @@ impl Engine {
             } else if self.allowance.padding > Rate::ZERO && self.window_admits(self.sizes.padding) {
                 earlier(self.padding.next_send().max(self.pacer.next_send()).max(after_now), Wake::Filler);
             }
+        }
+        if repair > self.now {
+            earlier(repair, Wake::Repair);
         }
         let queue = self.queue_view();
         earlier(self.policy.next_timeout(&queue).max(after_now), Wake::FramePolicy);

@@ -1,5 +1,272 @@
-//! Repeating what was lost.
+//! Repair of what is lost: repeats on request, parity beforehand, and what both may take of the wire.
+//!
+//! What repairs is on the wire like anything else, so it takes from what the controller allows; how much it should
+//! take, the encoder has to leave ([`Repair::share`]).
 
+mod budget;
+pub mod parity;
 mod retransmission;
 
-pub use retransmission::{Config, Retransmissions};
+use thalweg_control::Feedback;
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+use crate::event::Why;
+use crate::packet::{Content, Fragment, PacketSizes};
+use budget::Budget;
+pub use budget::Config as BudgetConfig;
+use parity::{Amount, Parity};
+use retransmission::Retransmissions;
+
+/// How losses are repaired.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// For this long, or three round trips, a packet can be asked for in any case, and for three times that while fewer
+    /// than `packets` are remembered (libwebrtc `RtpPacketHistory`, `kMinPacketDuration` and
+    /// `kPacketCullingDelayFactor`).
+    pub history: Span,
+    /// See `history`: 1 to 9600 (libwebrtc: 600).
+    pub packets: usize,
+    /// Redundancy sent unasked; `None` for repeats only.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub parity: Option<parity::Config>,
+    /// What repeats and parity may take of the wire; `None` repeats whatever is asked for.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub budget: Option<BudgetConfig>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { history: Span::from_secs(1), packets: 600, parity: None, budget: None }
+    }
+}
+
+impl Config {
+    /// Repair of a stream of packets of these sizes.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self, sizes: PacketSizes) -> Result<Repair, ConfigError> {
+        if !(1..=retransmission::MOST).contains(&self.packets) {
+            return Err(ConfigError::out_of_range("repair.packets", self.packets, "1 to 9600, such as 600"));
+        }
+        if self.budget.is_none() && self.parity.is_some_and(|parity| parity.amount == Amount::Granted) {
+            return Err(ConfigError::out_of_range(
+                "repair.parity.amount",
+                "granted, where no budget grants any",
+                "a share, such as 0.1, or repair.budget must be set",
+            ));
+        }
+        Ok(Repair {
+            sizes,
+            repeats: Retransmissions::new(self.history, self.packets),
+            parity: self.parity.map(parity::Config::build).transpose()?,
+            budget: self.budget.map(BudgetConfig::build).transpose()?,
+        })
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Repair {
+    sizes: PacketSizes,
+    repeats: Retransmissions,
+    parity: Option<Parity>,
+    budget: Option<Budget>,
+}
+
+impl Repair {
+    /// News of losses.
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if let Some(budget) = &mut self.budget {
+            budget.on_feedback(feedback);
+        }
+    }
+
+    /// The path is believed to bear `wire`.
+    pub fn set_wire(&mut self, now: Time, wire: Rate) {
+        if let Some(budget) = &mut self.budget {
+            budget.set_wire(now, wire);
+        }
+    }
+
+    /// The share of the wire that repair is to take, 0..1: what the encoder has to leave. Zero where nothing is granted
+    /// and nothing fixed, and repeats take what they need.
+    pub fn share(&self) -> f64 {
+        let repeats = self.budget.as_ref().map_or(0.0, |budget| budget.shares().retransmissions);
+        self.parity_share() + repeats
+    }
+
+    fn parity_share(&self) -> f64 {
+        self.parity.as_ref().map_or(0.0, |parity| parity.share(self.granted()))
+    }
+
+    /// What the budget grants parity.
+    fn granted(&self) -> f64 {
+        self.budget.as_ref().map_or(0.0, |budget| budget.shares().redundancy)
+    }
+
+    /// The receiver misses media packet `sequence`.
+    ///
+    /// # Errors
+    /// The reason why it will not be repeated.
+    pub fn request(&mut self, now: Time, sequence: u64, srtt: Span) -> Result<(), Why> {
+        let budget = &self.budget;
+        let has_room = |waiting| budget.as_ref().is_none_or(|budget| budget.has_room(now, waiting));
+        self.repeats.request(now, sequence, srtt, has_room)
+    }
+
+    /// What repairs and may leave now, and its wire size. Repeats go first: they have been waited for.
+    pub fn head(&self, now: Time) -> Option<(Content, Bytes)> {
+        let repeat = self.repeats.head().filter(|_| self.next_repeat() <= now);
+        repeat.map(|(of, fragment)| self.repeat(of, fragment)).or_else(|| self.next_parity())
+    }
+
+    fn repeat(&self, of: u64, fragment: Fragment) -> (Content, Bytes) {
+        let size = Bytes::new(u64::from(fragment.length)) + self.sizes.overhead + self.sizes.retransmission;
+        (Content::Retransmission { of, fragment }, size)
+    }
+
+    fn next_parity(&self) -> Option<(Content, Bytes)> {
+        let due = self.parity.as_ref()?.head()?;
+        Some((Content::Parity { protects: due.protects, sum: due.sum }, due.size))
+    }
+
+    fn next_repeat(&self) -> Time {
+        self.budget.as_ref().map_or(Time::ZERO, Budget::next_repeat)
+    }
+
+    /// Whether a parity packet is due: it belongs right behind the media it protects.
+    pub fn has_parity(&self) -> bool {
+        self.parity.as_ref().is_some_and(|parity| parity.head().is_some())
+    }
+
+    /// When [`Repair::head`] has something, if nothing else happens.
+    pub fn next_time(&self) -> Time {
+        if self.has_parity() {
+            Time::ZERO
+        } else if self.repeats.head().is_some() {
+            self.next_repeat()
+        } else {
+            Time::NEVER
+        }
+    }
+
+    /// Takes out what [`Repair::head`] gives: it leaves now.
+    pub fn pop(&mut self, now: Time) -> Option<(Content, Bytes)> {
+        let granted = self.granted();
+        let (content, size) = self.head(now)?;
+        match content {
+            Content::Parity { .. } => {
+                self.parity.as_mut()?.pop();
+            }
+            _ => {
+                self.repeats.pop();
+                if let Some(parity) = &mut self.parity {
+                    parity.on_other(size, granted);
+                }
+                if let Some(budget) = &mut self.budget {
+                    budget.on_repeat(now, size);
+                }
+            }
+        }
+        Some((content, size))
+    }
+
+    /// Media packet `sequence` of wire size `size` left; sequences come without gaps.
+    pub fn on_media(&mut self, now: Time, (sequence, fragment): (u64, Fragment), size: Bytes, srtt: Span) {
+        let granted = self.granted();
+        self.repeats.on_sent(now, sequence, fragment, srtt);
+        if let Some(parity) = &mut self.parity {
+            parity.on_media(now, (sequence, fragment), size, granted, srtt);
+        }
+    }
+
+    /// The frames under way are given up.
+    pub fn flush(&mut self) {
+        self.repeats.flush();
+        if let Some(parity) = &mut self.parity {
+            parity.flush();
+        }
+    }
+
+    /// Variables by name, for charts.
+    pub fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(budget) = &self.budget {
+            see("fec_share", self.parity_share());
+            see("rtx_share", budget.shares().retransmissions);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fragment(index: u16) -> Fragment {
+        Fragment {
+            frame: 0,
+            picture: 0,
+            captured: Time::ZERO,
+            index,
+            count: 4,
+            offset: 1000 * u32::from(index),
+            length: 1000,
+            keyframe: true,
+            depends_on: None,
+            transition: None,
+        }
+    }
+
+    fn config(share: f64) -> Config {
+        let parity = parity::Config { amount: Amount::Share(share), ..parity::Config::default() };
+        Config { parity: Some(parity), ..Config::default() }
+    }
+
+    #[test]
+    fn a_repeat_goes_before_parity() {
+        let srtt = Span::from_millis(50);
+        let mut repair = config(0.25).build(PacketSizes::default()).unwrap();
+        for index in 0..4 {
+            assert_eq!(repair.next_time(), Time::NEVER);
+            repair.on_media(Time::ZERO, (index.into(), fragment(index)), Bytes::new(1074), srtt);
+        }
+        assert_eq!(repair.request(Time::ZERO, 2, srtt), Ok(()));
+        assert_eq!(repair.next_time(), Time::ZERO);
+        let repeat = (Content::Retransmission { of: 2, fragment: fragment(2) }, Bytes::new(1076));
+        assert_eq!((repair.head(Time::ZERO), repair.pop(Time::ZERO)), (Some(repeat), Some(repeat)));
+        let (content, size) = repair.pop(Time::ZERO).unwrap();
+        assert!(matches!(content, Content::Parity { protects, .. } if protects.iter().eq(0..4)));
+        assert_eq!(size, Bytes::new(1074 + 20 + 8));
+        assert_eq!(repair.pop(Time::ZERO), None);
+        assert!((repair.share() - 0.25).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_repeat_that_may_not_leave_does_not_keep_parity_back() {
+        let srtt = Span::from_millis(50);
+        let patience = Span::from_nanos(i64::MAX);
+        let budget = BudgetConfig { burst: Span::ZERO, patience, least: 0.0, ..BudgetConfig::default() };
+        let config = Config { budget: Some(budget), ..config(0.25) };
+        let mut repair = config.build(PacketSizes::default()).unwrap();
+        repair.set_wire(Time::ZERO, Rate::from_kbps(1000));
+        for index in 0..4 {
+            repair.on_media(Time::ZERO, (index.into(), fragment(index)), Bytes::new(1074), srtt);
+        }
+        assert_eq!([0, 1].map(|sequence| repair.request(Time::ZERO, sequence, srtt)), [Ok(()), Ok(())]);
+        let kinds: [bool; 2] =
+            core::array::from_fn(|_| matches!(repair.pop(Time::ZERO), Some((Content::Retransmission { .. }, _))));
+        assert_eq!(kinds, [true, false]);
+        // Nothing was ever lost, so nothing is granted, and one packet was more than that.
+        assert!(repair.head(Time::ZERO).is_none() && repair.next_time() > Time::from_millis(1_000_000_000));
+    }
+
+    #[test]
+    fn parity_that_nobody_grants_is_refused() {
+        let parity = Some(parity::Config::default());
+        assert!(Config { parity, ..Config::default() }.build(PacketSizes::default()).is_err());
+        let budget = Some(BudgetConfig::default());
+        assert!(Config { parity, budget, ..Config::default() }.build(PacketSizes::default()).is_ok());
+        assert!(Config { packets: 0, ..Config::default() }.build(PacketSizes::default()).is_err());
+    }
+}

@@ -2,100 +2,137 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 use crate::event::Why;
 use crate::packet::Fragment;
 
-/// How long and how often packets can be repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Config {
-    /// How long a packet can be asked for (libwebrtc `RtpPacketHistory`: a second, or three round trips).
-    pub history: Span,
-    /// At most this many packets are remembered (libwebrtc: 600 to 9600).
-    pub packets: usize,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config { history: Span::from_secs(1), packets: 9_600 }
-    }
-}
+/// No more packets are ever remembered (libwebrtc `RtpPacketHistory::kMaxCapacity`).
+pub(super) const MOST: usize = 9_600;
+/// How many times as long packets are remembered if they are not too many (`kPacketCullingDelayFactor`).
+const LONGER: i64 = 3;
 
 #[derive(Debug, Clone, Copy)]
 struct Remembered {
     at: Time,
     fragment: Fragment,
     repeated: Option<Time>,
+    /// Asked for, and not repeated yet.
+    waits: bool,
+}
+
+impl Remembered {
+    fn payload(&self) -> Bytes {
+        Bytes::new(u64::from(self.fragment.length))
+    }
 }
 
 /// Media packets sent lately, and those waiting to be repeated.
 #[derive(Debug, Clone)]
 pub struct Retransmissions {
-    config: Config,
+    history: Span,
+    packets: usize,
     first: u64,
     sent: VecDeque<Remembered>,
+    /// Of what is remembered.
     waiting: VecDeque<u64>,
+    /// How much that is.
+    payload: Bytes,
 }
 
 impl Retransmissions {
-    /// An empty history.
-    pub fn new(config: Config) -> Retransmissions {
-        Retransmissions { config, first: 0, sent: VecDeque::new(), waiting: VecDeque::new() }
+    /// An empty history, of packets of this long ago, or three round trips; or three times that, while they are fewer
+    /// than `packets`.
+    pub fn new(history: Span, packets: usize) -> Retransmissions {
+        Retransmissions {
+            history,
+            packets,
+            first: 0,
+            sent: VecDeque::new(),
+            waiting: VecDeque::new(),
+            payload: Bytes::ZERO,
+        }
     }
 
     /// Media packet `sequence` left; sequences come without gaps.
     pub fn on_sent(&mut self, now: Time, sequence: u64, fragment: Fragment, srtt: Span) {
         debug_assert_eq!(sequence, self.first + self.sent.len() as u64);
-        let keep = self.config.history.max(srtt * 3);
-        while self.sent.len() >= self.config.packets || self.sent.front().is_some_and(|packet| packet.at + keep < now) {
-            self.sent.pop_front();
+        let keep = self.history.max(srtt * 3);
+        while let Some(oldest) = self.sent.front() {
+            let most = if oldest.at + keep < now { self.packets } else { MOST };
+            if self.sent.len() < most && oldest.at + keep * LONGER >= now {
+                break;
+            }
+            let forgotten = self.sent.pop_front();
+            if let Some(packet) = forgotten.filter(|packet| packet.waits) {
+                self.payload -= packet.payload();
+                let first = self.first;
+                self.waiting.retain(|sequence| *sequence != first);
+            }
             self.first += 1;
         }
-        self.sent.push_back(Remembered { at: now, fragment, repeated: None });
+        self.sent.push_back(Remembered { at: now, fragment, repeated: None, waits: false });
     }
 
-    /// The receiver misses `sequence`.
+    /// The receiver misses `sequence`. `has_room` tells whether it may wait behind so much payload of others.
     ///
     /// # Errors
     /// The reason why it will not be repeated.
-    pub fn request(&mut self, now: Time, sequence: u64, srtt: Span) -> Result<(), Why> {
+    pub fn request(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        srtt: Span,
+        has_room: impl FnOnce(Bytes) -> bool,
+    ) -> Result<(), Why> {
         let packet = sequence
             .checked_sub(self.first)
             .and_then(|index| self.sent.get_mut(usize::try_from(index).ok()?))
             .ok_or(Why::Forgotten)?;
-        if packet.repeated.is_some_and(|at| now - at < srtt) {
+        if packet.waits || packet.repeated.is_some_and(|at| now - at < srtt) {
             return Err(Why::JustRepeated);
         }
+        if !has_room(self.payload) {
+            return Err(Why::RepeatsExceedShare);
+        }
         packet.repeated = Some(now);
+        packet.waits = true;
         self.waiting.push_back(sequence);
+        self.payload += packet.payload();
         Ok(())
     }
 
     /// The next packet to repeat.
     pub fn head(&self) -> Option<(u64, Fragment)> {
-        self.waiting.iter().find_map(|sequence| Some((*sequence, self.remembered(*sequence)?)))
+        let sequence = *self.waiting.front()?;
+        Some((sequence, self.remembered(sequence)?.fragment))
     }
 
     /// Takes it out.
     pub fn pop(&mut self) -> Option<(u64, Fragment)> {
-        while let Some(sequence) = self.waiting.pop_front() {
-            if let Some(fragment) = self.remembered(sequence) {
-                return Some((sequence, fragment));
-            }
-        }
-        None
+        let head = self.head()?;
+        self.take_first();
+        Some(head)
     }
 
     /// Forgets everything that waits to be repeated, because the frames are given up.
     pub fn flush(&mut self) {
-        self.waiting.clear();
+        while !self.waiting.is_empty() {
+            self.take_first();
+        }
     }
 
-    fn remembered(&self, sequence: u64) -> Option<Fragment> {
-        let index = usize::try_from(sequence.checked_sub(self.first)?).ok()?;
-        self.sent.get(index).map(|packet| packet.fragment)
+    fn take_first(&mut self) {
+        let Some(sequence) = self.waiting.pop_front() else { return };
+        let index = (sequence - self.first) as usize;
+        if let Some(packet) = self.sent.get_mut(index) {
+            packet.waits = false;
+            self.payload -= packet.payload();
+        }
+    }
+
+    fn remembered(&self, sequence: u64) -> Option<&Remembered> {
+        self.sent.get(usize::try_from(sequence.checked_sub(self.first)?).ok()?)
     }
 }
 
@@ -122,22 +159,59 @@ mod tests {
 
     #[test]
     fn a_packet_is_repeated_once_a_round_trip() {
-        let mut history = Retransmissions::new(Config::default());
+        let mut history = Retransmissions::new(Span::from_secs(1), 600);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
-        assert_eq!(history.request(Time::from_millis(60), 0, SRTT), Ok(()));
-        assert_eq!(history.request(Time::from_millis(70), 0, SRTT), Err(Why::JustRepeated));
+        assert_eq!(history.request(Time::from_millis(60), 0, SRTT, |_| true), Ok(()));
+        assert_eq!(history.request(Time::from_millis(70), 0, SRTT, |_| true), Err(Why::JustRepeated));
         assert_eq!(history.pop(), Some((0, fragment(0))));
         assert_eq!(history.pop(), None);
-        assert_eq!(history.request(Time::from_millis(120), 0, SRTT), Ok(()));
+        assert_eq!(history.request(Time::from_millis(120), 0, SRTT, |_| true), Ok(()));
     }
 
     #[test]
     fn what_is_too_old_or_was_never_sent_is_refused() {
-        let mut history = Retransmissions::new(Config::default());
+        let mut history = Retransmissions::new(Span::from_secs(1), 600);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
-        history.on_sent(Time::from_millis(1500), 1, fragment(1), SRTT);
-        assert_eq!(history.request(Time::from_millis(1500), 0, SRTT), Err(Why::Forgotten));
-        assert_eq!(history.request(Time::from_millis(1500), 7, SRTT), Err(Why::Forgotten));
-        assert_eq!(history.request(Time::from_millis(1500), 1, SRTT), Ok(()));
+        history.on_sent(Time::from_millis(3500), 1, fragment(1), SRTT);
+        assert_eq!(history.request(Time::from_millis(3500), 0, SRTT, |_| true), Err(Why::Forgotten));
+        assert_eq!(history.request(Time::from_millis(3500), 7, SRTT, |_| true), Err(Why::Forgotten));
+        assert_eq!(history.request(Time::from_millis(3500), 1, SRTT, |_| true), Ok(()));
+    }
+
+    #[test]
+    fn what_waits_is_not_asked_for_twice_and_is_forgotten_with_the_history() {
+        let mut history = Retransmissions::new(Span::from_secs(1), 600);
+        (0..3).for_each(|sequence| history.on_sent(Time::ZERO, sequence, fragment(sequence), SRTT));
+        let late = Time::from_millis(500);
+        assert_eq!(history.request(Time::ZERO, 0, SRTT, |_| true), Ok(()));
+        assert_eq!(history.request(late, 0, SRTT, |_| true), Err(Why::JustRepeated));
+        assert_eq!(history.request(late, 1, SRTT, |waiting| waiting < Bytes::new(100)), Err(Why::RepeatsExceedShare));
+        assert_eq!(history.request(late, 1, SRTT, |waiting| waiting == Bytes::new(100)), Ok(()));
+        assert_eq!(history.request(late, 2, SRTT, |waiting| waiting == Bytes::new(200)), Ok(()));
+        assert_eq!(history.pop(), Some((0, fragment(0))));
+        assert_eq!(history.request(late, 0, SRTT, |waiting| waiting == Bytes::new(200)), Ok(()));
+        history.on_sent(Time::from_millis(3500), 3, fragment(3), SRTT);
+        assert_eq!((history.head(), history.payload), (None, Bytes::ZERO));
+        assert_eq!(history.request(Time::from_millis(3500), 3, SRTT, |waiting| waiting == Bytes::ZERO), Ok(()));
+        history.flush();
+        assert_eq!((history.pop(), history.payload), (None, Bytes::ZERO));
+    }
+
+    #[test]
+    fn few_packets_are_remembered_three_times_as_long_as_many() {
+        let asked = |between: u64, packets: u64| {
+            let mut history = Retransmissions::new(Span::from_secs(1), 600);
+            (0..packets).for_each(|sequence| {
+                history.on_sent(Time::from_millis(between * sequence), sequence, fragment(sequence), SRTT);
+            });
+            assert!(history.sent.len() <= MOST);
+            history.first
+        };
+        // 100 a second: those of the last 3 s.
+        assert_eq!(asked(10, 1000), 1000 - 301);
+        // 1000 a second: those of the last second.
+        assert_eq!(asked(1, 5000), 5000 - 1001);
+        // All at once: as many as ever.
+        assert_eq!(asked(0, 20_000), 20_000 - 9_600);
     }
 }

@@ -5,8 +5,8 @@ use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, gcc};
 use crate::frames::rate_targeted::{self, Reserve};
-use crate::pacing;
 use crate::packet::PacketSizes;
+use crate::{pacing, repair};
 
 /// The length of the bursts that the paper's Figure 13 compares with (camel.md section 8, C9).
 const FIXED_BURST: Bytes = Bytes::new(20_480);
@@ -21,6 +21,12 @@ fn with(config: camel::Config, share: encoder::Share) -> Scheme {
         // The drain rule is for its fall-back to GCC; bursts have none.
         pacing: pacing::Config { drain_within: Some(Span::from_secs(2)), ..pacing::Config::default() },
         frames: FramesConfig::RateTargeted(rate_targeted::Config { reserve: Some(Reserve::Drain(share)), ..frames }),
+        // Parity and repeats as Camel's section 5.3 implies them, at the shares of camel.md section 6.1.
+        repair: Some(repair::Config {
+            parity: Some(repair::parity::Config::default()),
+            budget: Some(repair::BudgetConfig::default()),
+            ..repair::Config::default()
+        }),
         feedback: FeedbackStyle::TwccOnRequest,
         packets: PacketSizes { per_burst: PACKETS_PER_BURST, ..PacketSizes::default() },
         ..webrtc

@@ -21,15 +21,20 @@ pub(crate) struct Arguments {
     /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
     #[arg(long, default_value = "../shared/data/traces/mahimahi")]
     traces: PathBuf,
-    /// The folder of the links that Salsify's authors made; links of our own making stand in for those that are not there
+    /// The folder of the links that Salsify's authors made; links of our own making stand in for those that are not
+    /// there
     #[arg(long, default_value = "../shared/data/traces/salsify")]
     salsify_traces: PathBuf,
+    /// The folder of Lumos5G's logs, one throughput value a second; synthetic links stand in for those that are not
+    /// there
+    #[arg(long, default_value = "../shared/data/traces/lumos5g")]
+    lumos5g_traces: PathBuf,
     /// The folder of what Salsify's authors measured, drawn beside ours where it is there
     #[arg(long, default_value = "../shared/data/salsify-results")]
     salsify_results: PathBuf,
     #[command(flatten)]
     pictures: Pictures,
-    /// How long to play each link; the figure's own time when absent (two minutes, 60 s with the dropout)
+    /// How long to play each link; the figure's own time when absent
     #[arg(long)]
     duration: Option<Span>,
     /// Leave the way back unlimited instead of giving it the link recorded with it
@@ -58,10 +63,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     match &figure.experiment {
         Experiment::EncoderStep(step) => {
-            let pictures = &arguments.pictures;
+            let pictures = arguments.pictures.of_figure(&figure.setup);
             let response = step.play(&pictures.codec(), &pictures.video(), arguments.seed)?;
             show::step(figure, &response, arguments.json)
         }
+        Experiment::Signals(signals) => show::signals(figure, &signals.play(arguments.seed), arguments.json),
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let theirs = theirs::read(&figure.theirs, &arguments.salsify_results);
@@ -78,9 +84,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Every scheme over every link.
 fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job> {
-    let each = |played: &scenarios::Played| {
-        let scenario = &played.scenario;
-        play::each(scenario, schemes, &out.join(play::folder_name(&scenario.name)))
+    let over = |played: &scenarios::Played, scheme: &Scheme| {
+        let out = out.join(play::folder_name(played.name()));
+        play::each(&played.scenario(&scheme.name), std::slice::from_ref(scheme), &out)
     };
-    played.iter().flat_map(each).collect()
+    played.iter().flat_map(|played| schemes.iter().flat_map(move |scheme| over(played, scheme))).collect()
 }

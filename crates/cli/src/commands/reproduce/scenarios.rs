@@ -3,90 +3,115 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use thalweg_lab::reproduce::{Link, Links, Origin, Setup};
+use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Setup};
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig};
-use thalweg_units::{Bytes, Span};
+use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates, Trace};
+use thalweg_units::{Rate, Span, Time};
 
 use super::Arguments;
 
-/// A scenario, and where its link is from.
+/// A link as a scenario, and where it is from.
 pub(super) struct Played {
-    pub(super) scenario: Scenario,
+    link: Link,
+    scenario: Scenario,
     pub(super) from: String,
+}
+
+impl Played {
+    /// What the link is called.
+    pub(super) fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    /// The scenario for a scheme: who else is there may hang on it.
+    pub(super) fn scenario(&self, scheme: &str) -> Scenario {
+        Scenario { competitors: self.link.competitors(scheme), ..self.scenario.clone() }
+    }
 }
 
 /// A scenario for each link.
 pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyhow::Result<Vec<Played>> {
-    let duration = arguments.duration.unwrap_or(setup.duration);
-    let scenario = |name: &str, duration: Span, up: Vec<HopConfig>, down: Option<HopConfig>| {
-        let delay = || HopConfig::Delay { delay: setup.delay, jitter: Jitter::None, reorders: false };
-        let up = PathConfig { hops: up.into_iter().chain([delay()]).collect() };
-        let down = PathConfig { hops: down.into_iter().chain([delay()]).collect() };
-        let pictures = arguments.pictures.at(setup.frame_rate, setup.encode_time);
-        pictures.over(name.into(), duration, arguments.seed, up, down)
-    };
-    let recorded = |name: &str, forth: &str, back: &str, queue, more: Option<HopConfig>| {
-        let file = |name: &str| arguments.traces.join(name).display().to_string();
-        let loaded = !arguments.unloaded && arguments.traces.join(back).is_file();
-        let down = loaded.then(|| bottleneck(file(back), QueueConfig::Infinite));
-        let up = more.into_iter().chain([bottleneck(file(forth), queue)]).collect();
-        let way_back = if loaded { back } else { "unlimited" };
-        let from = format!("{}, way back {way_back}", file(forth));
-        Played { scenario: scenario(name, duration, up, down), from }
-    };
+    let played = |link: Link| one(link, &setup, arguments);
     match links {
-        Links::SquareWave { high, low, half, duration: own } => {
-            let trace = format!("{high}/{low}@{half}");
-            let queue = QueueConfig::DropTail(Limits::bytes(Bytes::new(1_500_000)));
-            let scenario = scenario(&trace, *own, vec![bottleneck(trace.clone(), queue)], None);
-            Ok(vec![Played { scenario, from: trace }])
-        }
-        Links::Recorded | Links::OneRecorded(_) => {
-            let starting_with = if let Links::OneRecorded(name) = links { name } else { "" };
+        Links::Listed(listed) => listed.iter().cloned().map(played).collect(),
+        Links::Recorded(starting_with) => {
             let names = recordings(&arguments.traces)?;
-            let chosen = names.iter().filter(|name| name.starts_with(starting_with));
-            let played: Vec<Played> =
-                chosen.map(|name| recorded(name, name, &way_back(name), QueueConfig::Infinite, None)).collect();
-            if played.is_empty() {
+            let chosen = names.into_iter().filter(|name| name.starts_with(starting_with));
+            let all: Vec<Played> = chosen
+                .map(|name| {
+                    let origin = Origin::Recorded { back: way_back(&name), forth: name.clone() };
+                    played(Link::new(name, origin))
+                })
+                .collect::<Result<_, _>>()?;
+            if all.is_empty() {
                 bail!("{}: no link whose name begins with '{starting_with}'", arguments.traces.display());
             }
-            Ok(played)
-        }
-        Links::Listed(listed) => {
-            let each = |link: &Link| {
-                let lost = link.loss.map(HopConfig::Loss);
-                match link.origin {
-                    Origin::Recorded { forth, back } => {
-                        let path = arguments.traces.join(forth);
-                        if !path.is_file() {
-                            bail!("{}: no such file; {FIX}", path.display());
-                        }
-                        Ok(recorded(link.name, forth, back, link.queue, lost))
-                    }
-                    Origin::Authors { file, instead } => {
-                        let path = arguments.salsify_traces.join(file);
-                        let (trace, from) = if path.is_file() {
-                            (path.display().to_string(), format!("{}, the authors' own", path.display()))
-                        } else {
-                            (instead.to_string(), format!("{instead}, made here"))
-                        };
-                        let up = lost.into_iter().chain([bottleneck(trace, link.queue)]).collect();
-                        Ok(Played { scenario: scenario(link.name, duration, up, None), from })
-                    }
-                }
-            };
-            listed.iter().map(each).collect()
+            Ok(all)
         }
     }
 }
 
-const FIX: &str = "give the folder of Mahimahi's traces (github.com/ravinet/mahimahi, folder traces) with --traces";
-
-fn bottleneck(trace: String, queue: QueueConfig) -> HopConfig {
-    HopConfig::Bottleneck { trace, queue, once: false }
+fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Played> {
+    let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
+    let rates = |rate: Rates| HopConfig::Rate { rate, queue: link.queue };
+    let (hop, way_back, from) = match &link.origin {
+        Origin::Named(trace) => (bottleneck(trace.clone(), link.queue), None, trace.clone()),
+        Origin::Rates(of) => (rates(of.clone()), None, of.to_string()),
+        Origin::Recorded { forth, back } => {
+            let [forth, back] = [forth, back].map(|name| arguments.traces.join(name));
+            if !forth.is_file() {
+                bail!("{}: no such file; {FIX}", forth.display());
+            }
+            let loaded = !arguments.unloaded && back.is_file();
+            let name = back.file_name().filter(|_| loaded).map(|name| name.to_string_lossy().into_owned());
+            let from = format!("{}, way back {}", forth.display(), name.as_deref().unwrap_or("unlimited"));
+            let back = loaded.then(|| bottleneck(back.display().to_string(), QueueConfig::Infinite));
+            (bottleneck(forth.display().to_string(), link.queue), back, from)
+        }
+        Origin::File { folder, file, instead } => {
+            let path = match folder {
+                Folder::Salsify => arguments.salsify_traces.join(file),
+                Folder::Lumos5g => arguments.lumos5g_traces.join(file),
+            };
+            let shown = path.display().to_string();
+            match folder {
+                _ if !path.is_file() => {
+                    let from = format!("{instead}, made here: {shown} is not there");
+                    (bottleneck((*instead).to_string(), link.queue), None, from)
+                }
+                Folder::Salsify => (bottleneck(shown.clone(), link.queue), None, format!("{shown}, the authors' own")),
+                Folder::Lumos5g => (rates(by_second(&path)?), None, format!("{shown}, Lumos5G's, as rates")),
+            }
+        }
+    };
+    let delay = || HopConfig::Delay { delay: setup.delay, jitter: Jitter::None, reorders: false };
+    let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().cloned());
+    let up = before.chain([hop]).chain(behind).chain([delay()]).collect();
+    let down = way_back.into_iter().chain([delay()]).collect();
+    let duration = arguments.duration.unwrap_or(setup.duration);
+    let pictures = arguments.pictures.of_figure(setup);
+    let [up, down] = [up, down].map(|hops| PathConfig { hops });
+    let mut scenario = pictures.over(link.name.clone(), duration, arguments.seed, up, down);
+    if scenario.undershoot.is_none() {
+        scenario.undershoot = link.undershoot.clone();
+    }
+    Ok(Played { link, scenario, from })
 }
+
+/// The rates of a log with one throughput value a second.
+fn by_second(path: &Path) -> anyhow::Result<Rates> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let trace = Trace::parse_per_second(&text).with_context(|| path.display().to_string())?;
+    let seconds = (trace.period().as_secs_f64().round() as u64).max(1);
+    let of = |second: u64| {
+        // An opportunity is at the end of its millisecond.
+        let [from, to] = [second, second + 1].map(|second| Time::from_millis(second * 1000 + 1));
+        Rate::from_bps(trace.opportunities(from, to) * 12_000)
+    };
+    Ok(Rates::in_turn((0..seconds).map(of).collect(), Span::from_secs(1))?)
+}
+
+const FIX: &str = "give the folder of Mahimahi's traces (github.com/ravinet/mahimahi, folder traces) with --traces";
 
 /// The recording of the other direction.
 fn way_back(name: &str) -> String {

@@ -1,64 +1,15 @@
 //! Which signal tells congestion (Camel, Figure 7; camel.md sections 3 and 8.1): the slope of delay over bytes in
 //! flight, the delay above its minimum, or the slope of delay over time.
 
-use alloc::collections::VecDeque;
-
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
+use super::super::figure7::{self, Accuracy};
 use super::super::gradient::{Config, Gradient, Reading};
 use super::std;
-use crate::estimate::slope;
 
-/// Shares of frames judged rightly.
-#[derive(Debug, Clone, Copy)]
-struct Accuracy {
-    gradient: f64,
-    delay_above_least: f64,
-    delay_over_time: f64,
-}
-
-/// 2 Mbps and 25 ms, a product of 50 kb; 30 frames a second, what is in flight about a level by the clock, with this
-/// much jitter.
 fn accuracy(reading: Reading, jitter_ms: f64) -> Accuracy {
-    let capacity = Rate::from_kbps(2000);
-    let mut random = Seed::new(1).child("camel.figure7").random();
-    let mut gradient = Gradient::new(Config { reading, ..Config::default() });
-    let mut recent: VecDeque<(f64, f64)> = VecDeque::new();
-    let (mut right, mut judged) = ([0u32; 3], 0u32);
-    for frame in 0..(115 * 30) {
-        let second = f64::from(frame) / 30.0;
-        let level = match second {
-            second if second < 20.0 => 30.0,
-            second if second < 50.0 => 70.0,
-            second if second < 70.0 => 40.0,
-            second if second < 100.0 => 80.0,
-            _ => 50.0,
-        };
-        let kilobits = level + random.between(-15.0, 15.0);
-        let ideal = 25.0f64.max(kilobits / 2.0);
-        let delay = ideal + if jitter_ms > 0.0 { random.between(0.0, jitter_ms) } else { 0.0 };
-        let now = Time::from_secs_f64(second);
-        gradient.add(now, Bytes::new((kilobits * 125.0) as u64), Span::from_millis_f64(delay));
-        recent.push_back((second, delay));
-        while recent.front().is_some_and(|(at, _)| *at < second - 5.0) {
-            recent.pop_front();
-        }
-        if second < 5.0 {
-            continue;
-        }
-        let least = recent.iter().map(|(_, delay)| *delay).fold(f64::INFINITY, f64::min);
-        let verdicts = [
-            gradient.judge(now, capacity, Bytes::new(1200)).congested,
-            delay - least > 5.0,
-            slope(recent.iter().copied()).is_some_and(|slope| slope > 0.0),
-        ];
-        judged += 1;
-        for (right, verdict) in right.iter_mut().zip(verdicts) {
-            *right += u32::from(verdict == (ideal > 25.0));
-        }
-    }
-    let share = |index: usize| f64::from(right[index]) / f64::from(judged);
-    let accuracy = Accuracy { gradient: share(0), delay_above_least: share(1), delay_over_time: share(2) };
+    let config = Config { reading, ..Config::default() };
+    let accuracy = figure7::accuracy(config, Span::from_millis_f64(jitter_ms), Seed::new(1));
     std::println!("{reading:?}, jitter {jitter_ms} ms: {accuracy:?}");
     accuracy
 }

@@ -1,11 +1,14 @@
 //! What a figure's runs came to: as tables, as JSON, and as the page's charts.
 
 mod json;
+mod published;
 mod table;
+mod text;
 
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Figure, Reading, StepResponse, compare, mean};
+use thalweg_lab::reproduce::{Figure, Published, Reading, StepResponse, compare, mean};
 use thalweg_sender::Scheme;
+use thalweg_units::Span;
 
 use super::scenarios::Played;
 use super::theirs::Read;
@@ -40,11 +43,14 @@ impl Shown<'_> {
         self.schemes.first().map(|scheme| self.of(scheme)).unwrap_or_default()
     }
 
-    /// What ours comes to of what a paper says of a scheme.
-    fn answer(&self, scheme: &str, key: &str) -> Option<f64> {
-        let ours = self.of(self.schemes.iter().find(|known| known.name == scheme)?);
-        let reading = self.readings.iter().find(|reading| reading.key() == key);
-        let compared = || compare(&ours, &self.base()).into_iter().find(|(known, _)| *known == key)?.1;
+    /// What ours comes to of what a paper says of a scheme, over its link or of the means.
+    fn answer(&self, published: &Published) -> Option<f64> {
+        let over = |outcome: &&Outcome| published.link.is_none_or(|link| outcome.summary.trace == link);
+        let of = |scheme: &Scheme| -> Vec<&Outcome> { self.of(scheme).into_iter().filter(over).collect() };
+        let ours = of(self.schemes.iter().find(|known| known.name == published.scheme)?);
+        let base = self.schemes.first().map(of).unwrap_or_default();
+        let reading = self.readings.iter().find(|reading| reading.key() == published.key);
+        let compared = || compare(&ours, &base).into_iter().find(|(known, _)| *known == published.key)?.1;
         reading.map_or_else(compared, |reading| mean(&ours, reading))
     }
 }
@@ -56,5 +62,14 @@ pub(super) fn step(figure: &Figure, response: &StepResponse, as_json: bool) -> a
         return json::print(&json::step(figure, &values));
     }
     table::step(figure, &values);
+    Ok(())
+}
+
+/// Prints how often each signal of congestion was right, by jitter.
+pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])], as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return json::print(&json::signals(figure, rows));
+    }
+    table::signals(figure, rows);
     Ok(())
 }

@@ -1,22 +1,24 @@
 //! As tables.
 
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Figure, Published, beaten, compare, mean};
+use thalweg_lab::reproduce::{Figure, Signals, beaten, compare, mean};
+use thalweg_units::Span;
 
 use super::super::theirs;
-use super::Shown;
+use super::text::{head, text, wrap};
+use super::{Shown, published};
 
 pub(super) fn runs(shown: &Shown) {
     let Shown { figure, schemes, readings, played, outcomes, .. } = *shown;
     outln!("{}: {}\n", figure.name, figure.about);
-    played.iter().for_each(|played| outln!("{}: {}", played.scenario.name, played.from));
+    played.iter().for_each(|played| outln!("{}: {}", played.name(), played.from));
     let width = width(shown);
     out!("\n{:26} {:width$}", "link", "scheme");
-    readings.iter().for_each(|reading| out!(" {:>12}", wrap(&head(reading.key()))));
+    readings.iter().for_each(|reading| out!(" {:>14}", wrap(&head(reading.key()))));
     outln!("");
     let row = |link: &str, scheme: &str, values: Vec<Option<f64>>| {
         out!("{link:26} {scheme:width$}");
-        readings.iter().zip(values).for_each(|(reading, value)| out!(" {:>12}", text(reading.key(), value)));
+        readings.iter().zip(values).for_each(|(reading, value)| out!(" {:>14}", text(reading.key(), value)));
         outln!("");
     };
     for outcome in outcomes {
@@ -36,7 +38,7 @@ pub(super) fn runs(shown: &Shown) {
     }
     theirs::print(shown.theirs, outcomes);
     if figure.theirs.is_empty() && !figure.scattered {
-        published(&figure.published, |published| shown.answer(published.scheme, published.key));
+        published::print(&figure.published, |published| shown.answer(published));
     }
 }
 
@@ -61,8 +63,8 @@ fn against(shown: &Shown) {
     outln!("\nagainst {}", first.name);
     for scheme in others {
         let (ours, base) = (shown.of(scheme), shown.base());
-        for link in shown.played.iter().map(|played| &played.scenario.name) {
-            let over = |outcome: &&&Outcome| outcome.summary.trace == *link;
+        for link in shown.played.iter().map(|played| played.name()) {
+            let over = |outcome: &&&Outcome| outcome.summary.trace == link;
             let ours: Vec<&Outcome> = ours.iter().filter(over).copied().collect();
             let base: Vec<&Outcome> = base.iter().filter(over).copied().collect();
             row(&scheme.name, link, &ours, &base);
@@ -73,53 +75,21 @@ fn against(shown: &Shown) {
     }
 }
 
-/// A figure for a table: rates in Mbps, shares in percent.
-fn text(key: &str, value: Option<f64>) -> String {
-    let Some(value) = value else { return "-".into() };
-    match key {
-        _ if key.ends_with("_bps") => format!("{:.2}", value / 1e6),
-        _ if key.starts_with("utilization_") && !key.ends_with("ratio")
-            || key == "utilization"
-            || key == "stall_ratio" =>
-        {
-            format!("{:.1}%", value * 100.0)
-        }
-        _ if key.ends_with("_ms") => format!("{value:.0}"),
-        _ => format!("{value:.2}"),
-    }
-}
-
-/// A key as the head of a column.
-fn head(key: &str) -> String {
-    key.replace("_bps", " Mbps").replace("utilization", "used").replace('_', " ")
-}
-
-/// A head no wider than its column.
-fn wrap(head: &str) -> String {
-    head.replace("latency ", "")
-        .replace("video ", "")
-        .replace("frame rate ", "")
-        .replace(" after first", "")
-        .chars()
-        .take(12)
-        .collect()
-}
-
-fn published(published: &[Published], ours: impl Fn(&Published) -> Option<f64>) {
-    if published.is_empty() {
-        outln!("\nThe paper's own numbers for this figure were not at hand.");
-        return;
-    }
-    outln!("\n{:20} {:24} {:>10} {:>10}  read in", "scheme", "", "paper", "ours");
-    for published in published {
-        let Published { scheme, key, value, source } = published;
-        let (paper, ours) = (text(key, Some(*value)), text(key, ours(published)));
-        outln!("{scheme:20} {:24} {paper:>10} {ours:>10}  {source}", head(key));
-    }
-}
-
 /// How an encoder followed its target.
 pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) {
     outln!("{}: {}", figure.name, figure.about);
-    published(&figure.published, |published| values.iter().find(|(key, _)| *key == published.key)?.1);
+    published::print(&figure.published, |published| values.iter().find(|(key, _)| *key == published.key)?.1);
+}
+
+/// How often each signal of congestion was right.
+pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) {
+    outln!("{}: {}\n", figure.name, figure.about);
+    out!("{:12}", "jitter up to");
+    Signals::KEYS.iter().for_each(|key| out!(" {:>18}", head(key)));
+    outln!("");
+    for (jitter, accuracies) in rows {
+        out!("{:12}", jitter.to_string());
+        accuracies.iter().for_each(|accuracy| out!(" {:>17.1}%", accuracy * 100.0));
+        outln!("");
+    }
 }

@@ -1,0 +1,81 @@
+//! What a paper prints of a figure, beside ours.
+
+use thalweg_lab::reproduce::Published;
+
+use super::text::{head, text};
+
+/// Prints it; `ours` is what ours comes to of each number.
+pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option<f64>) {
+    if published.is_empty() {
+        outln!("\nThe paper's own numbers for this figure were not at hand.");
+        return;
+    }
+    let (by_link, of_means): (Vec<&Published>, Vec<&Published>) =
+        published.iter().partition(|published| published.link.is_some());
+    if !of_means.is_empty() {
+        outln!("\n{:20} {:24} {:>10} {:>10}  read in", "scheme", "", "paper", "ours");
+    }
+    for published in of_means {
+        let Published { scheme, key, value, source, .. } = published;
+        let (paper, ours) = (text(key, Some(*value)), text(key, ours(published)));
+        outln!("{scheme:20} {:24} {paper:>10} {ours:>10}  {source}", head(key));
+    }
+    if !by_link.is_empty() {
+        over_links(&by_link, ours);
+    }
+}
+
+/// A row for each link and scheme, a pair of columns for each key; then who comes before whom.
+fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<f64>) {
+    let keys = distinct(published, |published| published.key);
+    out!("\n{:26} {:20}", "the paper's, ours", "");
+    keys.iter().for_each(|key| out!(" {:>23}", head(key)));
+    outln!("");
+    let links = distinct(published, |published| published.link.unwrap_or_default());
+    for link in &links {
+        let over: Vec<&Published> =
+            published.iter().filter(|published| published.link == Some(*link)).copied().collect();
+        for scheme in distinct(&over, |published| published.scheme) {
+            out!("{link:26} {scheme:20}");
+            for key in &keys {
+                let found = over.iter().find(|published| published.scheme == scheme && published.key == *key);
+                let (paper, ours) = match found {
+                    Some(found) => (text(key, Some(found.value)), text(key, ours(found))),
+                    None => Default::default(),
+                };
+                out!(" {paper:>11} {ours:>11}");
+            }
+            outln!("");
+        }
+    }
+    for link in &links {
+        for key in &keys {
+            let of: Vec<&&Published> =
+                published.iter().filter(|known| known.link == Some(*link) && known.key == *key).collect();
+            let theirs = of.iter().map(|known| (known.scheme, known.value)).collect();
+            let answers: Vec<(&str, f64)> = of.iter().filter_map(|known| Some((known.scheme, ours(known)?))).collect();
+            if of.len() > 2 && answers.len() == of.len() {
+                outln!("\n{link}, {}, highest first", head(key));
+                outln!("  paper: {}\n  ours:  {}", order(theirs), order(answers));
+            }
+        }
+    }
+    let sources = distinct(published, |published| published.source);
+    outln!("\nthe paper's numbers: {}", sources.join("; "));
+}
+
+/// Schemes from the highest value to the lowest.
+fn order(mut values: Vec<(&str, f64)>) -> String {
+    values.sort_by(|a, b| b.1.total_cmp(&a.1));
+    values.iter().map(|(scheme, _)| *scheme).collect::<Vec<_>>().join(" > ")
+}
+
+/// What `of` is of them, each once, in their order.
+fn distinct<'a>(published: &[&'a Published], of: impl Fn(&'a Published) -> &'static str) -> Vec<&'static str> {
+    published.iter().map(|published| of(published)).fold(Vec::new(), |mut known, next| {
+        if !known.contains(&next) {
+            known.push(next);
+        }
+        known
+    })
+}

@@ -1,0 +1,78 @@
+//! What a path had for each flow, and what each got of it.
+
+use thalweg_link::Capacity;
+use thalweg_units::{Span, Time};
+
+use super::summarize::BIN_S;
+use crate::metrics::{Sharer, Sharing, sharing as shared};
+use crate::outcome::Outcome;
+use crate::scenario::{Competitor, Scenario};
+
+/// From when until when somebody is there, in seconds.
+type Active = (f64, f64);
+
+fn active(scenario: &Scenario, from: Span, until: Option<Span>) -> Active {
+    let end = scenario.duration.as_secs_f64();
+    (from.as_secs_f64(), until.map_or(end, |until| until.as_secs_f64().min(end)))
+}
+
+/// The competing senders, in the order of their flows.
+fn senders(scenario: &Scenario) -> impl Iterator<Item = Active> {
+    scenario.competitors.iter().filter_map(|competitor| match competitor {
+        Competitor::Sender(sender) => Some(active(scenario, sender.from, sender.until)),
+        Competitor::Datagrams(_) | Competitor::Tcp(_) | Competitor::Web(_) => None,
+    })
+}
+
+/// The sources of cross traffic in their order: bulk transfers with when they are there, `None` for what does not
+/// listen (datagrams) or is there only now and then (readers of pages).
+fn sources(scenario: &Scenario) -> impl Iterator<Item = Option<Active>> {
+    scenario.competitors.iter().flat_map(|competitor| {
+        let (each, count) = match competitor {
+            Competitor::Sender(_) => (None, 0),
+            Competitor::Datagrams(_) => (None, 1),
+            Competitor::Web(config) => (None, config.count),
+            Competitor::Tcp(config) => (Some(active(scenario, config.from, config.until)), config.count),
+        };
+        std::iter::repeat_n(each, count.into())
+    })
+}
+
+/// What a link had for a flow, in Mbps by bin, by whole seconds: what datagrams leave, divided evenly by all who listen
+/// and are there.
+pub(super) fn available(scenario: &Scenario, link: &Capacity, flow: usize, bins: usize) -> Vec<f64> {
+    let whole = active(scenario, Span::ZERO, None);
+    let listen: Vec<Active> = std::iter::once(whole).chain(senders(scenario)).collect();
+    let bulk: Vec<Active> = sources(scenario).flatten().collect();
+    let in_second = |second: usize| {
+        let (begin, end) = (second as f64, second as f64 + 1.0);
+        let overlap = |(from, until): &Active| (until.min(end) - from.max(begin)).clamp(0.0, 1.0);
+        let carried = link.bytes(Time::from_secs_f64(begin), Time::from_secs_f64(end)).bits() as f64 / 1e6;
+        let datagrams = scenario.competitors.iter().filter_map(|competitor| match competitor {
+            Competitor::Datagrams(config) => {
+                Some(config.rate.as_mbps_f64() * overlap(&active(scenario, config.from, config.until)))
+            }
+            Competitor::Sender(_) | Competitor::Tcp(_) | Competitor::Web(_) => None,
+        });
+        let others = listen.iter().enumerate().filter(|(number, _)| *number != flow).map(|(_, active)| active);
+        let others: f64 = others.chain(&bulk).map(overlap).sum();
+        (carried - datagrams.sum::<f64>()).max(0.0) / (1.0 + others)
+    };
+    let per_second = (1.0 / BIN_S).round() as usize;
+    let seconds = (0..bins.div_ceil(per_second)).map(in_second);
+    seconds.flat_map(|mbps| std::iter::repeat_n(mbps, per_second)).take(bins).collect()
+}
+
+/// How the sender under test shared the path with the other senders and with bulk transfers.
+pub(super) fn sharing(scenario: &Scenario, outcome: &Outcome) -> Option<Sharing> {
+    let tested = Sharer {
+        name: &outcome.summary.scheme,
+        active: active(scenario, Span::ZERO, None),
+        delivered_mbps: &outcome.series.delivered_mbps,
+    };
+    let others = senders(scenario).map(Some).chain(sources(scenario)).zip(&outcome.series.others);
+    let others = others.filter_map(|(active, other)| {
+        Some(Sharer { name: &other.name, active: active?, delivered_mbps: &other.delivered_mbps })
+    });
+    shared(&std::iter::once(tested).chain(others).collect::<Vec<_>>(), BIN_S)
+}

@@ -1,0 +1,241 @@
+//! What repair may take of the wire: shares by the losses seen (`thalweg_control::camel::repair`), and repeats held to
+//! theirs by a token bucket.
+
+use thalweg_control::Feedback;
+use thalweg_control::camel::repair as shares;
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+/// How much, and how strictly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// From losses to shares of the wire.
+    pub shares: shares::Config,
+    /// Repeats are held to this many times their share, which is a mean: a stream that is repeated no more than just as
+    /// much as it loses never catches up, and stands still until a keyframe for every repeat refused (R).
+    pub slack: f64,
+    /// At least this share of the wire is open to repeats, however little was lost of late, 0..=1 (R).
+    pub least: f64,
+    /// After a time without repeats, as much may be repeated at once as the whole wire carries in this: what is lost,
+    /// is lost in bursts, and known to be lost before the shares grow (R).
+    pub burst: Span,
+    /// A repeat that would have to wait longer than this is refused: by then the receiver asks again, or needs it no
+    /// more (R).
+    pub patience: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            shares: shares::Config::default(),
+            slack: 2.0,
+            least: 0.1,
+            burst: Span::from_millis(200),
+            patience: Span::from_millis(200),
+        }
+    }
+}
+
+impl Config {
+    /// The budget before anything was lost.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Budget, ConfigError> {
+        if !(self.slack >= 1.0 && self.slack.is_finite()) {
+            return Err(ConfigError::out_of_range("repair.budget.slack", self.slack, "1 or more, such as 2"));
+        }
+        if !(0.0..=1.0).contains(&self.least) {
+            return Err(ConfigError::out_of_range("repair.budget.least", self.least, "0 to 1, such as 0.1"));
+        }
+        for (name, value) in [("repair.budget.burst", self.burst), ("repair.budget.patience", self.patience)] {
+            if value < Span::ZERO {
+                return Err(ConfigError::out_of_range(name, value, "0 or longer, such as 200ms"));
+            }
+        }
+        let bucket = Bucket { credit: 0.0, most: 0.0, rate: Rate::ZERO, at: Time::ZERO, free: Time::ZERO };
+        Ok(Budget { config: self, shares: self.shares.build()?, wire: None, bucket })
+    }
+}
+
+/// Shares, and what is left of that of repeats.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    config: Config,
+    shares: shares::Budget,
+    /// What the path is believed to bear, once that is known.
+    wire: Option<Rate>,
+    bucket: Bucket,
+}
+
+impl Budget {
+    /// News of losses.
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.shares.on_feedback(feedback);
+        self.bucket.set_rate(feedback.now, self.repeats());
+    }
+
+    /// The path is believed to bear `wire`.
+    pub fn set_wire(&mut self, now: Time, wire: Rate) {
+        let first = self.wire.replace(wire).is_none();
+        self.bucket.most = wire.over(self.config.burst).as_f64();
+        if first {
+            self.bucket.credit = self.bucket.most;
+        }
+        self.bucket.set_rate(now, self.repeats());
+    }
+
+    /// What may be spent now, as shares of the wire.
+    pub fn shares(&self) -> shares::Shares {
+        self.shares.shares()
+    }
+
+    fn repeats(&self) -> Rate {
+        let share = (self.shares().retransmissions * self.config.slack).clamp(self.config.least, 1.0);
+        self.wire.unwrap_or(Rate::ZERO).scale(share)
+    }
+
+    /// When the next repeat may leave.
+    pub fn next_repeat(&self) -> Time {
+        self.bucket.free
+    }
+
+    /// A repeat leaves.
+    pub fn on_repeat(&mut self, now: Time, size: Bytes) {
+        self.bucket.take(now, size);
+    }
+
+    /// Whether a repeat may be promised behind `waiting` bytes of others.
+    pub fn has_room(&self, now: Time, waiting: Bytes) -> bool {
+        self.bucket.free_after(now, waiting) <= now + self.config.patience
+    }
+}
+
+/// Tokens: as long as there are any, one more packet may go, on credit if need be.
+#[derive(Debug, Clone)]
+struct Bucket {
+    /// In bytes.
+    credit: f64,
+    most: f64,
+    rate: Rate,
+    at: Time,
+    /// When nothing is owed any more.
+    free: Time,
+}
+
+impl Bucket {
+    fn refill(&mut self, now: Time) {
+        self.credit = self.credit_at(now);
+        self.at = now;
+        self.free = if self.credit >= 0.0 { now } else { now + self.rate.time_for(owed(self.credit)) };
+    }
+
+    fn credit_at(&self, now: Time) -> f64 {
+        let earned = self.rate.as_bps_f64() / 8.0 * (now - self.at).as_secs_f64();
+        (self.credit + earned).min(self.most)
+    }
+
+    fn set_rate(&mut self, now: Time, rate: Rate) {
+        self.refill(now);
+        self.rate = rate;
+        self.refill(now);
+    }
+
+    fn take(&mut self, now: Time, size: Bytes) {
+        self.refill(now);
+        self.credit -= size.as_f64();
+        self.refill(now);
+    }
+
+    fn free_after(&self, now: Time, spent: Bytes) -> Time {
+        let credit = self.credit_at(now) - spent.as_f64();
+        if credit >= 0.0 { now } else { now + self.rate.time_for(owed(credit)) }
+    }
+}
+
+/// What is missing to nothing.
+fn owed(credit: f64) -> Bytes {
+    Bytes::new(libm::ceil(-credit) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use thalweg_control::{Acknowledgement, History, PacketId, SentPacket, feedback};
+
+    fn at(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    /// A budget that has seen a fifth of all packets lost, over 1 Mbps and a round trip of 50 ms.
+    fn lossy() -> (Budget, Time) {
+        let mut budget = Config { slack: 1.0, least: 0.0, ..Config::default() }.build().unwrap();
+        let mut history = History::new(feedback::Config::default());
+        budget.set_wire(Time::ZERO, Rate::from_kbps(1000));
+        for round in 0..60 {
+            for id in round * 20..round * 20 + 20 {
+                history.on_sent(SentPacket::new(PacketId(id), at(round * 100), Bytes::new(1000)));
+            }
+            let arrived = round * 20 + 4..round * 20 + 20;
+            let arrival = Some(at(round * 100 + 50));
+            let told: Vec<_> = arrived.map(|id| Acknowledgement { id: PacketId(id), arrival, ce: false }).collect();
+            budget.on_feedback(&history.on_report(at(round * 100 + 50), &told, None));
+        }
+        (budget, at(60 * 100))
+    }
+
+    #[test]
+    fn repeats_take_what_was_saved_and_then_their_share() {
+        let (mut budget, mut now) = lossy();
+        assert!((budget.shares().retransmissions - 0.2).abs() < 1e-3);
+        let mut sent = Vec::new();
+        while sent.len() < 60 {
+            now = now.max(budget.next_repeat());
+            budget.on_repeat(now, Bytes::new(1000));
+            sent.push(now);
+        }
+        // 200 ms of 1 Mbps are 25,000 bytes, and one packet more goes on credit; then 200 kbps are 25 packets in a
+        // second.
+        assert!(sent[25] == sent[0] && sent[26] > sent[0]);
+        let rate = Bytes::new(1000 * 30).per(sent[59] - sent[29]);
+        assert!(rate.as_bps().abs_diff(200_000) < 2_000, "{rate}");
+    }
+
+    #[test]
+    fn a_repeat_is_promised_only_if_it_comes_in_time() {
+        let (budget, now) = lossy();
+        // 200 ms of a fifth of 1 Mbps are 5000 bytes more than what was saved.
+        assert!(budget.has_room(now, Bytes::new(29_900)) && !budget.has_room(now, Bytes::new(30_100)));
+    }
+
+    #[test]
+    fn without_losses_a_burst_may_be_repeated_and_no_more() {
+        let mut budget = Config::default().build().unwrap();
+        budget.set_wire(Time::ZERO, Rate::from_kbps(800));
+        for _ in 0..21 {
+            assert!(budget.next_repeat() <= Time::ZERO);
+            budget.on_repeat(Time::ZERO, Bytes::new(1000));
+        }
+        // The last one is paid for out of a tenth of the wire.
+        assert_eq!(budget.next_repeat(), at(100));
+    }
+
+    #[test]
+    fn repeats_are_held_to_twice_their_share() {
+        let mut budget = Config { burst: Span::ZERO, ..Config::default() }.build().unwrap();
+        budget.shares = lossy().0.shares;
+        budget.set_wire(Time::ZERO, Rate::from_kbps(1000));
+        budget.on_repeat(Time::ZERO, Bytes::new(1000));
+        let wait = budget.next_repeat() - Time::ZERO;
+        assert!((wait - Span::from_millis(20)).abs() < Span::from_micros(100), "{wait}");
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        assert!(Config { burst: Span::from_millis(-1), ..Config::default() }.build().is_err());
+        assert!(Config { patience: Span::from_millis(-1), ..Config::default() }.build().is_err());
+        assert!(Config { slack: 0.5, ..Config::default() }.build().is_err());
+        assert!(Config { least: 1.5, ..Config::default() }.build().is_err());
+    }
+}

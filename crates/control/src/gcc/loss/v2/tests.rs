@@ -95,7 +95,7 @@ impl Call {
 }
 
 #[test]
-fn after_a_spell_of_loss_the_rate_comes_back_by_three_tenths_each_300_ms_at_most() {
+fn after_a_spell_of_loss_the_rate_comes_back_by_three_tenths_in_two_observations_at_most() {
     let v2 = LossV2::new(Rate::from_kbps(1000));
     let mut call = Call { v2, now: 0, next: 0, allowed: Vec::new() };
     call.play(3_000, 2_000);
@@ -112,10 +112,11 @@ fn after_a_spell_of_loss_the_rate_comes_back_by_three_tenths_each_300_ms_at_most
         .iter()
         .find(|(ms, rate, _)| *ms > 8_000 && *rate >= Rate::from_kbps(900))
         .map(|(ms, ..)| ms - 8_000);
-    assert!(back.is_some_and(|ms| (1_000..10_000).contains(&ms)), "{back:?} ms");
-    for (index, (ms, rate, _)) in call.allowed.iter().enumerate().filter(|(_, (ms, ..))| *ms > 8_300) {
-        let before = call.allowed[index - 6].1;
-        assert!(*rate <= before.scale(WINDOW_FACTOR * WINDOW_FACTOR), "{before} to {rate} at {ms} ms");
+    assert!(back.is_some_and(|ms| (3_000..6_000).contains(&ms)), "{back:?} ms");
+    // Two observations of 250 ms go by before 300 ms have.
+    for (index, (ms, rate, _)) in call.allowed.iter().enumerate().filter(|(_, (ms, ..))| *ms > 8_500) {
+        let before = call.allowed[index - 10].1;
+        assert!(*rate <= before.scale(WINDOW_FACTOR + 0.02), "{before} to {rate} at {ms} ms");
     }
 }
 

@@ -39,7 +39,7 @@ use loss::{Input, LossBased, LossState};
 use outstanding::Outstanding;
 use overuse::{Detector, Usage};
 use packet_groups::PacketGroups;
-use probe_controller::{Limit, ProbeController};
+use probe_controller::ProbeController;
 use probe_estimator::ProbeEstimator;
 use push_back::PushBack;
 use trendline::Trendline;
@@ -62,6 +62,8 @@ pub struct Gcc {
     aimd: Aimd,
     loss: LossBased,
     loss_state: LossState,
+    /// What loss allows, the delay-based rate at most.
+    loss_based: Rate,
     alr: AlrDetector,
     probes: ProbeController,
     probe_results: ProbeEstimator,
@@ -90,6 +92,7 @@ impl Gcc {
             aimd: Aimd::new(config.aimd, config.start, config.min),
             loss: LossBased::new(config.loss, config.start),
             loss_state: LossState::DelayBased,
+            loss_based: config.start,
             alr: AlrDetector::new(config.alr),
             probes: ProbeController::new(config.probing, config.start),
             probe_results: ProbeEstimator::default(),
@@ -176,23 +179,18 @@ impl Gcc {
         let from = self.target;
         self.target = target.clamp(self.min, self.max.max(self.min));
         self.alr.set_estimate(self.target);
-        self.probes.on_estimate(now, self.target, self.limit());
+        self.probes.on_estimate(now, self.target, self.congested());
         if !what.is_empty() && from != self.target {
             self.decisions.push(Decision { at: now, what, why, from, to: self.target });
         }
     }
 
-    fn limit(&self) -> Limit {
-        if self.back_off.above_limit()
+    /// Whether no probe may leave. Libwebrtc's probes of 1.5 times the estimate while loss limits and the estimate rises
+    /// (`loss_limited_scale`) need the state without padding, which today's default never enters.
+    fn congested(&self) -> bool {
+        self.back_off.above_limit()
             || self.detector.usage() != Usage::Normal
-            || self.loss_state == LossState::Decreasing
-        {
-            Limit::Congested
-        } else if self.loss_state == LossState::IncreaseUsingPadding {
-            Limit::LossIncreasing
-        } else {
-            Limit::None
-        }
+            || self.loss_state != LossState::DelayBased
     }
 
     fn push_back(&mut self) {
@@ -254,7 +252,7 @@ impl Controller for Gcc {
             LossState::Decreasing if self.loss_state != state => ("limit by loss", "a lower rate explains the losses"),
             _ => (what, why),
         };
-        self.loss_state = state;
+        (self.loss_state, self.loss_based) = (state, allowed);
         self.combine(now, what, why, allowed);
         if recovered {
             self.probes.on_recovered(now);
@@ -318,7 +316,9 @@ impl Controller for Gcc {
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("delay_based_bps", self.aimd.rate().as_bps_f64());
-        see("target_bps", self.target.as_bps_f64());
+        see("loss_based_bps", self.loss_based.as_bps_f64());
+        // Not `target_bps`: the sender shows what it gives the encoder, less headers and what push-back holds back, by that name.
+        see("estimate_bps", self.target.as_bps_f64());
         see("trend_ms", self.detector.trend());
         see("threshold_ms", self.detector.threshold());
         see("acknowledged_bps", self.acknowledged.rate().unwrap_or(Rate::ZERO).as_bps_f64());

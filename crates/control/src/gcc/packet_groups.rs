@@ -55,17 +55,15 @@ impl PacketGroups {
             return None;
         }
         let current = *current;
-        let delta = match self.previous {
-            Some(previous) => match self.between(&previous, &current) {
-                Ok(delta) => Some(delta),
-                Err(Reset::Everything) => {
-                    *self = PacketGroups::default();
-                    self.current = Some(Group::of(sent, arrival, now));
-                    return None;
-                }
-                Err(Reset::Nothing) => None,
-            },
+        let delta = match self.previous.map(|previous| self.between(&previous, &current)) {
             None => None,
+            Some(Ok(delta)) => Some(delta),
+            Some(Err(Reset::Everything)) => {
+                *self = PacketGroups::default();
+                return None;
+            }
+            // As if the packet had not come: the group it would have closed goes on.
+            Some(Err(Reset::Nothing)) => return None,
         };
         self.previous = Some(current);
         self.current = Some(Group::of(sent, arrival, now));
@@ -135,5 +133,19 @@ mod tests {
         assert_eq!(on(10, 51), None);
         assert_eq!(on(30, 80), None);
         assert_eq!(on(50, 100), Some(Delta { sent: Span::from_millis(20), arrived: Span::from_millis(29) }));
+    }
+
+    #[test]
+    fn a_packet_that_finds_its_group_before_the_last_one_is_as_if_it_had_not_come() {
+        let mut groups = PacketGroups::default();
+        let mut on = |sent: u64, arrival: u64| {
+            groups.on_packet(Time::from_millis(sent), Time::from_millis(arrival), Time::from_millis(arrival))
+        };
+        // What was sent at 40 ms joins the group of 20 ms, which so arrived before that of 0 ms.
+        assert_eq!((on(0, 50), on(20, 70), on(40, 40)), (None, None, None));
+        // Twice nothing comes of it, the third time everything starts over.
+        assert_eq!((on(60, 90), on(80, 110), on(100, 130)), (None, None, None));
+        assert_eq!((on(120, 150), on(140, 170)), (None, None));
+        assert_eq!(on(160, 190), Some(Delta { sent: Span::from_millis(20), arrived: Span::from_millis(20) }));
     }
 }

@@ -65,17 +65,6 @@ enum State {
     Complete,
 }
 
-/// What keeps probes from being sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
-    /// Nothing.
-    None,
-    /// Delay or round-trip time or falling loss-based estimate: no probes at all.
-    Congested,
-    /// The loss-based estimate is rising: carefully.
-    LossIncreasing,
-}
-
 /// The controller's state.
 #[derive(Debug, Clone)]
 pub(super) struct ProbeController {
@@ -94,7 +83,7 @@ pub(super) struct ProbeController {
     /// The last large drop: when, and the estimate before.
     drop: Option<(Time, Rate)>,
     last_recovery: Option<Time>,
-    limit: Limit,
+    congested: bool,
 }
 
 impl ProbeController {
@@ -113,7 +102,7 @@ impl ProbeController {
             alr_ended: None,
             drop: None,
             last_recovery: None,
-            limit: Limit::None,
+            congested: false,
         }
     }
 
@@ -153,8 +142,9 @@ impl ProbeController {
         }
     }
 
-    pub(super) fn on_estimate(&mut self, now: Time, estimate: Rate, limit: Limit) {
-        self.limit = limit;
+    /// The estimate, and whether congestion forbids probes (`BandwidthLimitedCause`: delay, round trip or loss).
+    pub(super) fn on_estimate(&mut self, now: Time, estimate: Rate, congested: bool) {
+        self.congested = congested;
         if estimate < self.estimate.scale(DROP_SHARE) {
             self.drop = Some((now, self.estimate));
         }
@@ -199,16 +189,14 @@ impl ProbeController {
     }
 
     fn probe(&mut self, now: Time, rates: &[Rate], further: bool) -> bool {
-        let cap = match self.limit {
-            Limit::None => self.max,
-            Limit::LossIncreasing => self.max.min(self.estimate.scale(1.5)),
-            Limit::Congested => return false,
-        };
+        if self.congested {
+            return false;
+        }
         let mut further = further;
         let mut last = Rate::ZERO;
         for &rate in rates {
-            let clipped = rate >= cap;
-            let rate = rate.min(cap);
+            let clipped = rate >= self.max;
+            let rate = rate.min(self.max);
             self.pending.push_back(Probe {
                 cluster: self.next_cluster,
                 rate,
@@ -250,13 +238,13 @@ mod tests {
         controller.on_available(Time::ZERO);
         assert_eq!(pending(&controller), [900, 1800]);
         controller.pending.clear();
-        controller.on_estimate(Time::from_millis(200), Rate::from_kbps(1200), Limit::None);
+        controller.on_estimate(Time::from_millis(200), Rate::from_kbps(1200), false);
         assert_eq!(pending(&controller), [0u64; 0], "not above 0.7 of the last probe");
-        controller.on_estimate(Time::from_millis(300), Rate::from_kbps(1700), Limit::None);
+        controller.on_estimate(Time::from_millis(300), Rate::from_kbps(1700), false);
         assert_eq!(pending(&controller), [3400]);
         controller.on_tick(Time::from_millis(1400));
         controller.pending.clear();
-        controller.on_estimate(Time::from_millis(1500), Rate::from_kbps(3300), Limit::None);
+        controller.on_estimate(Time::from_millis(1500), Rate::from_kbps(3300), false);
         assert_eq!(pending(&controller), [0u64; 0], "a second after the last probe it is over");
     }
 
@@ -275,8 +263,8 @@ mod tests {
         controller.on_available(Time::ZERO);
         controller.on_tick(Time::from_millis(1500));
         controller.pending.clear();
-        controller.on_estimate(Time::from_millis(9000), Rate::from_kbps(2000), Limit::None);
-        controller.on_estimate(Time::from_millis(10_000), Rate::from_kbps(500), Limit::None);
+        controller.on_estimate(Time::from_millis(9000), Rate::from_kbps(2000), false);
+        controller.on_estimate(Time::from_millis(10_000), Rate::from_kbps(500), false);
         assert!(!controller.on_recovered(Time::from_millis(10_500)), "not limited by the application");
         controller.set_alr(Time::from_millis(10_500), Some(Time::from_millis(10_500)));
         assert!(controller.on_recovered(Time::from_millis(10_600)));
@@ -290,20 +278,20 @@ mod tests {
         controller.set_max(Time::ZERO, Rate::from_kbps(1000));
         controller.on_available(Time::ZERO);
         controller.pending.clear();
-        controller.on_estimate(Time::from_millis(100), Rate::from_kbps(1000), Limit::None);
+        controller.on_estimate(Time::from_millis(100), Rate::from_kbps(1000), false);
         controller.set_max(Time::from_millis(2000), Rate::from_kbps(1500));
         assert_eq!(pending(&controller), [0u64; 0], "not limited by the application");
         controller.set_alr(Time::from_millis(2500), Some(Time::from_millis(2500)));
         controller.set_max(Time::from_millis(3000), Rate::from_kbps(3000));
         assert_eq!(pending(&controller), [2000]);
-        controller.on_estimate(Time::from_millis(3100), Rate::from_kbps(1900), Limit::None);
+        controller.on_estimate(Time::from_millis(3100), Rate::from_kbps(1900), false);
         assert_eq!(pending(&controller), [2000, 3000]);
     }
 
     #[test]
     fn nothing_is_probed_while_the_path_is_congested() {
         let mut controller = ProbeController::new(Config::default(), Rate::from_kbps(300));
-        controller.on_estimate(Time::ZERO, Rate::from_kbps(300), Limit::Congested);
+        controller.on_estimate(Time::ZERO, Rate::from_kbps(300), true);
         controller.on_available(Time::ZERO);
         assert_eq!(pending(&controller), [0u64; 0]);
     }

@@ -88,3 +88,30 @@ fn gcc_does_on_the_square_link_what_a_browser_does() {
         within(growth(&chromium), 1.06, 1.10, "chromium, growth a second after the rise");
     }
 }
+
+/// What libwebrtc's rules make of a link that carried 80 kbps for 40 s and then 3 Mbps, with a report each 62 ms: increase by 4
+/// to 8 kbps a second until what arrives is above the remembered capacity; then 8 %, and no less than 1 kbps a report: 16 kbps
+/// a second up to 200 kbps, and 33 s, ln(2500 / 200) / ln 1.08, from there to 2.5 Mbps. Nothing is shorter, because no probe
+/// leaves where a camera uses what it gets.
+#[test]
+fn gcc_comes_back_from_a_starved_link_within_a_minute_and_not_sooner_than_its_increase_allows() {
+    let steps = [(0, 3_000), (20, 80), (60, 3_000)].map(|(at, kbps)| (at, Rate::from_kbps(kbps)));
+    let scenario = Scenario {
+        capacity: Schedule::steps(&steps),
+        queue: Bytes::new(100_000),
+        style: Style::Twcc,
+        source: Source::Encoder { share: 0.95, max: Rate::from_kbps(12_000) },
+        ..Scenario::new(Rate::ZERO, Span::from_millis(50), Span::from_secs(150))
+    };
+    let record = scenario.run(Box::new(gcc::Config::default().build().expect("in range")));
+    record.print("gcc, 3 Mbps, 80 kbps from 20 s, 3 Mbps from 60 s, TWCC");
+    within(record.sent(50.0, 60.0).as_kbps_f64(), 30.0, 80.0, "kbps where 80 fit");
+    let after = |kbps: u64| {
+        let second = (60..150)
+            .find(|second| record.sent(f64::from(*second), f64::from(second + 1)).as_kbps_f64() >= kbps as f64);
+        second.map_or(f64::INFINITY, |second| f64::from(second) - 60.0)
+    };
+    within(after(150), 3.0, 20.0, "seconds to 150 kbps");
+    within(after(1_000) - after(250), 15.0, 25.0, "seconds from 250 kbps to 1 Mbps");
+    within(after(2_500), 40.0, 65.0, "seconds to 2.5 Mbps");
+}

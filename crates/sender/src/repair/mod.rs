@@ -161,7 +161,7 @@ impl Repair {
                 self.parity.as_mut()?.pop();
             }
             _ => {
-                self.repeats.pop();
+                self.repeats.pop(now);
                 if let Some(parity) = &mut self.parity {
                     parity.on_other(size, granted);
                 }

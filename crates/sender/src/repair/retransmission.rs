@@ -16,6 +16,8 @@ const LONGER: i64 = 3;
 struct Remembered {
     at: Time,
     fragment: Fragment,
+    /// When a repeat of it left: a round trip later it may be asked for again (`RtpPacketHistory::VerifyRtt`), and however long
+    /// it waited does not count.
     repeated: Option<Time>,
     /// Asked for, and not repeated yet.
     waits: bool,
@@ -95,7 +97,6 @@ impl Retransmissions {
         if !has_room(self.payload) {
             return Err(Why::RepeatsExceedShare);
         }
-        packet.repeated = Some(now);
         packet.waits = true;
         self.waiting.push_back(sequence);
         self.payload += packet.payload();
@@ -108,10 +109,12 @@ impl Retransmissions {
         Some((sequence, self.remembered(sequence)?.fragment))
     }
 
-    /// Takes it out.
-    pub fn pop(&mut self) -> Option<(u64, Fragment)> {
+    /// Takes it out: it leaves now.
+    pub fn pop(&mut self, now: Time) -> Option<(u64, Fragment)> {
         let head = self.head()?;
-        self.take_first();
+        if let Some(packet) = self.take_first() {
+            packet.repeated = Some(now);
+        }
         Some(head)
     }
 
@@ -122,13 +125,12 @@ impl Retransmissions {
         }
     }
 
-    fn take_first(&mut self) {
-        let Some(sequence) = self.waiting.pop_front() else { return };
-        let index = (sequence - self.first) as usize;
-        if let Some(packet) = self.sent.get_mut(index) {
-            packet.waits = false;
-            self.payload -= packet.payload();
-        }
+    fn take_first(&mut self) -> Option<&mut Remembered> {
+        let index = (self.waiting.pop_front()? - self.first) as usize;
+        let packet = self.sent.get_mut(index)?;
+        packet.waits = false;
+        self.payload -= packet.payload();
+        Some(packet)
     }
 
     fn remembered(&self, sequence: u64) -> Option<&Remembered> {
@@ -163,9 +165,11 @@ mod tests {
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
         assert_eq!(history.request(Time::from_millis(60), 0, SRTT, |_| true), Ok(()));
         assert_eq!(history.request(Time::from_millis(70), 0, SRTT, |_| true), Err(Why::JustRepeated));
-        assert_eq!(history.pop(), Some((0, fragment(0))));
-        assert_eq!(history.pop(), None);
-        assert_eq!(history.request(Time::from_millis(120), 0, SRTT, |_| true), Ok(()));
+        assert_eq!(history.pop(Time::from_millis(300)), Some((0, fragment(0))));
+        assert_eq!(history.pop(Time::from_millis(300)), None);
+        // It left at 300 ms, whenever it was asked for.
+        assert_eq!(history.request(Time::from_millis(349), 0, SRTT, |_| true), Err(Why::JustRepeated));
+        assert_eq!(history.request(Time::from_millis(350), 0, SRTT, |_| true), Ok(()));
     }
 
     #[test]
@@ -188,13 +192,13 @@ mod tests {
         assert_eq!(history.request(late, 1, SRTT, |waiting| waiting < Bytes::new(100)), Err(Why::RepeatsExceedShare));
         assert_eq!(history.request(late, 1, SRTT, |waiting| waiting == Bytes::new(100)), Ok(()));
         assert_eq!(history.request(late, 2, SRTT, |waiting| waiting == Bytes::new(200)), Ok(()));
-        assert_eq!(history.pop(), Some((0, fragment(0))));
+        assert_eq!(history.pop(Time::from_millis(100)), Some((0, fragment(0))));
         assert_eq!(history.request(late, 0, SRTT, |waiting| waiting == Bytes::new(200)), Ok(()));
         history.on_sent(Time::from_millis(3500), 3, fragment(3), SRTT);
         assert_eq!((history.head(), history.payload), (None, Bytes::ZERO));
         assert_eq!(history.request(Time::from_millis(3500), 3, SRTT, |waiting| waiting == Bytes::ZERO), Ok(()));
         history.flush();
-        assert_eq!((history.pop(), history.payload), (None, Bytes::ZERO));
+        assert_eq!((history.pop(late), history.payload), (None, Bytes::ZERO));
     }
 
     #[test]

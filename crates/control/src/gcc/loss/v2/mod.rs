@@ -1,0 +1,210 @@
+//! The rate that explains the losses best (gcc.md section 6.2; libwebrtc `loss_based_bwe_v2.cc`).
+//!
+//! Losses come from an inherent loss rate p and from sending faster than the bandwidth b. Each new observation, a few candidate
+//! bandwidths are compared by the likelihood of all recent observations.
+
+mod likelihood;
+mod observations;
+#[cfg(test)]
+mod tests;
+
+use thalweg_units::{Rate, Span, Time};
+
+use super::{Input, LossState};
+use likelihood::{newton_step, objective};
+use observations::Observations;
+
+/// No estimate before this many observations.
+const MIN_OBSERVATIONS: usize = 3;
+/// Candidates, as factors of the current bandwidth.
+const CANDIDATES: [f64; 3] = [1.02, 1.0, 0.95];
+/// The inherent loss at the start.
+const INITIAL_INHERENT: f64 = 0.01;
+/// Above this average loss the bandwidth is at most `INSTANT_BALANCE / (loss - INSTANT_OFFSET)` (kbps).
+const INSTANT_OFFSET: f64 = 0.05;
+const INSTANT_BALANCE: f64 = 100.0;
+/// Limited by loss, growth is bounded anew every so often ...
+const WINDOW: Span = Span::from_millis(300);
+/// ... to this factor of the bandwidth then, 5 kbps at least (`kCongestionControllerMinBitrate`) ...
+const WINDOW_FACTOR: f64 = 1.3;
+const MIN_BOUND: f64 = 5.0;
+/// ... and to this factor of what arrives (the smaller while near the hold rate).
+const RAMP_UP: f64 = 1.5;
+const RAMP_UP_NEAR_HOLD: f64 = 1.2;
+const HOLD_NEAR: f64 = 1.3;
+/// A hold after a decrease lasts this long at first and doubles up to the maximum.
+const HOLD: Span = Span::from_millis(300);
+const MAX_HOLD: Span = Span::from_secs(60);
+/// How long padding may prove a new high.
+const PADDING: Span = Span::from_secs(2);
+
+/// The estimator's state; rates are in kbps inside, as the constants expect. Its time is that of sending, as observed.
+#[derive(Debug, Clone)]
+pub(in super::super) struct LossV2 {
+    observations: Observations,
+    bandwidth: f64,
+    inherent: f64,
+    /// The last acknowledged rate that was known.
+    acknowledged: Option<f64>,
+    state: LossState,
+    /// When growth was bounded, and to what.
+    bound: Option<(Time, f64)>,
+    /// Until when the rate is held, and which.
+    hold: Option<(Time, f64)>,
+    hold_span: Span,
+    /// When padding began to prove the highest rate, and that rate.
+    padding: Option<(Time, f64)>,
+    result: Rate,
+}
+
+impl LossV2 {
+    pub(super) fn new(start: Rate) -> LossV2 {
+        LossV2 {
+            observations: Observations::default(),
+            bandwidth: start.as_kbps_f64(),
+            inherent: INITIAL_INHERENT,
+            acknowledged: None,
+            state: LossState::DelayBased,
+            bound: None,
+            hold: None,
+            hold_span: HOLD,
+            padding: None,
+            result: Rate::MAX,
+        }
+    }
+
+    pub(super) fn update(&mut self, input: &Input<'_>) -> (Rate, LossState) {
+        self.acknowledged = input.acknowledged.map(Rate::as_kbps_f64).or(self.acknowledged);
+        if self.observations.add(input.reports) {
+            if self.observations.len() == 1 {
+                (self.bandwidth, self.result) = (input.delay_based.as_kbps_f64(), input.delay_based);
+            }
+            self.estimate(input);
+        }
+        if self.observations.len() < MIN_OBSERVATIONS {
+            return (input.delay_based, LossState::DelayBased);
+        }
+        (self.result.min(input.delay_based), self.state)
+    }
+
+    fn estimate(&mut self, input: &Input<'_>) {
+        let average_loss = self.observations.average_loss();
+        let delay_based = input.delay_based.as_kbps_f64();
+        let current = self.bandwidth;
+        let (mut bandwidth, inherent) = self.best_candidate(input, average_loss);
+        if average_loss > inherent && bandwidth > current {
+            bandwidth = current;
+        }
+        if self.state != LossState::DelayBased {
+            bandwidth = self.bounded_growth(bandwidth);
+        }
+        let upper = if average_loss > INSTANT_OFFSET {
+            INSTANT_BALANCE / (average_loss - INSTANT_OFFSET)
+        } else {
+            f64::INFINITY
+        };
+        let lower = input.min.as_kbps_f64().max(self.acknowledged.unwrap_or(0.0));
+        let bounded = lower.max(bandwidth.min(upper).min(delay_based));
+        (self.bandwidth, self.inherent) =
+            if bounded < bandwidth { (bounded, 0.0) } else { (bandwidth.max(lower), inherent) };
+        if !self.hold_back(bounded, lower, delay_based) {
+            self.settle(input, bounded, delay_based);
+        }
+    }
+
+    /// The likeliest bandwidth, and the inherent loss with it.
+    fn best_candidate(&self, input: &Input<'_>, average_loss: f64) -> (f64, f64) {
+        let current = self.bandwidth;
+        let padded = self.padding.is_some_and(|(since, _)| since + PADDING >= self.observations.until());
+        let acknowledged = self.acknowledged.filter(|_| !input.in_alr || padded);
+        let delay_based = Some(input.delay_based.as_kbps_f64()).filter(|rate| *rate > current);
+        // Limited by loss, a candidate is no further away than growth may go: one far away loses against standing still.
+        let limited = self.bound.filter(|_| self.state != LossState::DelayBased);
+        let most = limited.map_or(input.max.as_kbps_f64(), |(_, bound)| bound).max(current);
+        let factors = CANDIDATES.iter().map(|factor| factor * current);
+        let mut best = (f64::NEG_INFINITY, current, self.inherent);
+        for candidate in factors.chain(acknowledged).chain(delay_based).map(|candidate| candidate.min(most)) {
+            let inherent = newton_step(&self.observations, candidate, self.inherent);
+            let score = objective(&self.observations, candidate, inherent, average_loss);
+            if score > best.0 || (score == best.0 && candidate > best.1) {
+                best = (score, candidate, inherent);
+            }
+        }
+        (best.1, best.2)
+    }
+
+    /// Limited by loss, the estimate does not jump.
+    fn bounded_growth(&self, bandwidth: f64) -> f64 {
+        let mut bandwidth = bandwidth;
+        if let Some((since, bound)) = self.bound
+            && since + WINDOW > self.observations.until()
+        {
+            bandwidth = bandwidth.min(bound);
+        }
+        if bandwidth > self.bandwidth
+            && let Some(acknowledged) = self.acknowledged
+        {
+            let near_hold = self.hold.is_some_and(|(_, rate)| acknowledged < HOLD_NEAR * rate);
+            let factor = if near_hold { RAMP_UP_NEAR_HOLD } else { RAMP_UP };
+            bandwidth = self.bandwidth.max(bandwidth.min(factor * acknowledged));
+            if self.state == LossState::Decreasing {
+                // One bit per second more, so that it counts as increasing.
+                bandwidth = bandwidth.max(self.bandwidth + 0.001);
+            }
+        }
+        bandwidth
+    }
+
+    /// While a hold lasts, the rate is at most the one held, which follows what arrives; whether it lasts.
+    fn hold_back(&mut self, bounded: f64, lower: f64, delay_based: f64) -> bool {
+        let until = self.observations.until();
+        match &mut self.hold {
+            Some((held_until, rate)) if *held_until > until && bounded < delay_based => {
+                *rate = rate.max(lower);
+                self.result = Rate::from_bps_f64(rate.min(bounded) * 1e3);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn settle(&mut self, input: &Input<'_>, bounded: f64, delay_based: f64) {
+        let until = self.observations.until();
+        let result = Rate::from_bps_f64(bounded * 1e3);
+        let increasing = self.keeps_increasing(bounded, result);
+        self.result = result;
+        if bounded >= delay_based || result >= input.max {
+            self.state = LossState::DelayBased;
+            (self.hold, self.hold_span, self.padding) = (None, HOLD, None);
+            return;
+        }
+        if increasing {
+            if self.padding.is_none_or(|(_, highest)| bounded > highest) {
+                self.padding = Some((until, bounded));
+            }
+            self.state = LossState::IncreaseUsingPadding;
+        } else {
+            if self.state != LossState::Decreasing {
+                self.hold = Some((until + self.hold_span, bounded));
+                self.hold_span = (self.hold_span * 2).min(MAX_HOLD);
+            }
+            self.padding = None;
+            self.state = LossState::Decreasing;
+        }
+        if self.bound.is_none_or(|(since, _)| since + WINDOW < until) {
+            self.bound = Some((until, (WINDOW_FACTOR * self.bandwidth).max(MIN_BOUND)));
+        }
+    }
+
+    /// Whether a rate that loss limits grows, or stays where padding is proving it.
+    fn keeps_increasing(&self, bounded: f64, result: Rate) -> bool {
+        match self.state {
+            LossState::DelayBased => false,
+            LossState::Decreasing => result > self.result,
+            LossState::IncreaseUsingPadding => {
+                let proving = |(since, highest)| since + PADDING >= self.observations.until() || bounded > highest;
+                result >= self.result && self.padding.is_some_and(proving)
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What was sent and lost lately, 250 ms of sending at a time (libwebrtc `LossBasedBweV2::PushBackObservation` and
+//! `CalculateAverageReportedByteLossRatio`).
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::feedback::{Fate, Report};
+use crate::packet::PacketId;
+
+/// An observation is at least this much sending time.
+const OBSERVATION: Span = Span::from_millis(250);
+/// Observations remembered.
+const WINDOW: usize = 15;
+/// Weight of an observation against the next newer one.
+const TEMPORAL_WEIGHT: f64 = 0.9;
+/// An observation sent at this many times the median rate lost because of it; its losses are no outlier.
+const SUDDEN: f64 = 2.0;
+
+/// Bytes in kB and a rate in kbps, as the constants of the likelihood expect.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Observation {
+    pub(super) bytes: f64,
+    pub(super) lost: f64,
+    pub(super) rate: f64,
+}
+
+impl Observation {
+    fn share_lost(&self) -> f64 {
+        self.lost / self.bytes.max(1e-9)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Partial {
+    bytes: Bytes,
+    lost: BTreeMap<PacketId, Bytes>,
+}
+
+/// The newest observations, oldest first, and what the next one has so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Observations {
+    complete: VecDeque<Observation>,
+    partial: Partial,
+    until: Option<Time>,
+}
+
+impl Observations {
+    /// Complete ones.
+    pub(super) fn len(&self) -> usize {
+        self.complete.len()
+    }
+
+    /// When the last packet of the newest one left: the time by which libwebrtc's loss-based estimate lives.
+    pub(super) fn until(&self) -> Time {
+        self.until.unwrap_or(Time::ZERO)
+    }
+
+    /// Gathers packets; true when an observation is complete.
+    pub(super) fn add(&mut self, reports: &[Report]) -> bool {
+        let sent = || reports.iter().map(|report| report.packet.at);
+        let (Some(first), Some(last)) = (sent().min(), sent().max()) else { return false };
+        for report in reports {
+            match report.fate {
+                Fate::Lost => {
+                    self.partial.bytes += report.packet.size;
+                    self.partial.lost.insert(report.packet.id, report.packet.size);
+                }
+                // What an earlier observation has as lost, or silence wrote off, was not counted in this one.
+                Fate::Arrived { .. } => {
+                    if self.partial.lost.remove(&report.packet.id).is_none() {
+                        self.partial.bytes += report.packet.size;
+                    }
+                }
+            }
+        }
+        let span = last - *self.until.get_or_insert(first);
+        if span < OBSERVATION {
+            return false;
+        }
+        self.until = Some(last);
+        let partial = core::mem::take(&mut self.partial);
+        self.push(Observation {
+            bytes: partial.bytes.as_f64() / 1e3,
+            lost: partial.lost.values().copied().sum::<Bytes>().as_f64() / 1e3,
+            rate: partial.bytes.per(span).as_kbps_f64(),
+        });
+        true
+    }
+
+    pub(super) fn push(&mut self, observation: Observation) {
+        if self.complete.len() == WINDOW {
+            self.complete.pop_front();
+        }
+        self.complete.push_back(observation);
+    }
+
+    /// Observations with their weight, newest last.
+    pub(super) fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
+        let newest = self.complete.len() as i32 - 1;
+        self.complete.iter().enumerate().map(move |(index, observation)| {
+            (libm::pow(TEMPORAL_WEIGHT, f64::from(newest - index as i32)), observation)
+        })
+    }
+
+    /// The average loss without the observations of most and least loss, unless the most was sent at twice the usual rate.
+    pub(super) fn average_loss(&self) -> f64 {
+        let outliers = self.outliers();
+        let (mut lost, mut bytes) = (0.0, 0.0);
+        for (index, (weight, observation)) in self.weighted().enumerate() {
+            if !outliers.is_some_and(|(most, least)| index == most || index == least) {
+                lost += weight * observation.lost;
+                bytes += weight * observation.bytes;
+            }
+        }
+        if bytes > 0.0 { lost / bytes } else { 0.0 }
+    }
+
+    /// Which observations have most and least loss, if they are not to count.
+    fn outliers(&self) -> Option<(usize, usize)> {
+        if self.complete.len() <= 3 {
+            return None;
+        }
+        let (mut most, mut least) = (0, 0);
+        for (index, observation) in self.complete.iter().enumerate() {
+            if observation.share_lost() > self.complete[most].share_lost() {
+                most = index;
+            }
+            if observation.share_lost() < self.complete[least].share_lost() {
+                least = index;
+            }
+        }
+        (self.complete[most].rate < SUDDEN * self.median_rate()).then_some((most, least))
+    }
+
+    fn median_rate(&self) -> f64 {
+        let mut rates: Vec<f64> = self.complete.iter().map(|observation| observation.rate).collect();
+        rates.sort_by(f64::total_cmp);
+        let middle = rates.len() / 2;
+        if rates.len() % 2 == 1 { rates[middle] } else { f64::midpoint(rates[middle - 1], rates[middle]) }
+    }
+}

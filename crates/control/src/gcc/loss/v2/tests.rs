@@ -1,0 +1,136 @@
+//! The estimate over several observations.
+
+use alloc::vec::Vec;
+
+use thalweg_units::Bytes;
+
+use super::*;
+use crate::feedback::{Fate, Report};
+use crate::packet::{PacketId, SentPacket};
+
+fn input(now: u64, reports: &[Report], delay_based: u64, acknowledged: Option<u64>) -> Input<'_> {
+    Input {
+        now: Time::from_millis(now),
+        reports,
+        delay_based: Rate::from_kbps(delay_based),
+        acknowledged: acknowledged.map(Rate::from_kbps),
+        in_alr: false,
+        min: Rate::from_kbps(30),
+        max: Rate::from_kbps(12_000),
+        rtt: Span::from_millis(50),
+    }
+}
+
+/// Packets of 1250 bytes, one each 10 ms from `from` ms, of which one in `lost` is lost; 0 loses none.
+fn reports(from: u64, count: u64, lost: u64) -> Vec<Report> {
+    let one = |index: u64| {
+        let at = Time::from_millis(from + 10 * index);
+        let packet = SentPacket::new(PacketId(from / 10 + index), at, Bytes::new(1250));
+        let gone = lost > 0 && index.is_multiple_of(lost);
+        let arrived = Fate::Arrived { at: at + Span::from_millis(25), ce: false, was_lost: false };
+        Report { packet, fate: if gone { Fate::Lost } else { arrived } }
+    };
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn a_tenth_and_a_twentieth_more_lost_allow_a_megabit() {
+    assert!((INSTANT_BALANCE / (0.15 - INSTANT_OFFSET) - 1000.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_delay_based_rate_that_rose_counts_from_the_next_observation_on_and_one_that_fell_at_once() {
+    let mut v2 = LossV2::new(Rate::from_kbps(300));
+    for i in 0..4 {
+        v2.update(&input(i * 300, &reports(i * 300, 30, 0), 1000, Some(1000)));
+    }
+    assert_eq!(v2.update(&input(1200, &reports(1200, 1, 0), 2000, Some(1000))).0, Rate::from_kbps(1000));
+    assert_eq!(v2.update(&input(1210, &reports(1210, 1, 0), 800, Some(1000))).0, Rate::from_kbps(800));
+    assert_eq!(v2.update(&input(1500, &reports(1220, 28, 0), 2000, Some(1000))).0, Rate::from_kbps(2000));
+}
+
+#[test]
+fn an_acknowledged_rate_that_is_not_known_for_a_while_is_the_last_that_was() {
+    let mut v2 = LossV2::new(Rate::from_kbps(300));
+    for i in 0..20 {
+        let acknowledged = (i < 10).then_some(900);
+        v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, acknowledged));
+    }
+    // A third lost allows 100 / (0.33 - 0.05) = 353 kbps, but not less than what arrives.
+    assert_eq!(v2.result, Rate::from_kbps(900));
+}
+
+/// A sender that sends what it may, one packet of 200 bytes after the other, over a path that carries one rate, then another.
+struct Call {
+    v2: LossV2,
+    now: u64,
+    next: u64,
+    /// (ms, what was allowed) after each report.
+    allowed: Vec<(u64, Rate, LossState)>,
+}
+
+impl Call {
+    /// Reports of 50 ms each until `until` ms; beyond `carried` kbps everything is lost, evenly.
+    fn play(&mut self, until: u64, carried: u64) {
+        while self.now < until {
+            let rate = self.allowed.last().map_or(1000.0, |(_, rate, _)| rate.as_kbps_f64());
+            let count = (rate * 50.0 / 1600.0) as u64;
+            let share = (carried as f64 / rate).min(1.0);
+            let one = |index: u64| {
+                let id = self.next + index;
+                let at = Time::from_micros(self.now * 1000 + index * 50_000 / count);
+                let arrives = (id as f64 * share) as u64 != ((id + 1) as f64 * share) as u64;
+                let arrived = Fate::Arrived { at: at + Span::from_millis(25), ce: false, was_lost: false };
+                let packet = SentPacket::new(PacketId(id), at, Bytes::new(200));
+                Report { packet, fate: if arrives { arrived } else { Fate::Lost } }
+            };
+            let reports: Vec<Report> = (0..count).map(one).collect();
+            self.now += 50;
+            self.next += count;
+            let acknowledged = rate.min(carried as f64) as u64;
+            let (rate, state) = self.v2.update(&input(self.now, &reports, 1000, Some(acknowledged)));
+            self.allowed.push((self.now, rate, state));
+        }
+    }
+}
+
+#[test]
+fn after_a_spell_of_loss_the_rate_comes_back_by_three_tenths_in_two_observations_at_most() {
+    let v2 = LossV2::new(Rate::from_kbps(1000));
+    let mut call = Call { v2, now: 0, next: 0, allowed: Vec::new() };
+    call.play(3_000, 2_000);
+    assert_eq!(call.allowed.last().unwrap().2, LossState::DelayBased);
+    call.play(8_000, 200);
+    let (_, low, state) = *call.allowed.last().unwrap();
+    assert!(
+        state != LossState::DelayBased && low < Rate::from_kbps(300) && low >= Rate::from_kbps(200),
+        "{low} {state:?}"
+    );
+    call.play(30_000, 2_000);
+    let back = call
+        .allowed
+        .iter()
+        .find(|(ms, rate, _)| *ms > 8_000 && *rate >= Rate::from_kbps(900))
+        .map(|(ms, ..)| ms - 8_000);
+    assert!(back.is_some_and(|ms| (3_000..6_000).contains(&ms)), "{back:?} ms");
+    // Two observations of 250 ms go by before 300 ms have.
+    for (index, (ms, rate, _)) in call.allowed.iter().enumerate().filter(|(_, (ms, ..))| *ms > 8_500) {
+        let before = call.allowed[index - 10].1;
+        assert!(*rate <= before.scale(WINDOW_FACTOR + 0.02), "{before} to {rate} at {ms} ms");
+    }
+}
+
+#[test]
+fn a_rate_that_is_held_is_no_lower_than_what_arrives() {
+    let mut v2 = LossV2::new(Rate::from_kbps(1000));
+    for i in 0..8 {
+        v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, Some(300)));
+    }
+    // A long hold, as after several decreases.
+    v2.hold = Some((Time::from_millis(60_000), 320.0));
+    v2.state = LossState::Decreasing;
+    for i in 8..12 {
+        v2.update(&input(i * 300, &reports(i * 300, 30, 3), 1000, Some(500)));
+    }
+    assert_eq!(v2.result, Rate::from_kbps(500));
+}

@@ -43,10 +43,10 @@ pub struct Scenario {
     /// Which variant of SSIM they are compared by.
     #[serde(default)]
     pub ssim: Ssim,
-    /// What the receiver takes for the round trip before it asks for a packet again. It knows it where media goes both ways; when
-    /// absent it does not, and takes 100 ms as libwebrtc does then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub round_trip: Option<Span>,
+    /// Whether media goes both ways, so that the receiver knows the round trip and asks for a packet again after one. If not, it takes
+    /// 100 ms for it, as libwebrtc does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub call: bool,
     /// How far the receiver's clock is ahead of the sender's.
     #[serde(default)]
     pub clock_offset: Span,

@@ -52,7 +52,7 @@ impl Pictures {
             measure_quality: true,
             ssim: self.ssim,
             // Two machines' clocks never agree; nothing may hang on it.
-            round_trip: None,
+            call: false,
             clock_offset: Span::from_millis(1234),
             competitors: Vec::new(),
         }

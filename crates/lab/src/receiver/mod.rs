@@ -98,12 +98,11 @@ impl Receiver {
         })
     }
 
-    /// One that knows the round trip, as it does where media goes both ways; otherwise libwebrtc takes 100 ms.
-    pub fn knowing(mut self, round_trip: Option<Span>) -> Receiver {
-        if let (Frames::Ordinary(frames), Some(round_trip)) = (&mut self.frames, round_trip) {
+    /// The round trip is known, as it is where media goes both ways; until then it is 100 ms (libwebrtc).
+    pub fn learn(&mut self, round_trip: Span) {
+        if let Frames::Ordinary(frames) = &mut self.frames {
             frames.learn(round_trip);
         }
-        self
     }
 
     /// A packet arrived; the frames that can be decoded now, in order.

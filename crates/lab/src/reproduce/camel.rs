@@ -7,8 +7,8 @@
 
 use thalweg_codecs::Undershoot;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
-use thalweg_sender::Scheme;
 use thalweg_sender::scheme::FramesConfig;
+use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 use super::vidaptive::known;
@@ -370,20 +370,24 @@ fn jitter() -> Figure {
     figure("camel-fig18", about, 90, known(&["gcc", "bbr", "sqp", "pudica", "camel"]), links)
 }
 
-/// The same parity and repeats for everybody: the figure compares what they do to the rate.
-fn repaired(names: &[&str]) -> Vec<Scheme> {
-    let schemes = known(&[&["camel"], names].concat());
-    let repair = schemes[0].repair;
-    schemes.into_iter().skip(1).map(|scheme| Scheme { repair, ..scheme }).collect()
+/// The same parity, repeats and reports for everybody, so that what they do to the rate is compared: told of each packet at once SQP
+/// stands still for 46 % of the time where half of the packets are lost, told each 62 ms for 70 %.
+fn alike_but_for_the_controller(names: &[&str]) -> Vec<Scheme> {
+    let repair = known(&["camel"]).pop().and_then(|camel| camel.repair);
+    let feedback = FeedbackStyle::PerPacket;
+    known(names).into_iter().map(|scheme| Scheme { repair, feedback, ..scheme }).collect()
 }
 
 fn losses() -> Figure {
     let about = "1 Mbps, up to half of all packets lost at random before the queue, and behind the link in the last row (the paper does \
-                 not say where); everybody repairs as Camel does";
+                 not say where); everybody repairs as Camel does and is told of each packet";
     let model = |percent: u32| LossModel::Random { probability: f64::from(percent) / 100.0 };
     let before = |percent: u32| megabit(format!("{percent} %")).losing(model(percent));
     let behind = Link { behind: vec![HopConfig::Loss(model(50))], ..megabit("50 % behind") };
     let links = [megabit("0 %")].into_iter().chain([10, 20, 30, 40, 50].map(before)).chain([behind]).collect();
     let published = vec![printed("50 %", "sqp", "stall_gain", 0.0453), printed("50 %", "pudica", "stall_gain", 0.0262)];
-    Figure { published, ..figure("camel-fig19", about, 90, repaired(&["camel", "gcc", "sqp", "pudica"]), links) }
+    Figure {
+        published,
+        ..figure("camel-fig19", about, 90, alike_but_for_the_controller(&["camel", "gcc", "sqp", "pudica"]), links)
+    }
 }

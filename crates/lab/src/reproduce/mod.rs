@@ -60,7 +60,7 @@ pub struct Setup {
     pub size: Option<Size>,
     /// Whether a model encodes unless a codec is asked for: for figures about the path alone.
     pub modelled: bool,
-    /// Whether the receiver knows the round trip, as where media goes both ways (see [`crate::scenario::Scenario::round_trip`]).
+    /// Whether the receiver knows the round trip, as where media goes both ways (see [`crate::scenario::Scenario::call`]).
     pub call: bool,
 }
 

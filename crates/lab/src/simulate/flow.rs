@@ -21,6 +21,9 @@ use crate::receiver::{FrameInfo, Moves, Ready, Receiver, Request};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
 
+/// How often the receiver takes over the round trip, in a call.
+const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
+
 /// A frame in the decoder.
 struct Decoding {
     done: Time,
@@ -48,6 +51,8 @@ pub(super) struct Flow {
     video: Video,
     pub(super) engine: Engine,
     receiver: Receiver,
+    /// When the receiver is next told the round trip; never where media goes one way.
+    round_trip_due: Time,
     codec: CodecPair,
     /// What its encoder makes of what it is asked for.
     undershoot: Ratios,
@@ -92,7 +97,8 @@ impl Flow {
             end,
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?.knowing(scenario.round_trip),
+            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?,
+            round_trip_due: if scenario.call { begin } else { Time::NEVER },
             codec: codec.build_seeded(format.size, seed)?,
             undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,
@@ -245,6 +251,15 @@ impl Flow {
         let Some(packet) = self.under_way.leave(number) else { return };
         let what = What::Dropped { id: number, payload: packet.sent.payload, size, why };
         recorder.push(Record { at, flow: self.number, what });
+    }
+
+    /// The sender has just heard of the round trip. In a call the other end measures the same; libwebrtc takes it over once a second
+    /// (`CallStats::kUpdateInterval`).
+    pub(super) fn share_round_trip(&mut self, now: Time) {
+        if self.round_trip_due <= now {
+            self.round_trip_due = now + ROUND_TRIP_INTERVAL;
+            self.receiver.learn(self.engine.srtt());
+        }
     }
 
     /// Reports and requests that are due go onto the way back.

@@ -166,6 +166,7 @@ fn step(
                     flow.engine.on_decoder(now, decoder);
                 }
                 flow.engine.on_feedback(now, &report.acknowledgements, report.hold);
+                flow.share_round_trip(now);
             }
             Content::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
             Content::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),

@@ -9,7 +9,7 @@ use thalweg_lab::simulate;
 use thalweg_lab::simulate::Run;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, PathConfig, QueueConfig, TcpConfig};
-use thalweg_sender::Scheme;
+use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Seed, Size, Span};
 
 use crate::support::{delay, scenario};
@@ -24,8 +24,7 @@ fn drop_tail(kilobytes: u64) -> QueueConfig {
 fn over(rates: &str, queue: QueueConfig, seconds: i64) -> Scenario {
     let hops = vec![HopConfig::Rate { rate: rates.parse().unwrap(), queue }, delay()];
     let codec = Codec::Model(Default::default());
-    let round_trip = Some(Span::from_millis(50));
-    Scenario { codec, round_trip, up: PathConfig { hops }, ..scenario(seconds, Size::new(640, 360)) }
+    Scenario { codec, call: true, up: PathConfig { hops }, ..scenario(seconds, Size::new(640, 360)) }
 }
 
 fn megabit(seconds: i64) -> Scenario {
@@ -128,7 +127,8 @@ fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues()
     assert!((0.1..=0.5).contains(&careful), "{careful}");
 }
 
-/// The paper: 4.5 points below SQP, 2.6 below Pudica. Everybody repairs as Camel does, so that what they do to the rate is compared.
+/// The paper: 4.5 points below SQP, 2.6 below Pudica. Everybody repairs as Camel does and is told of each packet, so that what they do to
+/// the rate is compared.
 #[test]
 fn half_of_all_packets_lost_stalls_camel_less_than_sqp_and_pudica() {
     let clean = megabit(90);
@@ -136,7 +136,7 @@ fn half_of_all_packets_lost_stalls_camel_less_than_sqp_and_pudica() {
     let hops: Vec<HopConfig> = std::iter::once(lossy).chain(clean.up.hops.clone()).collect();
     let Scheme { repair, .. } = "camel".parse().unwrap();
     let mean = |scheme: &str, of: &dyn Fn(&Summary) -> f64| {
-        let scheme = Scheme { repair, ..scheme.parse().unwrap() };
+        let scheme = Scheme { repair, feedback: FeedbackStyle::PerPacket, ..scheme.parse().unwrap() };
         let run = |seed: u64| {
             let up = PathConfig { hops: hops.clone() };
             of(&played(&Scenario { up, seed: Seed::new(seed), ..clean.clone() }, &scheme).outcome.summary)

@@ -33,7 +33,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         feedback: None,
         measure_quality: false,
         ssim: Ssim::default(),
-        round_trip: None,
+        call: false,
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),
     }

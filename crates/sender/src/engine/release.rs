@@ -43,7 +43,8 @@ impl Engine {
     fn next_send(&self) -> Time {
         if self.prober.cluster().is_some() {
             self.prober.next_send()
-        } else if self.within_burst() {
+        } else if self.within_burst() || self.allowance.burst.is_some() && self.repairs_now() {
+            // A repeat goes first and waits for no burst before it to be through (camel.md section 6); what it takes, the next waits for.
             self.now
         } else {
             self.pacer.next_send()

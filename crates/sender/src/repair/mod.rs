@@ -62,6 +62,7 @@ impl Config {
             repeats: Retransmissions::new(self.history, self.packets),
             parity: self.parity.map(parity::Config::build).transpose()?,
             budget: self.budget.map(BudgetConfig::build).transpose()?,
+            round_trip: None,
         })
     }
 }
@@ -73,11 +74,14 @@ pub struct Repair {
     repeats: Retransmissions,
     parity: Option<Parity>,
     budget: Option<Budget>,
+    /// The path's round trip, without the wait for batched reports: that of RTCP, by which libwebrtc judges requests.
+    round_trip: Option<Span>,
 }
 
 impl Repair {
     /// News of losses.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.round_trip = feedback.path_rtt.or(self.round_trip);
         if let Some(budget) = &mut self.budget {
             budget.on_feedback(feedback);
         }
@@ -106,14 +110,14 @@ impl Repair {
         self.budget.as_ref().map_or(0.0, |budget| budget.shares().redundancy)
     }
 
-    /// The receiver misses media packet `sequence`.
+    /// The receiver misses media packet `sequence`; `srtt` counts before a report told the path's round trip.
     ///
     /// # Errors
     /// The reason why it will not be repeated.
     pub fn request(&mut self, now: Time, sequence: u64, srtt: Span) -> Result<(), Why> {
         let budget = &self.budget;
         let has_room = |waiting| budget.as_ref().is_none_or(|budget| budget.has_room(now, waiting));
-        self.repeats.request(now, sequence, srtt, has_room)
+        self.repeats.request(now, sequence, self.round_trip.unwrap_or(srtt), has_room)
     }
 
     /// What repairs and may leave now, and its wire size. Repeats go first: they have been waited for.

@@ -133,6 +133,9 @@ pub(super) struct News {
     pub(super) offset: Bytes,
     /// For the first packet of a burst, what was in flight before it.
     pub(super) first: Option<Bytes>,
+    /// It is of a frame's burst, and no repair or filler that left by itself behind one: those meet the queue that the burst
+    /// before them has filled, and tell nothing of what a burst's beginning or end loses.
+    pub(super) of_frame: bool,
     /// It had been told lost.
     pub(super) was_lost: bool,
     /// The burst, if all is known of it now.
@@ -245,8 +248,9 @@ impl Bursts {
             burst.arrivals = Some(burst.arrivals.map_or(Arrivals::of(end), |arrivals| arrivals.with(end)));
         }
         let first = (id == burst.first).then_some(burst.in_flight_before);
+        let of_frame = burst.frame.is_some();
         let train = burst.judge_if_complete();
-        Some(News { offset, first, was_lost: before == State::Lost, train })
+        Some(News { offset, first, of_frame, was_lost: before == State::Lost, train })
     }
 
     /// Gives up the oldest bursts of which something arrived and the rest was not heard of for `patience` since they
@@ -298,6 +302,20 @@ mod tests {
         };
         assert_eq!(lengths(2500), [4], "a third packet did not fit");
         assert_eq!(lengths(100_000), [2, 2]);
+    }
+
+    #[test]
+    fn repair_behind_a_frame_is_told_from_the_bursts_of_frames() {
+        let mut bursts = Bursts::default();
+        let place = FramePlace { frame: 0, first: true, last: true, offset: Bytes::ZERO };
+        let media = SentPacket { place: Some(place), ..packet(0, 0, Time::ZERO, 1000) };
+        let repair = SentPacket { place: None, ..packet(1, 0, Time::ZERO, 1000) };
+        let kinds = [media, repair].map(|sent| {
+            bursts.on_sent(&sent, MOST, None);
+            let report = Report { packet: sent, fate: Fate::Lost };
+            bursts.on_report(&report).map(|news| (news.first.is_some(), news.of_frame))
+        });
+        assert_eq!(kinds, [Some((true, true)), Some((true, false))]);
     }
 
     proptest! {

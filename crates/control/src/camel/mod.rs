@@ -181,8 +181,10 @@ impl Camel {
                 Some(fallback) if news.offset < self.config.burst_length.bin => {
                     fallback.count(report.packet.at, outcome);
                 }
-                Some(_) => {}
-                None => self.burst_length.on_packet(news.offset, news.first.is_some(), outcome),
+                None if news.of_frame => {
+                    self.burst_length.on_packet(news.offset, news.first.is_some(), outcome);
+                }
+                Some(_) | None => {}
             }
         }
         if let (Some(in_flight), Some(delay)) = (news.first, feedback.rtt_of(report)) {

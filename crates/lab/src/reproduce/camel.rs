@@ -34,6 +34,7 @@ fn setup(seconds: i64) -> Setup {
         duration: Span::from_secs(seconds),
         size: Some(Size::new(640, 360)),
         modelled: true,
+        call: true,
         ..Setup::USUAL
     }
 }
@@ -269,11 +270,11 @@ const LARGE_FRAMES: u32 = 10;
 /// A megabit behind shallow queues.
 fn shallow() -> Vec<Link> {
     let of = |kilobytes: u64| megabit(format!("{kilobytes} KB")).queue(Bytes::new(kilobytes * KILOBYTE));
-    [2, 4, 6, 8, 10].map(of).to_vec()
+    [1, 2, 4, 6, 8, 10].map(of).to_vec()
 }
 
 fn shallow_queues() -> Figure {
-    let about = "1 Mbps behind queues of 2 to 10 KB, 10 pictures a second (the paper's Figures 12 and 20: Camel in GCC's mode at 2 KB, bursts that grow with the \
+    let about = "1 Mbps behind queues of 1 to 10 KB, 10 pictures a second (the paper's Figures 12 and 20: Camel in GCC's mode at 2 KB, bursts that grow with the \
                  queue to more than 12 KB at 10 KB; SQP works above 4 KB, Pudica above 6 KB)";
     let schemes = known(&["gcc", "sqp", "pudica", "camel:paper", "camel"]);
     figure("camel-fig12", about, 90, schemes, shallow())
@@ -282,12 +283,15 @@ fn shallow_queues() -> Figure {
 }
 
 fn fixed_bursts() -> Figure {
-    let about = "the same queues, bursts of Camel's own length against bursts of 20 KB";
+    let about = "the same queues, bursts of Camel's own length against bursts of 20 KB; and with bursts shortened at 2 % of loss instead of 10 %";
     let published =
         vec![printed("2 KB", "camel", "video_bitrate_ratio", 1.79), printed("2 KB", "camel", "stall_times", 0.33)];
-    Figure { published, ..figure("camel-fig13", about, 90, known(&["camel:fixed-burst", "camel"]), shallow()) }
-        .frame_rate(LARGE_FRAMES)
-        .reading(&[Reading::BurstLength, Reading::InGcc])
+    Figure {
+        published,
+        ..figure("camel-fig13", about, 90, known(&["camel:fixed-burst", "camel", "camel:careful"]), shallow())
+    }
+    .frame_rate(LARGE_FRAMES)
+    .reading(&[Reading::BurstLength, Reading::InGcc])
 }
 
 /// How far apart senders begin: 10 s, and a third of a picture's time, since nobody's cameras are in phase. Whose are,
@@ -366,13 +370,20 @@ fn jitter() -> Figure {
     figure("camel-fig18", about, 90, known(&["gcc", "bbr", "sqp", "pudica", "camel"]), links)
 }
 
+/// The same parity and repeats for everybody: the figure compares what they do to the rate.
+fn repaired(names: &[&str]) -> Vec<Scheme> {
+    let schemes = known(&[&["camel"], names].concat());
+    let repair = schemes[0].repair;
+    schemes.into_iter().skip(1).map(|scheme| Scheme { repair, ..scheme }).collect()
+}
+
 fn losses() -> Figure {
     let about = "1 Mbps, up to half of all packets lost at random before the queue, and behind the link in the last row (the paper does \
-                 not say where)";
+                 not say where); everybody repairs as Camel does";
     let model = |percent: u32| LossModel::Random { probability: f64::from(percent) / 100.0 };
     let before = |percent: u32| megabit(format!("{percent} %")).losing(model(percent));
     let behind = Link { behind: vec![HopConfig::Loss(model(50))], ..megabit("50 % behind") };
     let links = [megabit("0 %")].into_iter().chain([10, 20, 30, 40, 50].map(before)).chain([behind]).collect();
     let published = vec![printed("50 %", "sqp", "stall_gain", 0.0453), printed("50 %", "pudica", "stall_gain", 0.0262)];
-    Figure { published, ..figure("camel-fig19", about, 90, known(&["camel", "gcc", "sqp", "pudica"]), links) }
+    Figure { published, ..figure("camel-fig19", about, 90, repaired(&["camel", "gcc", "sqp", "pudica"]), links) }
 }

@@ -60,6 +60,8 @@ pub struct Setup {
     pub size: Option<Size>,
     /// Whether a model encodes unless a codec is asked for: for figures about the path alone.
     pub modelled: bool,
+    /// Whether the receiver knows the round trip, as where media goes both ways (see [`crate::scenario::Scenario::round_trip`]).
+    pub call: bool,
 }
 
 impl Setup {
@@ -71,6 +73,7 @@ impl Setup {
         encode_time: None,
         size: None,
         modelled: false,
+        call: false,
     };
 }
 

@@ -76,3 +76,58 @@ pub(super) fn sharing(scenario: &Scenario, outcome: &Outcome) -> Option<Sharing>
     });
     shared(&std::iter::once(tested).chain(others).collect::<Vec<_>>(), BIN_S)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Sender, Video};
+    use thalweg_link::{DatagramsConfig, PathConfig, Rates, TcpConfig, WebConfig};
+    use thalweg_units::{Rate, Seed, Size};
+
+    fn scenario(competitors: Vec<Competitor>) -> Scenario {
+        Scenario {
+            name: "test".into(),
+            duration: Span::from_secs(10),
+            seed: Seed::new(1),
+            video: Video::scene(Size::new(320, 180), 30),
+            codec: thalweg_codecs::Codec::Model(Default::default()),
+            codec_time: Default::default(),
+            undershoot: Default::default(),
+            up: PathConfig::default(),
+            down: PathConfig::default(),
+            feedback: None,
+            measure_quality: false,
+            ssim: Default::default(),
+            clock_offset: Span::ZERO,
+            round_trip: Default::default(),
+            competitors,
+        }
+    }
+
+    #[test]
+    fn what_datagrams_leave_is_divided_among_those_who_listen_and_are_there() {
+        let datagrams = DatagramsConfig {
+            rate: Rate::from_kbps(400),
+            from: Span::from_secs(2),
+            until: Some(Span::from_secs(4)),
+            ..DatagramsConfig::default()
+        };
+        let from = Span::from_secs(6);
+        let sender = Sender { scheme: "gcc".into(), video: None, from, until: Some(Span::from_secs(8)) };
+        let tcp = TcpConfig { count: 2, from: Span::from_secs(7), ..TcpConfig::default() };
+        let scenario = scenario(vec![
+            Competitor::Datagrams(datagrams),
+            Competitor::Web(WebConfig::default()),
+            Competitor::Sender(sender),
+            Competitor::Tcp(tcp),
+        ]);
+        let link = Capacity::Rates(Rates::constant(Rate::from_kbps(1200)).unwrap());
+        let of = |flow: usize| {
+            let mbps = available(&scenario, &link, flow, 100);
+            [1, 3, 5, 6, 7, 9].map(|second| (mbps[second * 10 + 5] * 1000.0).round())
+        };
+        assert_eq!(of(0), [1200.0, 800.0, 1200.0, 600.0, 300.0, 400.0]);
+        // The other sender's, who counts itself while it is there.
+        assert_eq!(of(1)[3..5], [600.0, 300.0]);
+    }
+}

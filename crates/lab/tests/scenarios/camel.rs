@@ -9,6 +9,7 @@ use thalweg_lab::simulate;
 use thalweg_lab::simulate::Run;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, PathConfig, QueueConfig, TcpConfig};
+use thalweg_sender::Scheme;
 use thalweg_units::{Bytes, Seed, Size, Span};
 
 use crate::support::{delay, scenario};
@@ -23,7 +24,8 @@ fn drop_tail(kilobytes: u64) -> QueueConfig {
 fn over(rates: &str, queue: QueueConfig, seconds: i64) -> Scenario {
     let hops = vec![HopConfig::Rate { rate: rates.parse().unwrap(), queue }, delay()];
     let codec = Codec::Model(Default::default());
-    Scenario { codec, up: PathConfig { hops }, ..scenario(seconds, Size::new(640, 360)) }
+    let round_trip = Some(Span::from_millis(50));
+    Scenario { codec, round_trip, up: PathConfig { hops }, ..scenario(seconds, Size::new(640, 360)) }
 }
 
 fn megabit(seconds: i64) -> Scenario {
@@ -31,8 +33,11 @@ fn megabit(seconds: i64) -> Scenario {
 }
 
 fn play(scenario: &Scenario, scheme: &str) -> Run {
-    let scheme = scheme.parse().unwrap();
-    simulate(scenario, &scheme, &mut |name| panic!("no trace {name}"), &mut |_| {}).unwrap()
+    played(scenario, &scheme.parse().unwrap())
+}
+
+fn played(scenario: &Scenario, scheme: &Scheme) -> Run {
+    simulate(scenario, scheme, &mut |name| panic!("no trace {name}"), &mut |_| {}).unwrap()
 }
 
 fn summary(scenario: &Scenario, scheme: &str) -> Summary {
@@ -108,38 +113,44 @@ fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues()
         video: Video::scene(Size::new(640, 360), 10),
         ..over("1Mbps", drop_tail(kilobytes), 60)
     };
-    let both = |kilobytes: u64| ["camel", "camel:fixed-burst"].map(|scheme| summary(&scene(kilobytes), scheme));
-    let [own, fixed] = both(2);
+    let of = |kilobytes: u64, scheme: &str| summary(&scene(kilobytes), scheme);
+    let (own, fixed) = (of(2, "camel"), of(2, "camel:fixed-burst"));
     let (rate, stalls) = (own.video_bitrate_bps / fixed.video_bitrate_bps, own.stall_ratio / fixed.stall_ratio);
     println!("2 KB: {rate:.2} of the bitrate, {stalls:.2} of the stalls");
     // The paper: 1.79 and 0.33.
     assert!((1.2..=2.5).contains(&rate) && (0.02..=0.5).contains(&stalls), "{rate} {stalls}");
-    let (mut own_stalls, mut fixed_stalls) = (0.0, 0.0);
-    for kilobytes in [4, 6, 8, 10] {
-        let [own, fixed] = both(kilobytes).map(|summary| summary.stall_ratio);
-        println!("{kilobytes} KB: stalls {own:.3}, fixed {fixed:.3}");
-        assert!(own <= fixed + 0.01, "{kilobytes} KB: {own}, fixed {fixed}");
-        own_stalls += own;
-        fixed_stalls += fixed;
-    }
-    assert!((0.1..=0.75).contains(&(own_stalls / fixed_stalls)), "{own_stalls} {fixed_stalls}");
+    let stalls = |scheme: &str| [4, 6, 8, 10].map(|kilobytes| of(kilobytes, scheme).stall_ratio).iter().sum::<f64>();
+    let fixed = stalls("camel:fixed-burst");
+    let (own, careful) = (stalls("camel") / fixed, stalls("camel:careful") / fixed);
+    println!("4 to 10 KB: {own:.2} of the stalls, {careful:.2} where 2 % of loss shorten bursts");
+    // Ten per cent of a burst's end, which the paper puts up with, are lost for good: half of the stalls is missed.
+    assert!((0.3..=0.75).contains(&own), "{own}");
+    assert!((0.1..=0.5).contains(&careful), "{careful}");
 }
 
-/// The paper has Camel 4.5 points below SQP, whose repair it does not describe. Here all three repair by repeats alone,
-/// and SQP, which sends a frame of 1200 bytes as one packet where Camel needs four to measure by, has fewer packets to
-/// wait for.
+/// The paper: 4.5 points below SQP, 2.6 below Pudica. Everybody repairs as Camel does, so that what they do to the rate is compared.
 #[test]
-fn half_of_all_packets_lost_stalls_camel_less_than_pudica_and_about_as_much_as_sqp() {
+fn half_of_all_packets_lost_stalls_camel_less_than_sqp_and_pudica() {
     let clean = megabit(90);
     let lossy = HopConfig::Loss(LossModel::Random { probability: 0.5 });
-    let hops = std::iter::once(lossy).chain(clean.up.hops.clone()).collect();
-    let scene = Scenario { up: PathConfig { hops }, ..clean };
-    let [camel, sqp, pudica] = ["camel", "sqp", "pudica"].map(|scheme| summary(&scene, scheme));
-    println!("stalls: camel {:.3}, SQP {:.3}, Pudica {:.3}", camel.stall_ratio, sqp.stall_ratio, pudica.stall_ratio);
-    assert!(camel.stall_ratio < pudica.stall_ratio - 0.03 && camel.stall_ratio > 0.1, "{camel:?}");
-    assert!((camel.stall_ratio - sqp.stall_ratio).abs() < 0.1, "camel {}, SQP {}", camel.stall_ratio, sqp.stall_ratio);
+    let hops: Vec<HopConfig> = std::iter::once(lossy).chain(clean.up.hops.clone()).collect();
+    let Scheme { repair, .. } = "camel".parse().unwrap();
+    let mean = |scheme: &str, of: &dyn Fn(&Summary) -> f64| {
+        let scheme = Scheme { repair, ..scheme.parse().unwrap() };
+        let run = |seed: u64| {
+            let up = PathConfig { hops: hops.clone() };
+            of(&played(&Scenario { up, seed: Seed::new(seed), ..clean.clone() }, &scheme).outcome.summary)
+        };
+        (1..=4).map(run).sum::<f64>() / 4.0
+    };
+    let [camel, sqp, pudica] = ["camel", "sqp", "pudica"].map(|scheme| mean(scheme, &|summary| summary.stall_ratio));
+    println!("stalls: camel {camel:.3}, SQP {sqp:.3}, Pudica {pudica:.3}");
+    assert!((0.3..=0.5).contains(&camel), "{camel}");
+    assert!((0.01..=0.15).contains(&(sqp - camel)), "camel {camel}, SQP {sqp}");
+    assert!((0.1..=0.4).contains(&(pudica - camel)), "camel {camel}, Pudica {pudica}");
     // The packets that come through still show what the link bears.
-    assert!((0.85..=1.0).contains(&accuracy(&camel)), "{}", accuracy(&camel));
+    let accuracy = mean("camel", &accuracy);
+    assert!((0.85..=1.0).contains(&accuracy), "{accuracy}");
 }
 
 /// Their cameras are not in phase: whose are, meet each other's bursts in the same order at every picture, and the one

@@ -226,6 +226,11 @@ pub fn known() -> &'static [Known] {
             make: camel::camel,
         },
         Known { name: "camel:paper", about: "its equations as printed", make: camel::of_the_paper },
+        Known {
+            name: "camel:careful",
+            about: "with bursts shortened at 2 % of loss instead of 10 %",
+            make: camel::careful,
+        },
         Known { name: "camel:fixed-burst", about: "with bursts of 20 KB whatever they lose", make: camel::fixed_burst },
         Known {
             name: "salsify",

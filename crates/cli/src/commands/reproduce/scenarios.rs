@@ -92,6 +92,7 @@ fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Playe
     let pictures = arguments.pictures.of_figure(setup);
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
     let mut scenario = pictures.over(link.name.clone(), duration, arguments.seed, up, down);
+    scenario.round_trip = setup.call.then(|| setup.delay * 2);
     if scenario.undershoot.is_none() {
         scenario.undershoot = link.undershoot.clone();
     }

@@ -16,6 +16,7 @@ use budget::Budget;
 pub use budget::Config as BudgetConfig;
 use parity::{Amount, Parity};
 use retransmission::Retransmissions;
+pub use retransmission::RoundTripFrom;
 
 /// How losses are repaired.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +28,8 @@ pub struct Config {
     pub history: Span,
     /// See `history`: 1 to 9600 (libwebrtc: 600).
     pub packets: usize,
+    /// Requests within a round trip are refused: counted from when.
+    pub round_trip_from: RoundTripFrom,
     /// Redundancy sent unasked; `None` for repeats only.
     #[cfg_attr(feature = "serde", serde(default))]
     pub parity: Option<parity::Config>,
@@ -37,7 +40,13 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { history: Span::from_secs(1), packets: 600, parity: None, budget: None }
+        Config {
+            history: Span::from_secs(1),
+            packets: 600,
+            round_trip_from: RoundTripFrom::Departure,
+            parity: None,
+            budget: None,
+        }
     }
 }
 
@@ -59,9 +68,11 @@ impl Config {
         }
         Ok(Repair {
             sizes,
-            repeats: Retransmissions::new(self.history, self.packets),
+            repeats: Retransmissions::new(self.history, self.packets, self.round_trip_from),
             parity: self.parity.map(parity::Config::build).transpose()?,
             budget: self.budget.map(BudgetConfig::build).transpose()?,
+            round_trip_from: self.round_trip_from,
+            round_trip: None,
         })
     }
 }
@@ -73,11 +84,15 @@ pub struct Repair {
     repeats: Retransmissions,
     parity: Option<Parity>,
     budget: Option<Budget>,
+    round_trip_from: RoundTripFrom,
+    /// The path's round trip, without the wait for batched reports: that of RTCP, by which libwebrtc judges requests.
+    round_trip: Option<Span>,
 }
 
 impl Repair {
     /// News of losses.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.round_trip = feedback.path_rtt.or(self.round_trip);
         if let Some(budget) = &mut self.budget {
             budget.on_feedback(feedback);
         }
@@ -106,14 +121,18 @@ impl Repair {
         self.budget.as_ref().map_or(0.0, |budget| budget.shares().redundancy)
     }
 
-    /// The receiver misses media packet `sequence`.
+    /// The receiver misses media packet `sequence`; `srtt` counts before a report told the path's round trip.
     ///
     /// # Errors
     /// The reason why it will not be repeated.
     pub fn request(&mut self, now: Time, sequence: u64, srtt: Span) -> Result<(), Why> {
         let budget = &self.budget;
         let has_room = |waiting| budget.as_ref().is_none_or(|budget| budget.has_room(now, waiting));
-        self.repeats.request(now, sequence, srtt, has_room)
+        let round_trip = match self.round_trip_from {
+            RoundTripFrom::Departure => self.round_trip.unwrap_or(srtt),
+            RoundTripFrom::Request => srtt,
+        };
+        self.repeats.request(now, sequence, round_trip, has_room)
     }
 
     /// What repairs and may leave now, and its wire size. Repeats go first: they have been waited for.

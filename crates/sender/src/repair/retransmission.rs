@@ -12,12 +12,24 @@ pub(super) const MOST: usize = 9_600;
 /// How many times as long packets are remembered if they are not too many (`kPacketCullingDelayFactor`).
 const LONGER: i64 = 3;
 
+/// From when a round trip counts, within which a packet is not repeated again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum RoundTripFrom {
+    /// When the repeat left, and by the path's round trip (libwebrtc `RtpPacketHistory::VerifyRtt`): a request before that
+    /// cannot know of it.
+    #[default]
+    Departure,
+    /// When it was asked for, and by the smoothed round trip, with the wait for batched reports: where repeats wait, some
+    /// packets are repeated twice, which helps where half of the repeats are lost.
+    Request,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Remembered {
     at: Time,
     fragment: Fragment,
-    /// When a repeat of it left: a round trip later it may be asked for again (`RtpPacketHistory::VerifyRtt`), and however long
-    /// it waited does not count.
+    /// When a repeat of it left, or was asked for.
     repeated: Option<Time>,
     /// Asked for, and not repeated yet.
     waits: bool,
@@ -34,6 +46,7 @@ impl Remembered {
 pub struct Retransmissions {
     history: Span,
     packets: usize,
+    from: RoundTripFrom,
     first: u64,
     sent: VecDeque<Remembered>,
     /// Of what is remembered.
@@ -45,10 +58,11 @@ pub struct Retransmissions {
 impl Retransmissions {
     /// An empty history, of packets of this long ago, or three round trips; or three times that, while they are fewer
     /// than `packets`.
-    pub fn new(history: Span, packets: usize) -> Retransmissions {
+    pub fn new(history: Span, packets: usize, from: RoundTripFrom) -> Retransmissions {
         Retransmissions {
             history,
             packets,
+            from,
             first: 0,
             sent: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -98,6 +112,9 @@ impl Retransmissions {
             return Err(Why::RepeatsExceedShare);
         }
         packet.waits = true;
+        if self.from == RoundTripFrom::Request {
+            packet.repeated = Some(now);
+        }
         self.waiting.push_back(sequence);
         self.payload += packet.payload();
         Ok(())
@@ -112,7 +129,8 @@ impl Retransmissions {
     /// Takes it out: it leaves now.
     pub fn pop(&mut self, now: Time) -> Option<(u64, Fragment)> {
         let head = self.head()?;
-        if let Some(packet) = self.take_first() {
+        let from = self.from;
+        if let Some(packet) = self.take_first().filter(|_| from == RoundTripFrom::Departure) {
             packet.repeated = Some(now);
         }
         Some(head)
@@ -161,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_repeated_once_a_round_trip() {
-        let mut history = Retransmissions::new(Span::from_secs(1), 600);
+        let mut history = Retransmissions::new(Span::from_secs(1), 600, RoundTripFrom::Departure);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
         assert_eq!(history.request(Time::from_millis(60), 0, SRTT, |_| true), Ok(()));
         assert_eq!(history.request(Time::from_millis(70), 0, SRTT, |_| true), Err(Why::JustRepeated));
@@ -173,8 +191,18 @@ mod tests {
     }
 
     #[test]
+    fn counted_from_the_request_a_repeat_that_waited_may_be_followed_by_another_at_once() {
+        let mut history = Retransmissions::new(Span::from_secs(1), 600, RoundTripFrom::Request);
+        history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
+        assert_eq!(history.request(Time::from_millis(60), 0, SRTT, |_| true), Ok(()));
+        assert_eq!(history.pop(Time::from_millis(100)), Some((0, fragment(0))));
+        assert_eq!(history.request(Time::from_millis(109), 0, SRTT, |_| true), Err(Why::JustRepeated));
+        assert_eq!(history.request(Time::from_millis(110), 0, SRTT, |_| true), Ok(()));
+    }
+
+    #[test]
     fn what_is_too_old_or_was_never_sent_is_refused() {
-        let mut history = Retransmissions::new(Span::from_secs(1), 600);
+        let mut history = Retransmissions::new(Span::from_secs(1), 600, RoundTripFrom::Departure);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
         history.on_sent(Time::from_millis(3500), 1, fragment(1), SRTT);
         assert_eq!(history.request(Time::from_millis(3500), 0, SRTT, |_| true), Err(Why::Forgotten));
@@ -184,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_not_asked_for_twice_and_is_forgotten_with_the_history() {
-        let mut history = Retransmissions::new(Span::from_secs(1), 600);
+        let mut history = Retransmissions::new(Span::from_secs(1), 600, RoundTripFrom::Departure);
         (0..3).for_each(|sequence| history.on_sent(Time::ZERO, sequence, fragment(sequence), SRTT));
         let late = Time::from_millis(500);
         assert_eq!(history.request(Time::ZERO, 0, SRTT, |_| true), Ok(()));
@@ -204,7 +232,7 @@ mod tests {
     #[test]
     fn few_packets_are_remembered_three_times_as_long_as_many() {
         let asked = |between: u64, packets: u64| {
-            let mut history = Retransmissions::new(Span::from_secs(1), 600);
+            let mut history = Retransmissions::new(Span::from_secs(1), 600, RoundTripFrom::Departure);
             (0..packets).for_each(|sequence| {
                 history.on_sent(Time::from_millis(between * sequence), sequence, fragment(sequence), SRTT);
             });

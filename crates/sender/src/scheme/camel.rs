@@ -25,6 +25,7 @@ fn with(config: camel::Config, share: encoder::Share) -> Scheme {
         repair: Some(repair::Config {
             parity: Some(repair::parity::Config::default()),
             budget: Some(repair::BudgetConfig::default()),
+            round_trip_from: repair::RoundTripFrom::Request,
             ..repair::Config::default()
         }),
         feedback: FeedbackStyle::TwccOnRequest,

@@ -99,7 +99,7 @@ mod tests {
             measure_quality: false,
             ssim: Default::default(),
             clock_offset: Span::ZERO,
-            round_trip: Default::default(),
+            call: false,
             competitors,
         }
     }

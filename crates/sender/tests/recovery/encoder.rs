@@ -102,6 +102,11 @@ impl ModelEncoder {
         }
     }
 
+    /// Whether it still has one of these states: the others a sender was right to forget when too many came after them.
+    pub fn keeps_any(&self, states: &[StateHash]) -> bool {
+        self.kept.values().any(|kept| states.contains(kept))
+    }
+
     pub fn offer(&mut self, plan: EncodePlan) -> Vec<EncodedFrame> {
         let source = match plan.basis {
             _ if plan.keyframe => NOTHING,

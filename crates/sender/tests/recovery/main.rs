@@ -157,3 +157,14 @@ fn an_outage_is_gone_through_without_a_keyframe_although_the_queue_is_thrown_awa
         recovers(&outcome).unwrap();
     }
 }
+
+/// While 70 keyframes are lost in an outage the only frame that came before it is forgotten; when the path is back, that it came is no use.
+#[test]
+fn what_was_forgotten_in_a_long_outage_is_not_gone_back_to() {
+    let path =
+        Path { loss: 0.187, report_loss: 0.508, jitter: Span::from_millis(66), outage: (ms(144), ms(2594)), ..good() };
+    let outcome =
+        World::new(&scheme("salsify", false), Keeping::new(64), path, 14_390_015_233_044_359_895, truth).run(END);
+    assert!(outcome.keyframes.len() > 64, "{:?}", outcome.keyframes);
+    recovers(&outcome).unwrap();
+}

@@ -126,7 +126,7 @@ impl<R: Receiver, L: FnMut(Option<DecoderReport>, u64) -> Option<DecoderReport>>
             Happening::Packet(packet) => self.receive(now, &packet),
             Happening::Report(acknowledgement, decoder) => {
                 if let Some(report) = &decoder {
-                    if !report.complete.is_empty() {
+                    if self.encoder.keeps_any(&report.complete) {
                         self.outcome.acknowledged.get_or_insert(now);
                     }
                     self.engine.on_decoder(now, report);

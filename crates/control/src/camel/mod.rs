@@ -400,7 +400,6 @@ impl Controller for Camel {
         see("cwnd_bytes", self.window().as_f64());
         see("gradient", self.verdict.slope);
         see("gamma", self.gamma);
-        see("target_bps", self.target().as_bps_f64());
         see("M_bytes", self.most().as_f64());
         let (first, last) = self.burst_length.seen();
         see("L_0", first);

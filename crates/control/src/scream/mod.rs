@@ -240,6 +240,5 @@ impl Controller for Scream {
         see("rate_adjust", self.media.rate_adjust());
         see("frame_size_deviation", self.media.size_deviation());
         see("s_rtt_ms", self.srtt.unwrap_or(Span::ZERO).as_millis_f64());
-        see("target_bps", self.target.as_bps_f64());
     }
 }

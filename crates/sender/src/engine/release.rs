@@ -14,11 +14,6 @@ use crate::repair::Repair;
 /// How much one packet weighs in the share of payload in what is sent: the last hundred count.
 const SHARE_MEMORY: f64 = 0.99;
 
-/// With repeats that ride in it a burst may have this share of the length that it may have without. Ours: camel.md section 6 lets them
-/// ride anyhow. Behind 2 KB of queue the picture then stands still for 19 % of the time instead of 7 %, and if they all waited for the pacer, for
-/// 60 % instead of 46 % where half of the packets are lost.
-const RIDING_SHARE: f64 = 0.5;
-
 /// What could leave next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
@@ -50,9 +45,10 @@ impl Engine {
             self.prober.next_send()
         } else if self.within_burst() {
             self.now
-        } else if let Some(burst) = self.allowance.burst.filter(|_| self.repairs_now()) {
+        } else if let (Some(burst), Some(repair)) = (self.allowance.burst.filter(|_| self.repairs_now()), &self.repair)
+        {
             // A repeat rides in the burst before it while that, by the pacer's account of what is not through yet, leaves room.
-            let room = burst.scale(RIDING_SHARE).saturating_sub(self.size_of(Next::Repair));
+            let room = burst.scale(repair.riding_share()).saturating_sub(self.size_of(Next::Repair));
             self.pacer.next_send() - self.pacer.rate().time_for(room)
         } else {
             self.pacer.next_send()

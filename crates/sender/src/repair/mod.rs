@@ -30,6 +30,10 @@ pub struct Config {
     pub packets: usize,
     /// Requests within a round trip are refused: counted from when.
     pub round_trip_from: RoundTripFrom,
+    /// Where packets leave in bursts, repeats ride in one without waiting for the pacer while that makes it no longer than this share
+    /// of what it may be, 0..1. Ours: camel.md section 6 lets them ride anyhow. Behind 2 KB of queue the picture then stands still for
+    /// 19 % of the time instead of 7 %; if all waited for the pacer, for 60 % instead of 46 % where half of the packets are lost.
+    pub riding_share: f64,
     /// Redundancy sent unasked; `None` for repeats only.
     #[cfg_attr(feature = "serde", serde(default))]
     pub parity: Option<parity::Config>,
@@ -44,6 +48,7 @@ impl Default for Config {
             history: Span::from_secs(1),
             packets: 600,
             round_trip_from: RoundTripFrom::Departure,
+            riding_share: 0.5,
             parity: None,
             budget: None,
         }
@@ -59,6 +64,9 @@ impl Config {
         if !(1..=retransmission::MOST).contains(&self.packets) {
             return Err(ConfigError::out_of_range("repair.packets", self.packets, "1 to 9600, such as 600"));
         }
+        if !(0.0..=1.0).contains(&self.riding_share) {
+            return Err(ConfigError::out_of_range("repair.riding_share", self.riding_share, "0 to 1, such as 0.5"));
+        }
         if self.budget.is_none() && self.parity.is_some_and(|parity| parity.amount == Amount::Granted) {
             return Err(ConfigError::out_of_range(
                 "repair.parity.amount",
@@ -72,6 +80,7 @@ impl Config {
             parity: self.parity.map(parity::Config::build).transpose()?,
             budget: self.budget.map(BudgetConfig::build).transpose()?,
             round_trip_from: self.round_trip_from,
+            riding_share: self.riding_share,
             round_trip: None,
         })
     }
@@ -85,6 +94,7 @@ pub struct Repair {
     parity: Option<Parity>,
     budget: Option<Budget>,
     round_trip_from: RoundTripFrom,
+    riding_share: f64,
     /// The path's round trip, without the wait for batched reports: that of RTCP, by which libwebrtc judges requests.
     round_trip: Option<Span>,
 }
@@ -110,6 +120,11 @@ impl Repair {
     pub fn share(&self) -> f64 {
         let repeats = self.budget.as_ref().map_or(0.0, |budget| budget.shares().retransmissions);
         self.parity_share() + repeats
+    }
+
+    /// See [`Config::riding_share`].
+    pub fn riding_share(&self) -> f64 {
+        self.riding_share
     }
 
     fn parity_share(&self) -> f64 {

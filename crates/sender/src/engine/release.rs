@@ -5,7 +5,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;
 use crate::event::{Event, Wake};
-use crate::filler::Verdict;
+use crate::filler::{Dummies, Verdict};
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
 use crate::packet::{Content, Packet};
@@ -278,21 +278,17 @@ impl Engine {
                 earlier(self.next_send().max(after_now), why);
             }
         } else if self.next_sequence > 0 {
-            if let Some(dummies) = &mut self.dummies {
+            let filler = self.dummies.as_ref().map_or(self.sizes.padding, Dummies::size);
+            if !self.window_admits(filler) {
+                // Only news lets any go.
+            } else if let Some(dummies) = &mut self.dummies {
                 let at = self.pacer.next_send().max(self.now);
-                let admitted = {
-                    let in_flight = self.history.in_flight();
-                    let size = dummies.size();
-                    self.allowance.window.is_none_or(|w| in_flight == Bytes::ZERO || in_flight + size <= w)
+                let at = match dummies.verdict(at, self.last_read, self.camera.interval) {
+                    Verdict::Send => at,
+                    Verdict::Wait(until) => until,
                 };
-                if admitted {
-                    let at = match dummies.verdict(at, self.last_read, self.camera.interval) {
-                        Verdict::Send => at,
-                        Verdict::Wait(until) => until,
-                    };
-                    earlier(at.max(after_now), Wake::Filler);
-                }
-            } else if self.allowance.padding > Rate::ZERO && self.window_admits(self.sizes.padding) {
+                earlier(at.max(after_now), Wake::Filler);
+            } else if self.allowance.padding > Rate::ZERO {
                 earlier(self.padding.next_send().max(self.pacer.next_send()).max(after_now), Wake::Filler);
             }
         }

@@ -1,7 +1,7 @@
 //! Repair of what is lost: repeats on request, parity beforehand, and what both may take of the wire.
 //!
-//! What repairs is on the wire like anything else, so it takes from what the controller allows; how much it should
-//! take, the encoder has to leave ([`Repair::share`]).
+//! What repairs is on the wire like anything else, so it takes from what the controller allows; how much it takes is
+//! measured with the headers, and the encoder leaves both ([`crate::frames::View::payload_share`]).
 
 mod budget;
 pub mod parity;
@@ -113,13 +113,6 @@ impl Repair {
         if let Some(budget) = &mut self.budget {
             budget.set_wire(now, wire);
         }
-    }
-
-    /// The share of the wire that repair is to take, 0..1: what the encoder has to leave. Zero where nothing is granted
-    /// and nothing fixed, and repeats take what they need.
-    pub fn share(&self) -> f64 {
-        let repeats = self.budget.as_ref().map_or(0.0, |budget| budget.shares().retransmissions);
-        self.parity_share() + repeats
     }
 
     /// See [`Config::riding_share`].
@@ -273,7 +266,7 @@ mod tests {
         assert!(matches!(content, Content::Parity { protects, .. } if protects.iter().eq(0..4)));
         assert_eq!(size, Bytes::new(1074 + 20 + 8));
         assert_eq!(repair.pop(Time::ZERO), None);
-        assert!((repair.share() - 0.25).abs() < 1e-9);
+        assert!((repair.parity_share() - 0.25).abs() < 1e-9);
     }
 
     #[test]

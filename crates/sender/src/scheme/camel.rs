@@ -3,8 +3,8 @@
 use thalweg_control::camel::{self, burst_length, encoder};
 use thalweg_units::{Bytes, Span};
 
-use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, gcc};
-use crate::frames::rate_targeted::{self, Reserve};
+use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
+use crate::frames::rate_targeted::Reserve;
 use crate::packet::PacketSizes;
 use crate::{pacing, repair};
 
@@ -14,13 +14,10 @@ const FIXED_BURST: Bytes = Bytes::new(20_480);
 const PACKETS_PER_BURST: u16 = 4;
 
 fn with(config: camel::Config, share: encoder::Share) -> Scheme {
-    let webrtc = gcc::webrtc();
-    let FramesConfig::RateTargeted(frames) = webrtc.frames else { unreachable!("WebRTC aims at a rate") };
-    Scheme {
+    let scheme = Scheme {
         controller: ControllerConfig::Camel(config),
         // The drain rule is for its fall-back to GCC; bursts have none.
         pacing: pacing::Config { drain_within: Some(Span::from_secs(2)), ..pacing::Config::default() },
-        frames: FramesConfig::RateTargeted(rate_targeted::Config { reserve: Some(Reserve::Drain(share)), ..frames }),
         // Parity and repeats as Camel's section 5.3 implies them, at the shares of camel.md section 6.1.
         repair: Some(repair::Config {
             parity: Some(repair::parity::Config::default()),
@@ -30,8 +27,9 @@ fn with(config: camel::Config, share: encoder::Share) -> Scheme {
         }),
         feedback: FeedbackStyle::TwccOnRequest,
         packets: PacketSizes { per_burst: PACKETS_PER_BURST, ..PacketSizes::default() },
-        ..webrtc
-    }
+        ..gcc::webrtc()
+    };
+    scheme.reserving(Reserve::Drain(share))
 }
 
 /// With the readings of camel.md.

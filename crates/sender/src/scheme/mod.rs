@@ -14,7 +14,8 @@ use alloc::vec::Vec;
 use thalweg_control::Controller;
 use thalweg_units::{ConfigError, Size};
 
-use crate::frames::{FramePolicy, late_choice, rate_targeted};
+use crate::frames::rate_targeted::{self, Reserve};
+use crate::frames::{FramePolicy, late_choice};
 use crate::packet::PacketSizes;
 use crate::{filler, pacing, repair};
 
@@ -167,6 +168,14 @@ pub struct Scheme {
 }
 
 impl Scheme {
+    /// The same with this kept back of what the encoder is aimed at, where it is aimed at a rate.
+    fn reserving(mut self, reserve: Reserve) -> Scheme {
+        if let FramesConfig::RateTargeted(frames) = &mut self.frames {
+            frames.reserve = Some(reserve);
+        }
+        self
+    }
+
     /// Whether it takes a functional codec, which makes several frames of a picture and can go back.
     pub fn needs_candidates(&self) -> bool {
         matches!(self.frames, FramesConfig::LateChoice(_))

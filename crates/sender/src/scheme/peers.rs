@@ -4,8 +4,8 @@ use thalweg_control::{bbr as bbr_control, nada as nada_control, pudica as pudica
 use thalweg_control::{scream as scream_control, sqp as sqp_control};
 use thalweg_units::Span;
 
-use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, gcc};
-use crate::frames::rate_targeted::{self, Reserve};
+use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
+use crate::frames::rate_targeted::Reserve;
 use crate::pacing;
 use crate::packet::PacketSizes;
 
@@ -40,12 +40,8 @@ pub(super) fn pudica() -> Scheme {
 
 /// BBR with what bbr.md section 6 says a sender of media owes it: less for the encoder while the pacer is behind.
 fn bbr_of(config: bbr_control::Config, feedback: FeedbackStyle) -> Scheme {
-    let mut scheme = under_webrtc(ControllerConfig::Bbr(config), feedback);
-    if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
-        let reserve = Some(Reserve::Cut { beyond: Span::from_millis(50), share: 0.85 });
-        *frames = rate_targeted::Config { reserve, ..frames.clone() };
-    }
-    scheme
+    under_webrtc(ControllerConfig::Bbr(config), feedback)
+        .reserving(Reserve::Cut { beyond: Span::from_millis(50), share: 0.85 })
 }
 
 /// BBR v1 as libwebrtc had it, with libwebrtc's reports: what Camel's figures show (bbr.md).

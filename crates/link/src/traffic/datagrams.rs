@@ -2,6 +2,8 @@
 
 use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time};
 
+use super::flow::check_times;
+
 /// When datagrams leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
@@ -54,12 +56,7 @@ impl DatagramsConfig {
         if !(28..=65_535).contains(&self.size.get()) {
             return Err(ConfigError::out_of_range("datagrams.size", self.size, "28B (IP and UDP headers) to 65535B"));
         }
-        if self.from < Span::ZERO {
-            return Err(ConfigError::out_of_range("datagrams.from", self.from, "0s or later"));
-        }
-        if let Some(until) = self.until.filter(|until| *until <= self.from) {
-            return Err(ConfigError::out_of_range("datagrams.until", until, "later than datagrams.from"));
-        }
+        check_times("datagrams", (self.from, self.until))?;
         Ok(Datagrams { config: *self, next: Time::ZERO + self.from, random: seed.random() })
     }
 }

@@ -43,11 +43,17 @@ impl TcpConfig {
 
 /// # Errors
 /// When there is no flow, or it would end before it begins.
-pub(super) fn check(kind: &str, count: u16, (from, until): (Span, Option<Span>)) -> Result<(), ConfigError> {
-    let name = |field: &str| alloc::format!("{kind}.{field}");
+pub(super) fn check(kind: &str, count: u16, times: (Span, Option<Span>)) -> Result<(), ConfigError> {
     if !(1..=1000).contains(&count) {
-        return Err(ConfigError::out_of_range(&name("count"), count, "1 to 1000 flows"));
+        return Err(ConfigError::out_of_range(&alloc::format!("{kind}.count"), count, "1 to 1000 flows"));
     }
+    check_times(kind, times)
+}
+
+/// # Errors
+/// When it would begin before the run, or end before it begins.
+pub(super) fn check_times(kind: &str, (from, until): (Span, Option<Span>)) -> Result<(), ConfigError> {
+    let name = |field: &str| alloc::format!("{kind}.{field}");
     if from < Span::ZERO {
         return Err(ConfigError::out_of_range(&name("from"), from, "0s or later"));
     }

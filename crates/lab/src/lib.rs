@@ -7,7 +7,6 @@
 pub mod footage;
 pub mod metrics;
 pub mod outcome;
-pub mod receiver;
 pub mod record;
 pub mod report;
 pub mod reproduce;

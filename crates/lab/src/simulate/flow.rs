@@ -17,9 +17,9 @@ use super::frames::Frames;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use crate::footage::Footage;
 use crate::metrics::QualitySource;
-use crate::receiver::{FrameInfo, Moves, Ready, Receiver, Request};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
+use thalweg_receiver::{FrameInfo, Moves, Ready, Receiver, Request};
 
 /// How often the receiver takes over the round trip, in a call.
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);

@@ -8,7 +8,7 @@ use thalweg_sender::{Event, Timed};
 use thalweg_units::{Bytes, Size, Time};
 
 use crate::outcome::FrameRecord;
-use crate::receiver::FrameInfo;
+use thalweg_receiver::FrameInfo;
 
 /// A frame that was encoded and may still be shown.
 pub(super) struct Encoded {

@@ -21,12 +21,12 @@ use thalweg_units::{Span, Time};
 use thalweg_video::source::SourceError;
 
 use crate::outcome::Outcome;
-use crate::receiver::Request;
 use crate::record::{Record, Recorder, What};
 use crate::scenario::Scenario;
 use competitors::CrossTraffic;
 use flow::{Flow, Session};
 use network::{Answer, Cargo, Content, Network, Parcel};
+use thalweg_receiver::Request;
 
 /// A run could not be played.
 #[derive(Debug, thiserror::Error)]

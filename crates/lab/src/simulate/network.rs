@@ -6,7 +6,7 @@ use thalweg_link::Path;
 use thalweg_link::traffic::tcp::Acknowledgement;
 use thalweg_sender::Packet;
 
-use crate::receiver::{Report, Request};
+use thalweg_receiver::{Report, Request};
 
 /// Both directions of the path.
 pub(super) struct Network {

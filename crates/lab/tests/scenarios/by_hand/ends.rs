@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder};
 use thalweg_codecs::{Candidate, Codec, Decoder, Encoder, Image};
-use thalweg_lab::receiver::{Moves, Ready};
+use thalweg_receiver::{Moves, Ready};
 use thalweg_sender::frames::{EncodePlan, EncodedFrame, StateHash, Transition};
 use thalweg_units::{Seed, Size};
 use thalweg_video::Picture;

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use ends::{Decoded, Ends, Modelled, Real};
-use thalweg_lab::receiver::{Receiver, Report, Request};
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Link, LossModel, Path, PathConfig, QueueConfig, Trace};
+use thalweg_receiver::{Receiver, Report, Request};
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span, Time};

@@ -3,7 +3,7 @@ mod any_order;
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::receiver::Receiver;
+use crate::Receiver;
 use thalweg_control::salsify::{Grace, Smoothing};
 use thalweg_control::{PacketId, SentPacket};
 use thalweg_sender::FeedbackStyle;

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::receiver::Receiver;
+use crate::Receiver;
 use proptest::prelude::*;
 use thalweg_control::PacketId;
 use thalweg_sender::{Content, Packet};

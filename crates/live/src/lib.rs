@@ -1,0 +1,2 @@
+//! The real clock and the real network: publish, watch, emulate.
+#![forbid(unsafe_code)]

@@ -1,2 +1,6 @@
 //! A WebRTC connection: ICE, DTLS, SRTP and SDP, without clock or sockets.
 #![forbid(unsafe_code)]
+
+mod parameters;
+
+pub use parameters::{Credentials, DtlsRole, Fingerprint, FingerprintError, Remote};

@@ -16,7 +16,7 @@ mod error;
 mod ice;
 mod identity;
 mod parameters;
-mod srtp;
+pub mod srtp;
 mod statistics;
 
 pub use config::{Config, DtlsVersions};
@@ -26,4 +26,4 @@ pub use error::{SendError, TransportError};
 pub use identity::Identity;
 pub use parameters::{Credentials, DtlsRole, Fingerprint, FingerprintError, Remote};
 pub use srtp::Profile;
-pub use statistics::{Dropped, Statistics};
+pub use statistics::{Dropped, Refusal, Statistics};

@@ -15,15 +15,17 @@ mod dtls;
 mod error;
 mod ice;
 mod identity;
+mod output;
 mod parameters;
 pub mod srtp;
 mod statistics;
 
 pub use config::{Config, DtlsVersions};
-pub use connection::{Connection, Datagram, Event, Output};
+pub use connection::Connection;
 pub use demultiplex::ufrag_of;
 pub use error::{SendError, TransportError};
 pub use identity::Identity;
+pub use output::{Datagram, Event, Output};
 pub use parameters::{Credentials, DtlsRole, Fingerprint, FingerprintError, Remote};
 pub use srtp::Profile;
 pub use statistics::{Dropped, Refusal, Statistics};

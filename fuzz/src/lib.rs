@@ -7,6 +7,7 @@ mod rtcp;
 mod rtp;
 mod steps;
 mod trace;
+mod transport;
 mod twcc;
 mod vp8_decode;
 mod vp8_payload;
@@ -18,6 +19,7 @@ pub use functional::functional;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use trace::trace;
+pub use transport::{transport_begin, transport_connected, transport_handshake};
 pub use twcc::twcc;
 pub use vp8_decode::vp8_decode;
 pub use vp8_payload::vp8_payload;
@@ -28,7 +30,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 13] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -39,4 +41,7 @@ pub const TARGETS: [Target; 10] = [
     ("vp8_state", vp8_state),
     ("trace", trace),
     ("y4m", y4m),
+    ("transport_begin", transport_begin),
+    ("transport_handshake", transport_handshake),
+    ("transport_connected", transport_connected),
 ];

@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod parameters;
+pub mod sdp;
 
 pub use parameters::{Credentials, DtlsRole, Fingerprint, FingerprintError, Remote};

@@ -1,2 +1,5 @@
 //! The real clock and the real network: publish, watch, emulate.
 #![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod reactor;

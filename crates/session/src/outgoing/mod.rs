@@ -19,9 +19,8 @@ use thalweg_sender::event::Timed;
 use thalweg_sender::feedback::{News, Reader};
 use thalweg_sender::frames::{EncodePlan, EncodedFrame};
 use thalweg_sender::{Engine, Event, Scheme, Wake, engine};
-use thalweg_transport::connection::{self, Connection, Datagram};
 use thalweg_transport::sdp::Video;
-use thalweg_transport::{Credentials, TransportError};
+use thalweg_transport::{self as transport, Connection, Credentials, Datagram, TransportError};
 use thalweg_units::{ConfigError, Random, Time};
 use thalweg_wire::rtcp::{self, Goodbye};
 
@@ -150,7 +149,6 @@ impl Outgoing {
     pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         self.now = now;
         self.connection.on_datagram(now, from, to, datagram);
-        self.listen();
     }
 
     /// The camera was read: `picture` is the number its driver knows it by, one higher each time.
@@ -185,7 +183,6 @@ impl Outgoing {
     pub fn on_timeout(&mut self, now: Time) {
         self.now = now;
         self.connection.on_timeout(now);
-        self.listen();
         if let Some(flow) = &mut self.flow {
             flow.engine.on_timeout(now);
         }
@@ -207,7 +204,10 @@ impl Outgoing {
     }
 
     /// New credentials for an ICE restart; keys and media stay.
-    pub fn restart(&mut self, now: Time) -> Credentials {
+    ///
+    /// # Errors
+    /// When the system has no random numbers; then nothing has changed.
+    pub fn restart(&mut self, now: Time) -> Result<Credentials, TransportError> {
         self.now = now;
         self.connection.restart(now)
     }
@@ -258,12 +258,12 @@ impl Outgoing {
         loop {
             // What is protected leaves before anything else is made: the engine charged it at this instant.
             let until = match self.connection.poll() {
-                connection::Output::Transmit(datagram) => return Output::Transmit(datagram),
-                connection::Output::Event(event) => {
+                transport::Output::Transmit(datagram) => return Output::Transmit(datagram),
+                transport::Output::Event(event) => {
                     self.on_event(event);
                     continue;
                 }
-                connection::Output::Wait { until } => until,
+                transport::Output::Wait { until } => until,
             };
             if let Some(notice) = self.notices.pop_front() {
                 return Output::News(notice);
@@ -303,26 +303,19 @@ impl Outgoing {
         }
     }
 
-    /// Takes in what the connection has heard. Datagrams to be sent stay for [`Outgoing::poll`].
-    fn listen(&mut self) {
-        while let Some(event) = self.connection.poll_event() {
-            self.on_event(event);
-        }
-    }
-
-    fn on_event(&mut self, event: connection::Event) {
+    fn on_event(&mut self, event: transport::Event) {
         match event {
-            connection::Event::Connected => self.begin(),
-            connection::Event::Rtcp(datagram) => self.on_rtcp(&datagram),
+            transport::Event::Connected => self.begin(),
+            transport::Event::Rtcp(datagram) => self.on_rtcp(&datagram),
             // Nobody was asked to send us media.
-            connection::Event::Rtp(_) => {}
-            connection::Event::Disconnected => self.notices.push_back(Notice::Disconnected),
-            connection::Event::Reconnected => self.notices.push_back(Notice::Reconnected),
-            connection::Event::Closed => {
+            transport::Event::Rtp(_) => {}
+            transport::Event::Disconnected => self.notices.push_back(Notice::Disconnected),
+            transport::Event::Reconnected => self.notices.push_back(Notice::Reconnected),
+            transport::Event::Closed => {
                 self.flow = None;
                 self.notices.push_back(Notice::Closed);
             }
-            connection::Event::Failed(error) => {
+            transport::Event::Failed(error) => {
                 self.flow = None;
                 self.notices.push_back(Notice::Failed(error));
             }

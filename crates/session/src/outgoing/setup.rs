@@ -65,7 +65,10 @@ pub(super) const LONGEST_PADDING: u64 = 224;
 fn lengths(video: &Video) -> Vec<usize> {
     let ids = &video.extensions;
     let transport = ids.transport_sequence.map(|_| if ids.transport_on_request { 4 } else { 2 });
-    [transport, ids.grace.map(|_| FragmentGrace::LARGEST), ids.mid.map(|_| video.mid.len())].into_iter().flatten().collect()
+    [transport, ids.grace.map(|_| FragmentGrace::LARGEST), ids.mid.map(|_| video.mid.len())]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Bytes of payload descriptor in every packet: VP8 with a picture id of 15 bits (RFC 7741), H.264's FU indicator and header (RFC 6184), VP9's

@@ -5,6 +5,7 @@ mod datagram;
 mod kept_states;
 mod missing;
 mod ordinary;
+mod patience;
 mod recovery;
 mod reports;
 mod request;

@@ -99,6 +99,9 @@ impl MissingPackets {
     pub(super) fn on_repeat(&mut self, sequence: u64) {
         if self.newest.is_some_and(|newest| sequence > newest) {
             self.recovered.insert(sequence);
+            if self.recovered.len() as u64 > MOST {
+                self.recovered.pop_first();
+            }
         } else {
             self.remove(sequence);
         }

@@ -2,5 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod clock;
+pub mod emulate;
 pub mod reactor;
 pub mod web;

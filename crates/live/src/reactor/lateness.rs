@@ -9,7 +9,7 @@ const PARTS: u64 = 8;
 /// Buckets for 64 octaves of nanoseconds.
 const BUCKETS: usize = 64 * PARTS as usize;
 
-/// A histogram of how much later than wanted things happened: fixed memory, however many there are.
+/// A histogram of how much later than wanted things happened, or of how long they took: fixed memory, however many there are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Lateness {
     counts: Box<[u64; BUCKETS]>,
@@ -26,10 +26,15 @@ impl Default for Lateness {
 impl Lateness {
     /// Something wanted at `wanted` happened at `actual`; early is not late.
     pub fn record(&mut self, wanted: Time, actual: Time) {
-        let late = (actual - wanted).max(Span::ZERO);
-        self.counts[bucket(late.as_nanos() as u64)] += 1;
+        self.add(actual - wanted);
+    }
+
+    /// Something took, or was late by, `span`; a negative one counts as none.
+    pub fn add(&mut self, span: Span) {
+        let span = span.max(Span::ZERO);
+        self.counts[bucket(span.as_nanos() as u64)] += 1;
         self.count += 1;
-        self.most = self.most.max(late);
+        self.most = self.most.max(span);
     }
 
     /// How many things there were.

@@ -21,10 +21,12 @@
 
 mod lateness;
 mod poller;
+mod signals;
 mod udp;
 mod waker;
 
 pub use lateness::Lateness;
 pub use poller::{Poller, PollerConfig, Source, Woken};
+pub use signals::Signals;
 pub use udp::{Received, Sent, UdpConfig, UdpCounts, UdpSocket};
 pub use waker::Waker;

@@ -8,6 +8,7 @@ mod out;
 mod clock;
 mod commands;
 mod link;
+mod logs;
 mod play;
 mod progress;
 mod table;
@@ -36,6 +37,8 @@ enum Command {
     Report(commands::report::Arguments),
     /// Play a paper's figure, its numbers beside ours
     Reproduce(commands::reproduce::Arguments),
+    /// Send video to browsers: serves a page where anyone with the link watches
+    Publish(commands::publish::Arguments),
     /// Say why a run did what it did at a moment
     Explain(commands::explain::Arguments),
     /// Encode, decode and look into VP8 with the functional codec
@@ -60,6 +63,7 @@ fn main() -> std::process::ExitCode {
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
+        Command::Publish(arguments) => commands::publish::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),

@@ -3,5 +3,6 @@
 
 pub mod clock;
 pub mod emulate;
+pub mod publish;
 pub mod reactor;
 pub mod web;

@@ -7,4 +7,4 @@
 
 pub mod outgoing;
 
-pub use outgoing::{Encoded, Outgoing, Output, Setup};
+pub use outgoing::{Encoded, Outgoing, Output, Setup, Sound};

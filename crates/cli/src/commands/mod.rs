@@ -5,6 +5,7 @@ pub(crate) mod codec;
 pub(crate) mod compare;
 pub(crate) mod explain;
 mod pictures;
+pub(crate) mod publish;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;

@@ -1,2 +1,4 @@
 //! The real clock and the real network: publish, watch, emulate.
 #![forbid(unsafe_code)]
+
+pub mod whip;

@@ -6,3 +6,4 @@ pub mod emulate;
 pub mod publish;
 pub mod reactor;
 pub mod web;
+pub mod whip;

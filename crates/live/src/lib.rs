@@ -4,3 +4,4 @@
 pub mod clock;
 pub mod emulate;
 pub mod reactor;
+pub mod shell;

@@ -45,6 +45,10 @@ enum Command {
     Codec(commands::codec::Arguments),
     /// Measure what the engine costs on this machine
     Bench(commands::bench::Arguments),
+    /// Put the simulator's link between real programs: a relay of UDP, without root
+    Emulate(commands::emulate::Arguments),
+    /// Run a command in a network of its own behind the simulator's link, as root
+    Shell(commands::shell::Arguments),
     /// List the schemes
     Schemes,
     /// Look at, convert and make link traces
@@ -67,6 +71,8 @@ fn main() -> std::process::ExitCode {
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
+        Command::Emulate(arguments) => commands::emulate::run(&arguments),
+        Command::Shell(arguments) => commands::shell::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Completions { shell } => {

@@ -1,2 +1,7 @@
 //! The real clock and the real network: publish, watch, emulate.
 #![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod emulate;
+pub mod reactor;
+pub mod web;

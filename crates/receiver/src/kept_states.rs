@@ -95,7 +95,7 @@ impl KeptStates {
     /// A packet arrived: the frames to decode now, in order, and how.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<(FrameInfo, Moves)> {
         let fragment = match packet.content {
-            Content::Padding | Content::Parity { .. } => None,
+            Content::Padding | Content::Audio { .. } | Content::Parity { .. } => None,
             Content::Media { fragment, .. } | Content::Retransmission { fragment, .. } => Some(fragment),
         };
         // What comes too late to be decoded says nothing of the path either.

@@ -34,7 +34,7 @@ impl Ordinary {
     /// A packet arrived; the frames that can be decoded now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<FrameInfo> {
         let (sequence, fragment) = match packet.content {
-            Content::Padding | Content::Parity { .. } => return Vec::new(),
+            Content::Padding | Content::Audio { .. } | Content::Parity { .. } => return Vec::new(),
             Content::Media { sequence, fragment } => {
                 if self.missing.on_media(now, sequence) {
                     self.patience.lose_track();

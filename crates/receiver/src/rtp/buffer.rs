@@ -229,8 +229,8 @@ impl Buffer {
         };
         let begins = Run::Open { start: number, timestamp: piece.timestamp };
         match (piece.start, before.and_then(|before| before.run)) {
-            (Start::Yes, _) => Some(begins),
             (_, Some(run @ Run::Open { timestamp, .. })) if timestamp == piece.timestamp => Some(run),
+            (Start::Yes, _) => Some(begins),
             (Start::No, _) => None,
             (Start::AfterAnother, Some(_)) => Some(begins),
             // Of the frame before it only the beginning is missing.

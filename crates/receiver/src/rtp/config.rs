@@ -137,6 +137,10 @@ impl Video {
 pub enum Codec {
     /// RFC 7741.
     Vp8,
+    /// RFC 6184 in the modes without interleaving; frames come out as Annex B writes them.
+    H264,
+    /// RFC 9628; the layers of a picture come out as one frame.
+    Vp9,
 }
 
 /// The streams of a video.
@@ -182,6 +186,8 @@ pub struct Extensions {
     pub transport_on_request: bool,
     /// The media section a packet belongs to (RFC 9143).
     pub mid: Option<u8>,
+    /// When a packet left, which parity does not cover.
+    pub absolute_send_time: Option<u8>,
     /// Grace period and fragment ([`thalweg_wire::rtp::FragmentGrace`]).
     pub grace: Option<u8>,
     /// States of the decoder ([`thalweg_wire::rtp::FrameStates`]).

@@ -1,5 +1,5 @@
 //! What becomes of a video's packets: frames for an ordinary decoder, or for one that keeps its states. A sender may go from one
-//! kind to the other in the middle of a call; each packet says which it is.
+//! kind to the other in the middle of a call; the first packet of each frame says which it is.
 
 use thalweg_sender::frames::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
@@ -30,7 +30,7 @@ pub(super) struct MediaPacket<'a> {
 pub(super) struct Frames {
     ordinary: VideoStream,
     functional: Option<FunctionalStream>,
-    /// Whether the last media packet was of functional video.
+    /// Whether the last frame that began was of functional video; until one did, whether that is expected.
     is_functional: bool,
 }
 
@@ -39,19 +39,19 @@ impl Frames {
     /// When a parameter is out of range.
     pub(super) fn new(video: &Video) -> Result<Frames, ConfigError> {
         let functional = video.keeps_states.map(FunctionalStream::new).transpose()?;
-        Ok(Frames { ordinary: VideoStream::new(video.codec), functional, is_functional: false })
+        let is_functional = functional.is_some();
+        Ok(Frames { ordinary: VideoStream::new(video.codec), functional, is_functional })
     }
 
     /// A packet came; the frames to decode now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &MediaPacket<'_>) -> Vec<VideoFrame> {
-        let is_functional = self.functional.is_some()
-            && packet.said.is_some_and(|said| said.grace.fragment.is_some())
-            && !packet.payload.is_empty();
-        if packet.origin == Origin::Media && !packet.payload.is_empty() {
+        if let Some(is_functional) = self.kind_said(packet) {
             self.become_kind(is_functional);
         }
         let mut ready = match (&mut self.functional, packet.said) {
-            (Some(stream), Some(said)) if is_functional => stream.on_media(now, packet, &said),
+            (Some(stream), Some(said)) if self.is_functional && !packet.payload.is_empty() => {
+                stream.on_media(now, packet, &said)
+            }
             _ if self.is_functional => {
                 self.on_other(now, packet.said);
                 Vec::new()
@@ -62,6 +62,21 @@ impl Frames {
         let first = counts.frames - ready.len() as u64;
         ready.iter_mut().zip(first..).for_each(|(frame, number)| frame.number = number);
         ready
+    }
+
+    /// Which kind a frame is of that begins with this packet: functional video says between which states it lies. Packets of
+    /// either may say which part of which frame they have.
+    fn kind_said(&self, packet: &MediaPacket<'_>) -> Option<bool> {
+        if packet.origin != Origin::Media || packet.payload.is_empty() || self.functional.is_none() {
+            return None;
+        }
+        match packet.said {
+            None => Some(false),
+            Some(said) => {
+                let part = said.grace.fragment;
+                part.is_none_or(|part| part.fragment == 0).then_some(part.is_some() && said.states.is_some())
+            }
+        }
     }
 
     fn become_kind(&mut self, is_functional: bool) {

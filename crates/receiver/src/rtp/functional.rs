@@ -13,6 +13,7 @@ use thalweg_units::{Bytes, ConfigError, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment, FrameStates};
 use thalweg_wire::unwrap::{FrameUnwrapper, TimestampUnwrapper};
+use thalweg_wire::vp8::{self, Descriptor};
 
 use super::buffer::PACKETS;
 use super::config::Codec;
@@ -104,7 +105,7 @@ impl FunctionalStream {
             self.on_other(now, said);
             return Vec::new();
         };
-        let (Ok(glimpse), Ok(data)) = (Codec::Vp8.glimpse(payload), Codec::Vp8.data(payload)) else {
+        let (Ok(glimpse), Ok((_, data))) = (Codec::Vp8.glimpse(payload), Descriptor::parse(payload)) else {
             self.counts.malformed += 1;
             return Vec::new();
         };
@@ -131,7 +132,7 @@ impl FunctionalStream {
             count: place.fragments,
             offset: 0,
             length: data.len() as u32,
-            keyframe: place.fragment == 0 && Codec::Vp8.is_keyframe(data),
+            keyframe: place.fragment == 0 && vp8::is_keyframe(data),
             depends_on: None,
             transition: said.states.map(|FrameStates { source, target }| Transition {
                 source: StateHash(source),
@@ -199,7 +200,7 @@ impl FunctionalStream {
         let numbers = whole.iter().map(|part| part.number);
         let arrivals = whole.iter().map(|part| part.arrived);
         let of = |origin| whole.iter().filter(|part| part.origin == origin).count() as u16;
-        let keyframe = Codec::Vp8.is_keyframe(&data);
+        let keyframe = vp8::is_keyframe(&data);
         self.next = self.next.max(frame + 1);
         self.counts.frames += 1;
         self.counts.keyframes += u64::from(keyframe);

@@ -1,12 +1,12 @@
 //! Receiving RTP: packets as they come, decrypted, into whole frames and audio in order, and RTCP to answer with.
 //!
 //! [`Reception`] is what an unmodified browser is to a sender, without decoder, clock or socket: it knows streams by SSRC or
-//! payload type, repeats (RFC 4588) and what was made of parity, VP8 frames, Opus packets, and tells what was agreed on:
+//! payload type, repeats (RFC 4588) and parity (flexfec-03), frames of VP8, H.264 and VP9, Opus packets, and tells what was agreed on:
 //! transport-wide feedback at its pace or on request, RFC 8888, receiver reports, NACK, PLI. Where both ends are ours it keeps
 //! the decoder's states as functional video wants ([`Video::keeps_states`]).
 //!
 //! What comes is not to be trusted. Whatever it is, no packet panics, and the bounds are: four streams; 2048 packets and 800
-//! frames of video in 8 MiB, 200 packets of audio; 1000 missing packets; arrivals of 32768 packets. A packet costs at most a
+//! frames of video in 8 MiB, 200 packets of audio; 436 packets and 48 of parity of 2 kB; 1000 missing packets; arrivals of 32768 packets. A packet costs at most a
 //! pass over one of these, and asks for at most one keyframe in 200 ms.
 //!
 //! ```
@@ -33,6 +33,7 @@ mod feedback;
 mod frames;
 mod functional;
 mod output;
+mod parity;
 mod payload;
 mod reception;
 mod source;

@@ -6,7 +6,7 @@ mod telling;
 use std::collections::VecDeque;
 
 use thalweg_sender::frames::StateHash;
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Compound};
 use thalweg_wire::rtp::Packet;
 
@@ -15,6 +15,7 @@ use super::config::Config;
 use super::feedback::ArrivalFeedback;
 use super::frames::Frames;
 use super::output::Output;
+use super::parity::ParityStream;
 use super::statistics::Statistics;
 use super::streams::{Kind, Streams};
 
@@ -24,6 +25,7 @@ pub struct Reception {
     config: Config,
     streams: Streams,
     video: Option<Frames>,
+    parity: Option<ParityStream>,
     audio: Option<AudioStream>,
     feedback: ArrivalFeedback,
     /// When the next receiver report leaves.
@@ -47,9 +49,12 @@ struct Passage {
 impl Reception {
     pub(super) fn new(config: Config) -> Result<Reception, ConfigError> {
         let video = config.video.as_ref().map(Frames::new).transpose()?;
+        let parity = config.video.as_ref().filter(|video| video.parity.is_some());
+        let parity = parity.map(|video| ParityStream::new(&video.extensions));
         Ok(Reception {
             streams: Streams::new(&config),
             video,
+            parity,
             audio: config.audio.as_ref().map(|audio| AudioStream::new(audio.patience)),
             feedback: ArrivalFeedback::new(&config),
             report_due: Time::NEVER,
@@ -73,18 +78,16 @@ impl Reception {
     /// An RTP packet came, decrypted. Malformed ones and those of unknown streams are counted and dropped.
     pub fn on_rtp(&mut self, now: Time, packet: &[u8]) {
         match Packet::parse(packet) {
-            Ok(rtp) => self.on_packet(now, &rtp, Bytes::new(packet.len() as u64)),
+            Ok(rtp) => self.on_packet(now, &rtp, packet),
             Err(_) => self.counts.malformed += 1,
         }
         self.run(now);
     }
 
-    /// A packet of the video's stream was made of others: all of it, header and extensions too. It is checked as if it had come.
+    /// A packet of the video's stream was made of others by whoever has them: all of it, header and extensions too. It is checked
+    /// as if it had come. What flexfec-03 makes is made here where that was agreed on.
     pub fn on_recovered(&mut self, now: Time, packet: &[u8]) {
-        match Packet::parse(packet) {
-            Ok(rtp) => self.on_made(now, &rtp, Bytes::new(packet.len() as u64)),
-            Err(_) => self.counts.malformed += 1,
-        }
+        self.on_made(now, packet);
         self.run(now);
     }
 

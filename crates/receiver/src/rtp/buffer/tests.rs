@@ -85,6 +85,18 @@ fn packets_of_frames_that_never_became_whole_make_room_and_are_counted() {
 }
 
 #[test]
+fn what_can_begin_a_frame_goes_on_with_the_one_that_has_begun() {
+    // A delimiter and parameter sets, each in a packet of its own.
+    let mut buffer = Buffer::new();
+    let packets = [
+        (10, piece(1, false, Start::Yes)),
+        (11, piece(1, false, Start::Yes)),
+        (12, piece(1, true, Start::AfterAnother)),
+    ];
+    assert_eq!(feed(&mut buffer, packets.into_iter()), [(10, 12)]);
+}
+
+#[test]
 fn what_never_says_where_it_ends_is_never_whole() {
     let mut buffer = Buffer::new();
     let endless = (0..3 * PACKETS).map(|number| (number, piece(5, false, Start::Yes)));

@@ -34,8 +34,8 @@ impl Reception {
         said.zip(mid).is_some_and(|(said, mid)| said != mid.as_bytes())
     }
 
-    /// A packet came that is RTP, `size` bytes of it.
-    pub(super) fn on_packet(&mut self, now: Time, rtp: &Packet<'_>, size: Bytes) {
+    /// A packet came that is RTP, with these bytes.
+    pub(super) fn on_packet(&mut self, now: Time, rtp: &Packet<'_>, bytes: &[u8]) {
         let header = rtp.header;
         let Some(found) = self.streams.find(now, header.ssrc, header.payload_type) else {
             self.counts.unknown += 1;
@@ -53,7 +53,7 @@ impl Reception {
             // The first one early (libwebrtc `RTCPSender::SetRTCPStatus`).
             self.report_due = now + self.config.report_interval / 2;
         }
-        let said = self.said(found.kind, rtp, size);
+        let said = self.said(found.kind, rtp, bytes.len());
         let transport = element(rtp, self.extensions(found.kind).and_then(|ids| ids.transport_sequence));
         let transport = transport.and_then(parsed(TransportSequence::parse));
         let answers = self.feedback.on_packet(now, header.ssrc, number, transport);
@@ -64,9 +64,16 @@ impl Reception {
             Kind::Video => {
                 let (payload, origin) = (rtp.payload, Origin::Media);
                 self.on_video(now, &MediaPacket { number, header, payload, said, origin });
+                let made = self.parity.as_mut().map(|parity| parity.on_media(number, bytes));
+                made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
             }
             Kind::Retransmission => self.on_repeat(now, rtp, said),
-            Kind::Parity => self.on_nothing(now, said),
+            Kind::Parity => {
+                self.on_nothing(now, said);
+                let media = self.streams.get(Kind::Video).and_then(|stream| stream.ssrc);
+                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp));
+                made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
+            }
             Kind::Audio => {
                 self.on_nothing(now, said);
                 if let Some(audio) = self.audio.as_mut().filter(|_| !rtp.payload.is_empty()) {
@@ -81,6 +88,9 @@ impl Reception {
     fn begin_anew(&mut self, found: Found) {
         let Some(before) = found.instead_of else { return };
         self.feedback.forget(before);
+        if let Some(parity) = self.parity.as_mut().filter(|_| found.kind == Kind::Video) {
+            parity.begin_anew();
+        }
         match (found.kind, &mut self.video, &mut self.audio) {
             (Kind::Video, Some(frames), _) => frames.begin_anew(),
             (Kind::Audio, _, Some(stream)) => stream.begin_anew(),
@@ -89,11 +99,11 @@ impl Reception {
     }
 
     /// What a packet says of functional video, where that was agreed on.
-    fn said(&self, kind: Kind, rtp: &Packet<'_>, size: Bytes) -> Option<Said> {
+    fn said(&self, kind: Kind, rtp: &Packet<'_>, length: usize) -> Option<Said> {
         let ids = self.extensions(kind)?;
         let grace = element(rtp, ids.grace).and_then(parsed(FragmentGrace::parse))?;
         let states = element(rtp, ids.states).and_then(parsed(FrameStates::parse));
-        Some(Said { grace, states, size: size + self.config.around })
+        Some(Said { grace, states, size: Bytes::new(length as u64) + self.config.around })
     }
 
     fn on_video(&mut self, now: Time, packet: &MediaPacket<'_>) {
@@ -126,18 +136,21 @@ impl Reception {
     }
 
     /// A packet of the video's stream was made of parity.
-    pub(super) fn on_made(&mut self, now: Time, rtp: &Packet<'_>, size: Bytes) {
+    pub(super) fn on_made(&mut self, now: Time, packet: &[u8]) {
+        let Ok(rtp) = Packet::parse(packet) else {
+            self.counts.malformed += 1;
+            return;
+        };
         let header = rtp.header;
         let stream = self.streams.of_mut(header.ssrc);
         let stream = stream.filter(|stream| stream.kind == Kind::Video && stream.payload_type == header.payload_type);
-        match stream.and_then(|stream| stream.source.locate(header.sequence)) {
-            Some(number) => {
-                let said = self.said(Kind::Video, rtp, size);
-                let (payload, origin) = (rtp.payload, Origin::Parity);
-                self.on_video(now, &MediaPacket { number, header, payload, said, origin });
-            }
-            None => self.counts.unknown += 1,
-        }
+        let Some(number) = stream.and_then(|stream| stream.source.locate(header.sequence)) else {
+            self.counts.unknown += 1;
+            return;
+        };
+        let said = self.said(Kind::Video, &rtp, packet.len());
+        let (payload, origin) = (rtp.payload, Origin::Parity);
+        self.on_video(now, &MediaPacket { number, header, payload, said, origin });
     }
 
     fn give(&mut self, mut frame: VideoFrame) {

@@ -80,6 +80,21 @@ fn the_decoders_states_go_along_with_each_report() {
 }
 
 #[test]
+fn frames_without_states_are_ordinary_ones_though_packets_say_their_part() {
+    let (mut reception, mut sender) = (reception(), Sender::new());
+    let says = |fragment, fragments| {
+        let fragment = Some(FrameFragment { frame: 0, fragment, fragments });
+        vec![(4, FragmentGrace { grace: Span::ZERO, fragment }.to_bytes().unwrap().to_vec())]
+    };
+    let data = picture(true, 1, 250);
+    let packets = sender.frame_saying(0, &data, says);
+    let outputs = give(&mut reception, 0, [&packets[0], &packets[2]]);
+    assert!(rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::Nack(_))));
+    let outputs = give(&mut reception, 20, [&sender.repeat(&packets[1])]);
+    assert_eq!((&frames(&outputs)[0].data, &frames(&outputs)[0].moves), (&data, &None));
+}
+
+#[test]
 fn a_sender_may_go_from_one_kind_of_video_to_the_other_and_back() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     give(&mut reception, 0, &functional(&mut sender, 0, INITIAL, &picture(true, 1, 10)));

@@ -1,4 +1,6 @@
 use super::*;
+use thalweg_wire::flexfec::{Format, protect};
+use thalweg_wire::rtp::blank_extensions;
 
 /// What the receiver was asked to repeat, and whether for a keyframe.
 fn requests(outputs: &[Output]) -> (Vec<u16>, usize) {
@@ -55,6 +57,72 @@ fn a_packet_made_of_parity_completes_its_frame_and_is_not_asked_for_again() {
     assert_eq!(requests(&drain(&mut reception)), (vec![], 0));
     // It is of no stream that came over the network: neither reports nor statistics tell of it.
     assert_eq!(reception.statistics().video_stream.received, 2);
+}
+
+#[test]
+fn parity_on_the_stream_agreed_on_makes_what_is_missing() {
+    let config = with_video(|video| (video.parity, video.ssrcs.parity) = (Some(98), Some(60)));
+    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let data = picture(true, 1, 350);
+    let packets = sender.frame(0, &data);
+    let mut blanked = packets.clone();
+    blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());
+    let payload = protect(Format::Draft03, blanked.iter().map(Vec::as_slice)).unwrap();
+    let header = Header { marker: false, payload_type: 98, sequence: 1, timestamp: 0, ssrc: 60 };
+    let parity = sender.packet(header, &payload, 0, &[]);
+    let outputs = give(&mut reception, 0, [&packets[0], &packets[2], &packets[3], &parity]);
+    let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!((&frame.data, frame.recovered), (&data, 1));
+    let statistics = reception.statistics();
+    assert_eq!((statistics.parity_stream.received, statistics.video.recovered), (1, 1));
+}
+
+#[test]
+fn h264_and_vp9_come_out_as_they_were_packed() {
+    let access_unit = |kind: u8, tag: u8| {
+        let slice: Vec<u8> = [kind].into_iter().chain((0..250).map(|place| tag ^ place as u8 | 1)).collect();
+        let sets: &[&[u8]] = if kind == 0x65 { &[&[0x67, 1, 2, 3, 4], &[0x68, 5]] } else { &[] };
+        sets.iter().copied().chain([&slice[..]]).flat_map(|unit| [&[0, 0, 0, 1], unit].concat()).collect::<Vec<u8>>()
+    };
+    let units = [access_unit(0x65, 1), access_unit(0x41, 2), access_unit(0x41, 3)];
+    let frames_of_vp9: Vec<Vec<u8>> =
+        [0x82u8, 0x86, 0x86].iter().map(|first| [&[*first][..], &[9; 250]].concat()).collect();
+    for codec in [Codec::H264, Codec::Vp9] {
+        let config = with_video(|video| video.codec = codec);
+        let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+        let sent = if codec == Codec::H264 { units.to_vec() } else { frames_of_vp9.clone() };
+        for (index, frame) in sent.iter().enumerate() {
+            let limit = Bytes::new(100);
+            let payloads: Vec<(Vec<u8>, bool)> = if codec == Codec::H264 {
+                let pieces = thalweg_wire::h264::fragments(frame, limit).unwrap();
+                pieces.iter().map(|piece| (written(|out| piece.payload.write(out)), piece.last)).collect()
+            } else {
+                let descriptor = thalweg_wire::vp9::Descriptor { inter_predicted: index > 0, ..Default::default() };
+                let pieces = thalweg_wire::vp9::fragments(frame, descriptor, limit).unwrap();
+                let payload = |piece: &thalweg_wire::vp9::Fragment<'_>| {
+                    [written(|out| piece.descriptor.write(out)), piece.data.to_vec()].concat()
+                };
+                pieces.iter().map(|piece| (payload(piece), piece.last)).collect()
+            };
+            let packets: Vec<Vec<u8>> = payloads
+                .iter()
+                .map(|(payload, last)| {
+                    let header = sender.header(*last, 3000 * index as u32);
+                    sender.packet(header, payload, 0, &[])
+                })
+                .collect();
+            assert!(packets.len() > 2);
+            let outputs = give(&mut reception, 33 * index as u64, packets.iter().rev());
+            let [shown] = &frames(&outputs)[..] else { panic!("{codec:?}: {outputs:?}") };
+            assert_eq!((&shown.data, shown.keyframe), (frame, index == 0), "{codec:?}");
+        }
+    }
+}
+
+fn written(write: impl Fn(&mut Vec<u8>) -> Result<(), thalweg_wire::WriteError>) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut out).unwrap();
+    out
 }
 
 #[test]

@@ -89,9 +89,9 @@ impl Ordinary {
 
     fn waiting(&self) -> Waiting {
         match (self.assembly.waits(), self.assembly.needs_keyframe()) {
-            (false, _) => Waiting::ForNothing,
-            (true, true) => Waiting::ForKeyframe,
-            (true, false) => Waiting::ForFrame,
+            (false, _) => Waiting::Nothing,
+            (true, true) => Waiting::Keyframe,
+            (true, false) => Waiting::Frame,
         }
     }
 

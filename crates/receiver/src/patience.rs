@@ -8,15 +8,15 @@ pub(super) const FOR_KEYFRAME: Span = Span::from_millis(200);
 /// ... and otherwise for this long although packets come (`kMaxWaitForFrame`).
 const FOR_FRAME: Span = Span::from_secs(3);
 
-/// What keeps a receiver waiting.
+/// What a receiver is waiting for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// Nothing it knows of.
-    ForNothing,
+    Nothing,
     /// Something that has begun to come.
-    ForFrame,
+    Frame,
     /// A keyframe: nothing else helps.
-    ForKeyframe,
+    Keyframe,
 }
 
 /// How long nothing has come out.
@@ -61,9 +61,9 @@ impl Patience {
         let still_comes = self.last_media.is_some_and(|last| last >= self.since);
         match waiting {
             _ if !still_comes => Time::NEVER,
-            Waiting::ForNothing => Time::NEVER,
-            Waiting::ForFrame => self.since + FOR_FRAME,
-            Waiting::ForKeyframe => self.since + FOR_KEYFRAME,
+            Waiting::Nothing => Time::NEVER,
+            Waiting::Frame => self.since + FOR_FRAME,
+            Waiting::Keyframe => self.since + FOR_KEYFRAME,
         }
     }
 

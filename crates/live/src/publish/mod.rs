@@ -12,9 +12,11 @@ mod config;
 mod encoder;
 mod figures;
 mod gauges;
+mod joining;
 mod messages;
 mod network;
 mod random;
+mod uplink;
 mod viewer;
 
 use std::net::{IpAddr, SocketAddr};
@@ -31,10 +33,12 @@ use crate::clock::Clock;
 use crate::emulate::{EmulateError, Relay, RelayConfig};
 use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 use crate::web::{self, About, Hub};
+use crate::whip::Endpoint;
 use camera::{Camera, Running, spawn};
 pub use config::{ChannelConfig, PublishConfig};
 use messages::{Message, Outbox};
 use network::{Channel, Network};
+pub use uplink::{Uplink, UplinkState};
 
 /// Nothing can be published.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +120,7 @@ impl Publisher {
             about,
             seed: config.seed,
             viewers: Default::default(),
+            offered: Default::default(),
             by_ufrag: Default::default(),
             by_address: Default::default(),
             album: Default::default(),
@@ -145,6 +150,14 @@ impl Publisher {
     /// What a web server asks.
     pub fn hub(&self) -> Arc<dyn Hub> {
         Arc::new(self.outbox.clone())
+    }
+
+    /// Sends to a WHIP server too, until the uplink is dropped; drop it before this.
+    ///
+    /// # Errors
+    /// When the system has no randomness.
+    pub fn uplink(&self, endpoint: Endpoint) -> Result<Uplink, PublishError> {
+        Uplink::start(endpoint, self.outbox.clone())
     }
 
     /// The UDP address of each channel's socket.

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::mpsc::Sender;
 
 use thalweg_codecs::Codec;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Scheme, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
-use thalweg_transport::Datagram;
+use thalweg_transport::{Datagram, Remote};
 use thalweg_units::{ConfigError, Seed, Size, Time};
 
 use super::camera::Taken;
@@ -91,6 +92,10 @@ pub(super) struct Viewer {
     pub(super) gauges: Gauges,
     /// How late packets left.
     pub(super) lateness: Lateness,
+    /// What signalling said of the other end.
+    pub(super) remote: Option<Remote>,
+    /// Who wants to know what becomes of the connection.
+    pub(super) states: Option<Sender<State>>,
     /// Addresses whose datagrams are this viewer's.
     pub(super) addresses: VecDeque<SocketAddr>,
     encoding: Encoding,
@@ -119,6 +124,8 @@ impl Viewer {
             outgoing,
             gauges: Gauges::default(),
             lateness: Lateness::default(),
+            remote: None,
+            states: None,
             addresses: VecDeque::new(),
             encoding,
             encoder,
@@ -130,6 +137,17 @@ impl Viewer {
     /// When it is to be pumped although nothing happens.
     pub(super) fn wake(&self) -> Time {
         self.wake.0
+    }
+
+    /// Something has changed: there may be something to do.
+    pub(super) fn due(&mut self, now: Time) {
+        self.wake.0 = now;
+    }
+
+    /// Says goodbye, which leaves when it is pumped next.
+    pub(super) fn close(&mut self, now: Time) {
+        self.outgoing.close(now);
+        self.wake.0 = now;
     }
 
     /// A picture was taken.
@@ -221,27 +239,31 @@ impl Viewer {
 
     fn on_notice(&mut self, notice: Notice) {
         let viewer = self.key;
-        match notice {
+        self.state = match notice {
             Notice::Connected => {
-                self.state = State::Connected;
                 tracing::info!(viewer, scheme = self.outgoing.scheme().name, "connected");
+                State::Connected
             }
             Notice::Disconnected => {
-                self.state = State::Disconnected;
                 tracing::info!(viewer, "nothing is heard of it");
+                State::Disconnected
             }
             Notice::Reconnected => {
-                self.state = State::Connected;
                 tracing::info!(viewer, "it is heard again");
+                State::Connected
             }
             Notice::Closed => {
-                self.state = State::Closed;
                 tracing::info!(viewer, "left");
+                State::Closed
             }
             Notice::Failed(error) => {
-                self.state = State::Closed;
                 tracing::warn!(viewer, %error, "the connection failed");
+                State::Closed
             }
+        };
+        if let Some(states) = &self.states {
+            // Who wanted to know may have gone.
+            let _ = states.send(self.state);
         }
     }
 }

@@ -100,12 +100,13 @@ fn what_is_wrong_with_a_link_is_said_with_the_fix() {
         (["--up", "nowhere.trace"], "nowhere.trace"),
         (["--loss", "2"], "0 to 1"),
         (["--delay", "20"], "20ms"),
-        (["--listen", "nowhere"], "127.0.0.1:9000"),
         (["--scenario", "/nowhere"], "/nowhere"),
     ] {
         let message = refused(&arguments);
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
+    let nowhere = thalweg(&["emulate", "--listen", "nowhere", "--to", "127.0.0.1:9"]);
+    assert!(text(&nowhere.stderr).contains("127.0.0.1:9000"), "{}", text(&nowhere.stderr));
     assert!(refused(&["--rate", "1Mbps", "--up", "2Mbps"]).contains("cannot be used with"));
 }
 

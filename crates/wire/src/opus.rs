@@ -47,7 +47,7 @@ fn frame(configuration: u8) -> u32 {
         // Hybrid: 10, 20 ms in each of two.
         (12..16, step) => millis(10) << (step & 1),
         // CELT: 2.5, 5, 10, 20 ms in each of four.
-        (_, step) => millis(5) / 2 << step,
+        (_, step) => (millis(5) / 2) << step,
     }
 }
 

@@ -5,6 +5,7 @@ mod ccfb;
 mod functional;
 mod rtcp;
 mod rtp;
+mod sdp;
 mod steps;
 mod trace;
 mod twcc;
@@ -17,6 +18,7 @@ pub use ccfb::ccfb;
 pub use functional::functional;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
+pub use sdp::sdp;
 pub use trace::trace;
 pub use twcc::twcc;
 pub use vp8_decode::vp8_decode;
@@ -28,7 +30,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -39,4 +41,5 @@ pub const TARGETS: [Target; 10] = [
     ("vp8_state", vp8_state),
     ("trace", trace),
     ("y4m", y4m),
+    ("sdp", sdp),
 ];

@@ -1,0 +1,119 @@
+//! What a connection is made with.
+
+use thalweg_units::{ConfigError, Span};
+
+use crate::DtlsRole;
+
+/// Which DTLS is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DtlsVersions {
+    /// 1.3 where the other end can, else 1.2.
+    #[default]
+    Best,
+    /// Only 1.2 (RFC 6347).
+    Only12,
+    /// Only 1.3 (RFC 9147).
+    Only13,
+}
+
+/// How a connection behaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Whether this end chooses the path: the offerer, or whoever faces an end that is lite (RFC 8445 section 6.1.1).
+    pub controlling: bool,
+    /// Whether this end only answers checks (RFC 8445 section 2.5): for a server with a public address.
+    pub lite: bool,
+    /// Who begins the handshake; [`crate::Connection::set_dtls_role`] when it is known later.
+    pub dtls: DtlsRole,
+    /// Which versions of it are spoken.
+    pub versions: DtlsVersions,
+    /// Nothing authentic heard for so long is [`crate::Event::Disconnected`]. 5 s, between libwebrtc's 2.5 s and the 5 s
+    /// of pion; checks of a quiet path go every 3 s.
+    pub silence: Span,
+    /// No answer to a check for so long is [`crate::Event::Closed`]: consent to be sent to has expired. 30 s (RFC 7675
+    /// section 5.1).
+    pub give_up: Span,
+    /// Not connected so long after [`crate::Connection::set_remote`] is [`crate::Event::Failed`]. 30 s: the retransmissions
+    /// of a check and of a handshake flight (RFC 8445 section 14.3, RFC 6347 section 4.2.4.1) are spent by then.
+    pub connect: Span,
+    /// Streams (SSRCs) that may be received and sent, each way. 16: a video with its retransmissions and its parity and
+    /// an audio, four times over. 1 to 1024.
+    pub most_streams: usize,
+    /// Addresses of the other end that are known of, candidates or discovered. 32. 1 to 100, which is how many pairs
+    /// RFC 8445 section 6.1.2.5 lets an agent check.
+    pub most_addresses: usize,
+    /// Packets back from the newest that may still come, per stream. 1024 as in libwebrtc's `srtp_session.cc`; RFC 3711
+    /// section 3.3.2 wants at least 64. 64 to 16384.
+    pub replay_window: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            controlling: false,
+            lite: false,
+            dtls: DtlsRole::Client,
+            versions: DtlsVersions::Best,
+            silence: Span::from_secs(5),
+            give_up: Span::from_secs(30),
+            connect: Span::from_secs(30),
+            most_streams: 16,
+            most_addresses: 32,
+            replay_window: 1024,
+        }
+    }
+}
+
+impl Config {
+    /// Refuses what cannot work.
+    ///
+    /// # Errors
+    /// With the field, its value and its range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let spans = [("silence", self.silence), ("give_up", self.give_up), ("connect", self.connect)];
+        for (field, span) in spans {
+            if span < Span::from_millis(100) || span > Span::from_secs(300) {
+                return Err(ConfigError::out_of_range(field, span, "100 ms to 300 s"));
+            }
+        }
+        if self.give_up < self.silence {
+            return Err(ConfigError::out_of_range("give_up", self.give_up, "at least `silence`"));
+        }
+        if self.lite && self.controlling {
+            return Err(ConfigError::out_of_range("controlling", true, "false for an end that is lite"));
+        }
+        let counts = [
+            ("most_streams", self.most_streams, 1..=1024),
+            ("most_addresses", self.most_addresses, 1..=100),
+            ("replay_window", self.replay_window as usize, 64..=16384),
+        ];
+        for (field, count, range) in counts {
+            if !range.contains(&count) {
+                return Err(ConfigError::out_of_range(field, count, &format!("{} to {}", range.start(), range.end())));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_work_and_what_cannot_is_refused_by_name() {
+        assert_eq!(Config::default().check(), Ok(()));
+        let bad = [
+            (Config { silence: Span::ZERO, ..Config::default() }, "silence"),
+            (Config { give_up: Span::from_secs(1), ..Config::default() }, "give_up"),
+            (Config { connect: Span::from_secs(301), ..Config::default() }, "connect"),
+            (Config { most_streams: 0, ..Config::default() }, "most_streams"),
+            (Config { most_addresses: 101, ..Config::default() }, "most_addresses"),
+            (Config { replay_window: 63, ..Config::default() }, "replay_window"),
+            (Config { lite: true, controlling: true, ..Config::default() }, "controlling"),
+        ];
+        for (config, field) in bad {
+            assert!(config.check().unwrap_err().to_string().starts_with(field), "{config:?}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Which addresses there are, and whether the other end still wants to be sent to: ICE (RFC 8445, RFC 7675).
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Instant;
+
+use is::stun::{StunMessage, StunPacket};
+use is::{Candidate, IceAgent, IceAgentEvent, IceCreds, Protocol};
+
+use crate::parameters::excerpt;
+use crate::statistics::Refusal;
+use crate::{Config, Credentials, TransportError};
+
+/// From where to where media goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+}
+
+/// What an authentic STUN message says about the other end's consent to be sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It answered a check of ours (or, as we are lite and make none, checked us).
+    Consent,
+    /// It is there.
+    Life,
+}
+
+/// The agent and its bounds.
+///
+/// An address is known when an authentic STUN message came from it: DTLS and SRTP are taken from known addresses only, and
+/// sent to the one that both ends have checked and the controlling one has chosen. There are at most `most_addresses` of
+/// them, because an end that has the credentials could claim any number, and the agent keeps all it has seen.
+pub(crate) struct Ice {
+    agent: IceAgent,
+    credentials: Credentials,
+    locals: Vec<SocketAddr>,
+    known: BTreeSet<SocketAddr>,
+    /// Our own addresses as the other end has told them.
+    mapped: BTreeSet<SocketAddr>,
+    candidates: usize,
+    most_addresses: usize,
+    route: Option<Route>,
+}
+
+impl Ice {
+    pub(crate) fn new(config: &Config, credentials: Credentials) -> Ice {
+        let mut agent = IceAgent::new(creds(&credentials));
+        agent.set_controlling(config.controlling);
+        agent.set_ice_lite(config.lite);
+        // A pair is given up by the agent no sooner than the connection is by us.
+        for retransmissions in 9..100 {
+            agent.set_max_stun_retransmits(retransmissions);
+            if agent.ice_timeout().as_nanos() as i64 >= config.give_up.as_nanos() {
+                break;
+            }
+        }
+        Ice {
+            agent,
+            credentials,
+            locals: Vec::new(),
+            known: BTreeSet::new(),
+            mapped: BTreeSet::new(),
+            candidates: 0,
+            most_addresses: config.most_addresses,
+            route: None,
+        }
+    }
+
+    pub(crate) fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    pub(crate) fn route(&self) -> Option<Route> {
+        self.route
+    }
+
+    /// Whether media may come from `from` to `to`.
+    pub(crate) fn knows(&self, from: SocketAddr, to: SocketAddr) -> bool {
+        self.known.contains(&from) && self.locals.contains(&to)
+    }
+
+    pub(crate) fn add_local(&mut self, address: SocketAddr) -> Result<(), TransportError> {
+        let wrong = |why: String| TransportError::Address { address, why };
+        if address.port() == 0 {
+            return Err(wrong("port 0".to_owned()));
+        }
+        let candidate = Candidate::host(address, "udp").map_err(|error| wrong(error.to_string()))?;
+        if !self.locals.contains(&address) {
+            self.agent.add_local_candidate(candidate);
+            self.locals.push(address);
+        }
+        Ok(())
+    }
+
+    /// Adds a candidate of the other end; `false` when it is one that cannot be used here.
+    pub(crate) fn add_remote(&mut self, line: &str) -> Result<bool, TransportError> {
+        let Some(candidate) = read_candidate(line)? else { return Ok(false) };
+        if self.candidates >= self.most_addresses {
+            return Err(TransportError::Candidates { most: self.most_addresses });
+        }
+        self.candidates += 1;
+        self.agent.add_remote_candidate(candidate);
+        Ok(true)
+    }
+
+    pub(crate) fn set_remote(&mut self, credentials: &Credentials) {
+        self.agent.set_remote_credentials(creds(credentials));
+    }
+
+    /// Begins again with new credentials; media goes on where it went until another path is chosen.
+    pub(crate) fn restart(&mut self, credentials: Credentials) {
+        self.agent.ice_restart(creds(&credentials), true);
+        self.credentials = credentials;
+        self.candidates = 0;
+        self.mapped.clear();
+        self.known.clear();
+        self.known.extend(self.route.map(|route| route.remote));
+    }
+
+    /// Takes a STUN message.
+    pub(crate) fn on_stun(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        to: SocketAddr,
+        datagram: &[u8],
+    ) -> Result<Heard, Refusal> {
+        if !self.locals.contains(&to) {
+            return Err(Refusal::UnknownAddress);
+        }
+        let message = StunMessage::parse(datagram).map_err(|_| Refusal::Malformed)?;
+        let most = self.most_addresses;
+        let full = |set: &BTreeSet<SocketAddr>, address: SocketAddr| set.len() >= most && !set.contains(&address);
+        if full(&self.known, from) || message.mapped_address().is_some_and(|mapped| full(&self.mapped, mapped)) {
+            return Err(Refusal::TooManyAddresses);
+        }
+        let packet = StunPacket { proto: Protocol::Udp, source: from, destination: to, message };
+        if !self.agent.handle_packet(now, packet) {
+            return Err(Refusal::Stun);
+        }
+        self.known.insert(from);
+        self.mapped.extend(message.mapped_address());
+        let consent =
+            if self.agent.ice_lite() { message.is_binding_request() } else { message.is_successful_binding_response() };
+        Ok(if consent { Heard::Consent } else { Heard::Life })
+    }
+
+    /// Does what is due; again after every message, so that an answer leads to the next check at once.
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        self.agent.handle_timeout(now);
+    }
+
+    /// When something is due.
+    pub(crate) fn due(&mut self) -> Option<Instant> {
+        self.agent.poll_timeout()
+    }
+
+    /// The next datagram to send, where it goes.
+    pub(crate) fn poll_transmit(&mut self) -> Option<(Route, Vec<u8>)> {
+        let transmit = self.agent.poll_transmit()?;
+        Some((Route { local: transmit.source, remote: transmit.destination }, transmit.contents.into()))
+    }
+
+    /// Looks whether a path was chosen; `true` when it is another one.
+    pub(crate) fn poll_route(&mut self) -> bool {
+        let before = self.route;
+        while let Some(event) = self.agent.poll_event() {
+            if let IceAgentEvent::NominatedSend { source, destination, .. } = event {
+                self.route = Some(Route { local: source, remote: destination });
+            }
+        }
+        self.route != before
+    }
+}
+
+fn creds(credentials: &Credentials) -> IceCreds {
+    IceCreds { ufrag: credentials.ufrag.clone(), pass: credentials.password.clone() }
+}
+
+/// Refuses credentials of lengths that RFC 8839 section 5.4 does not allow.
+pub(crate) fn check_credentials(credentials: &Credentials) -> Result<(), TransportError> {
+    for (field, text, least) in [("ice-ufrag", &credentials.ufrag, 4), ("ice-pwd", &credentials.password, 22)] {
+        if text.len() < least || text.len() > 256 {
+            return Err(TransportError::Credentials { field, length: text.len(), least });
+        }
+    }
+    Ok(())
+}
+
+/// A candidate that can be used here, or `None`: browsers hide their addresses behind mDNS names, which a check from there
+/// uncovers, and a connection is one component on UDP.
+pub(crate) fn read_candidate(line: &str) -> Result<Option<Candidate>, TransportError> {
+    let wrong = |why: &str| TransportError::Candidate { line: excerpt(line), why: why.to_owned() };
+    let line = line.trim();
+    let line = line.strip_prefix("a=").unwrap_or(line);
+    let fields: Vec<&str> = line.split_whitespace().take(6).collect();
+    let [first, component, protocol, _, address, port] = fields[..] else { return Err(wrong("too few fields")) };
+    if !first.starts_with("candidate:") {
+        return Err(wrong("it does not begin with `candidate:`"));
+    }
+    let is_name =
+        |text: &str| text.parse::<IpAddr>().is_err() && text.contains('.') && !text.ends_with(char::is_numeric);
+    if component != "1" || !protocol.eq_ignore_ascii_case("udp") || is_name(address) || port == "0" || port == "9" {
+        return Ok(None);
+    }
+    let protocol_in_small = line.replacen(protocol, "udp", 1);
+    Candidate::from_sdp_string(&protocol_in_small).map(Some).map_err(|error| wrong(&excerpt(&error.to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_of_browsers_are_read_or_passed_over() {
+        let usable =
+            "candidate:1510613869 1 UDP 2130706431 192.0.2.7 54321 typ host generation 0 ufrag abcd network-id 1";
+        assert_eq!(read_candidate(usable).unwrap().unwrap().addr(), "192.0.2.7:54321".parse().unwrap());
+        assert!(read_candidate(&format!("a={usable}")).unwrap().is_some());
+        assert!(read_candidate("candidate:2 1 udp 1 2001:db8::1 5 typ srflx raddr :: rport 0").unwrap().is_some());
+        let unusable = [
+            "candidate:1 1 udp 2113937151 0f3b2c1a-6f0e-4f4f-9f2e-2d1c6c2f7a3b.local 51234 typ host generation 0",
+            "candidate:1 1 tcp 1518280447 192.0.2.7 9 typ host tcptype active",
+            "candidate:1 2 udp 2130706430 192.0.2.7 54322 typ host",
+        ];
+        for line in unusable {
+            assert!(read_candidate(line).unwrap().is_none(), "{line}");
+        }
+        for line in ["", "candidate:", "host 1 udp 1 192.0.2.7 5", "candidate:1 1 udp x 192.0.2.7 5 typ host"] {
+            assert!(matches!(read_candidate(line), Err(TransportError::Candidate { .. })), "{line}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Who we are: a certificate and its key.
+
+use std::sync::Arc;
+
+use dimpl::DtlsCertificate;
+use dimpl::certificate::{calculate_fingerprint, generate_self_signed_certificate};
+
+use crate::{Credentials, Fingerprint, TransportError};
+
+/// A self-signed certificate (ECDSA on P-256, which RFC 8827 section 6.5 makes mandatory) and its key, made once per
+/// process; cheap to clone.
+#[derive(Clone)]
+pub struct Identity {
+    certificate: Arc<DtlsCertificate>,
+    fingerprint: Fingerprint,
+}
+
+impl Identity {
+    /// A new certificate, valid for a year from now.
+    ///
+    /// # Errors
+    /// When the system has no random numbers.
+    pub fn generate() -> Result<Identity, TransportError> {
+        let certificate =
+            generate_self_signed_certificate().map_err(|error| TransportError::Identity(error.to_string()))?;
+        let fingerprint = fingerprint(&certificate.certificate);
+        Ok(Identity { certificate: Arc::new(certificate), fingerprint })
+    }
+
+    /// The SHA-256 of the certificate, for signalling.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// The certificate and its key.
+    pub(crate) fn certificate(&self) -> DtlsCertificate {
+        (*self.certificate).clone()
+    }
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Identity({})", self.fingerprint)
+    }
+}
+
+/// The fingerprint of a certificate in DER.
+pub(crate) fn fingerprint(certificate: &[u8]) -> Fingerprint {
+    let mut digest = [0; 32];
+    digest.copy_from_slice(&calculate_fingerprint(certificate));
+    Fingerprint::new(digest)
+}
+
+/// Fresh credentials: 8 and 24 characters, 48 and 144 random bits (RFC 8445 section 5.3 wants 24 and 128).
+///
+/// Those that `is` makes by itself come from a generator that is not cryptographic.
+pub(crate) fn credentials() -> Result<Credentials, TransportError> {
+    /// `ice-char` of RFC 8839 section 5.4: 64 of them, so that six random bits choose one.
+    const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut random = [0; 32];
+    rtc_crypto::default_provider()
+        .and_then(|provider| provider.random().fill(&mut random))
+        .map_err(|error| TransportError::Identity(error.to_string()))?;
+    let text: String = random.iter().map(|byte| char::from(CHARACTERS[usize::from(byte & 63)])).collect();
+    let (ufrag, password) = text.split_at(8);
+    Ok(Credentials { ufrag: ufrag.to_owned(), password: password.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_identities_differ_and_one_is_known_by_the_digest_of_its_certificate() {
+        let (one, other) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        assert_ne!(one.fingerprint(), other.fingerprint());
+        assert_eq!(one.fingerprint(), fingerprint(&one.certificate().certificate));
+    }
+
+    #[test]
+    fn credentials_have_the_lengths_and_letters_of_ice_and_never_repeat() {
+        let (one, other) = (credentials().unwrap(), credentials().unwrap());
+        for text in [&one.ufrag, &one.password] {
+            assert!(text.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'+' || letter == b'/'));
+        }
+        assert_eq!((one.ufrag.len(), one.password.len()), (8, 24));
+        assert!(one.ufrag != other.ufrag && one.password != other.password);
+    }
+}

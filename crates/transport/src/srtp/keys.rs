@@ -1,0 +1,109 @@
+//! Keys and what they are for.
+
+use rtc_srtp::context::Context;
+use rtc_srtp::protection_profile::ProtectionProfile;
+use thalweg_units::Bytes;
+
+use crate::TransportError;
+
+/// How media is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// `SRTP_AES128_CM_SHA1_80` (RFC 5764 section 4.1.2).
+    Aes128CmSha1_80,
+    /// `SRTP_AEAD_AES_128_GCM` (RFC 7714 section 14.2).
+    AeadAes128Gcm,
+    /// `SRTP_AEAD_AES_256_GCM` (RFC 7714 section 14.2).
+    AeadAes256Gcm,
+}
+
+impl Profile {
+    /// What protection adds to an RTP packet: the authentication tag.
+    pub fn overhead(self) -> Bytes {
+        match self {
+            Profile::Aes128CmSha1_80 => Bytes::new(10),
+            Profile::AeadAes128Gcm | Profile::AeadAes256Gcm => Bytes::new(16),
+        }
+    }
+
+    /// Where the word with the E flag and the index of an SRTCP packet begins, counted from its end: before the tag in
+    /// counter mode (RFC 3711 section 3.4), last of all with an AEAD (RFC 7714 section 9).
+    pub(super) fn index_from_end(self) -> usize {
+        match self {
+            Profile::Aes128CmSha1_80 => 14,
+            Profile::AeadAes128Gcm | Profile::AeadAes256Gcm => 4,
+        }
+    }
+
+    fn protection(self) -> ProtectionProfile {
+        match self {
+            Profile::Aes128CmSha1_80 => ProtectionProfile::Aes128CmHmacSha1_80,
+            Profile::AeadAes128Gcm => ProtectionProfile::AeadAes128Gcm,
+            Profile::AeadAes256Gcm => ProtectionProfile::AeadAes256Gcm,
+        }
+    }
+}
+
+/// A master key and its salt: one direction of a connection.
+#[derive(Clone)]
+pub struct Keys {
+    pub(super) profile: Profile,
+    key: Vec<u8>,
+    salt: Vec<u8>,
+}
+
+impl Keys {
+    /// A master key and a master salt.
+    ///
+    /// # Errors
+    /// When their lengths are not those of `profile`: 16 and 14 bytes, 16 and 12, 32 and 12.
+    pub fn new(profile: Profile, key: &[u8], salt: &[u8]) -> Result<Keys, TransportError> {
+        let lengths = (profile.protection().key_len(), profile.protection().salt_len());
+        if (key.len(), salt.len()) != lengths {
+            let (is, must) = ((key.len(), salt.len()), lengths);
+            let text = format!("key and salt have {} and {} bytes, must have {} and {}", is.0, is.1, must.0, must.1);
+            return Err(TransportError::Srtp(text));
+        }
+        Ok(Keys { profile, key: key.to_vec(), salt: salt.to_vec() })
+    }
+
+    /// Both directions from what DTLS exports (RFC 5764 section 4.2: client's key, server's key, client's salt, server's
+    /// salt), ours first.
+    ///
+    /// # Errors
+    /// When `material` is not as long as `profile` needs.
+    pub fn split(profile: Profile, material: &[u8], client: bool) -> Result<(Keys, Keys), TransportError> {
+        let (key, salt) = (profile.protection().key_len(), profile.protection().salt_len());
+        if material.len() != 2 * (key + salt) {
+            let text = format!("{} bytes of keys, must be {} for {profile:?}", material.len(), 2 * (key + salt));
+            return Err(TransportError::Srtp(text));
+        }
+        let (keys, salts) = material.split_at(2 * key);
+        let of = |index: usize| Keys::new(profile, &keys[index * key..][..key], &salts[index * salt..][..salt]);
+        let (of_client, of_server) = (of(0)?, of(1)?);
+        Ok(if client { (of_client, of_server) } else { (of_server, of_client) })
+    }
+
+    /// A fresh context with these keys, without state of any stream and without replay protection: ours comes before it.
+    pub(super) fn context(&self) -> Result<Context, TransportError> {
+        let provider = rtc_crypto::default_provider().map_err(|error| TransportError::Srtp(error.to_string()))?;
+        Context::new(&self.key, &self.salt, self.profile.protection(), None, None, provider.crypto())
+            .map_err(|error| TransportError::Srtp(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exported_keys_are_cut_as_rfc_5764_says_and_the_ends_mirror_each_other() {
+        let material: Vec<u8> = (0..60).collect();
+        let (ours, theirs) = Keys::split(Profile::Aes128CmSha1_80, &material, true).unwrap();
+        assert_eq!((&ours.key[..], &ours.salt[..]), (&material[..16], &material[32..46]));
+        assert_eq!((&theirs.key[..], &theirs.salt[..]), (&material[16..32], &material[46..]));
+        let (mirrored, _) = Keys::split(Profile::Aes128CmSha1_80, &material, false).unwrap();
+        assert_eq!((mirrored.key, mirrored.salt), (theirs.key, theirs.salt));
+        assert!(Keys::split(Profile::AeadAes256Gcm, &material, true).is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! Which packets of a stream have come.
+
+use crate::Refusal;
+
+/// The newest packet index of a stream and which of those shortly before it have come (RFC 3711 section 3.3.2).
+///
+/// An index is the whole number of a packet: 16 bits of sequence number under 32 bits of turns for RTP, 31 bits for RTCP.
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    newest: u64,
+    /// One bit for each of the last `64 * seen.len()` indices, at the index modulo that.
+    seen: Vec<u64>,
+    /// How many of them count.
+    size: u64,
+}
+
+impl Window {
+    /// A window of `size` packets of which `first` is the first that came.
+    pub(super) fn new(size: u32, first: u64) -> Window {
+        let mut window = Window { newest: first, seen: vec![0; size.div_ceil(64) as usize], size: u64::from(size) };
+        window.mark(first, true);
+        window
+    }
+
+    /// The index of the packet with this sequence number: the nearest to the newest (RFC 3711 section 3.3.1).
+    ///
+    /// What is so far ahead that the window around it would reach half a turn is refused rather than guessed, and so is
+    /// what would be before the first turn: for all others `rtc-srtp`, which guesses from the packet it took last, an
+    /// index in the window, comes to the same index.
+    pub(super) fn index(&self, sequence: u16) -> Result<u64, Refusal> {
+        let ahead = i64::from(sequence.wrapping_sub(self.newest as u16) as i16);
+        if ahead + self.size as i64 > i64::from(i16::MAX) {
+            return Err(Refusal::FarAhead);
+        }
+        let index = self.newest.checked_add_signed(ahead).ok_or(Refusal::Old)?;
+        if index >> 48 == 0 { Ok(index) } else { Err(Refusal::FarAhead) }
+    }
+
+    /// Whether the packet with this index may be looked at: it has not come and is not older than the window.
+    pub(super) fn check(&self, index: u64) -> Result<(), Refusal> {
+        match index {
+            index if index > self.newest => Ok(()),
+            index if self.newest - index >= self.size => Err(Refusal::Old),
+            index if self.seen[self.place(index).0] & self.place(index).1 != 0 => Err(Refusal::Replayed),
+            _ => Ok(()),
+        }
+    }
+
+    /// The packet with this index has come and is authentic.
+    pub(super) fn accept(&mut self, index: u64) {
+        if index > self.newest {
+            let room = 64 * self.seen.len() as u64;
+            if index - self.newest >= room {
+                self.seen.fill(0);
+            } else {
+                for skipped in self.newest + 1..index {
+                    self.mark(skipped, false);
+                }
+            }
+            self.newest = index;
+        }
+        self.mark(index, true);
+    }
+
+    fn mark(&mut self, index: u64, came: bool) {
+        let (word, bit) = self.place(index);
+        if came {
+            self.seen[word] |= bit;
+        } else {
+            self.seen[word] &= !bit;
+        }
+    }
+
+    fn place(&self, index: u64) -> (usize, u64) {
+        let bit = index % (64 * self.seen.len() as u64);
+        ((bit / 64) as usize, 1 << (bit % 64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_set_of_all_that_came_within_its_size(size in 64..300u32, first in 0..1000u64,
+            steps in prop::collection::vec(-400..400i64, 0..300)) {
+            let mut window = Window::new(size, first);
+            let mut came = BTreeSet::from([first]);
+            for step in steps {
+                let newest = *came.last().unwrap();
+                let Some(index) = newest.checked_add_signed(step) else { continue };
+                let expected = if newest >= index + u64::from(size) {
+                    Err(Refusal::Old)
+                } else if came.contains(&index) {
+                    Err(Refusal::Replayed)
+                } else {
+                    Ok(())
+                };
+                prop_assert_eq!(window.check(index), expected);
+                if expected.is_ok() {
+                    window.accept(index);
+                    came.insert(index);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sequence_number_is_the_nearest_index_to_the_newest() {
+        let window = Window::new(1024, (3 << 16) + 5);
+        assert_eq!(window.index(6), Ok((3 << 16) + 6));
+        assert_eq!(window.index(65_535), Ok((2 << 16) | 65_535));
+        assert_eq!(window.index(5 + 31_743), Ok((3 << 16) + 5 + 31_743));
+        assert_eq!(window.index(5 + 31_744), Err(Refusal::FarAhead));
+        assert_eq!(window.index(5 + 32_768), Ok(((3 << 16) + 5) - 32_768));
+        assert_eq!(Window::new(64, 5).index(65_535), Err(Refusal::Old), "there is no turn before the first");
+        assert_eq!(Window::new(64, (1 << 48) - 1).index(0), Err(Refusal::FarAhead), "nor one after the last");
+    }
+}

@@ -1,0 +1,229 @@
+//! Two connections and the paths between them, in virtual time.
+#![allow(dead_code)]
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use thalweg_link::{HopConfig, Jitter, Link, LossModel, Path, PathConfig, Trace};
+use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Event, Identity, Output, Remote};
+use thalweg_units::{Bytes, Seed, Span, Time};
+
+/// The instant of the start, the same for a whole process; only differences from it mean anything.
+#[allow(clippy::disallowed_methods)]
+pub fn origin() -> Instant {
+    static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    *ORIGIN.get_or_init(Instant::now)
+}
+
+/// An identity for each end, made once.
+pub fn identities() -> &'static [Identity; 2] {
+    static IDENTITIES: OnceLock<[Identity; 2]> = OnceLock::new();
+    IDENTITIES.get_or_init(|| [(); 2].map(|()| Identity::generate().expect("random numbers")))
+}
+
+/// The address of each end.
+pub fn addresses() -> [SocketAddr; 2] {
+    ["192.0.2.1:1000", "198.51.100.2:2000"].map(|text| text.parse().expect("an address"))
+}
+
+/// Both ends as they usually are: the first offers, chooses the path and waits for the handshake.
+pub fn usual() -> [Config; 2] {
+    let offerer = Config { controlling: true, dtls: DtlsRole::Server, ..Config::default() };
+    [offerer, Config { dtls: DtlsRole::Client, ..Config::default() }]
+}
+
+/// A path that only delays.
+pub fn clean() -> PathConfig {
+    PathConfig { hops: vec![HopConfig::Delay { delay: Span::from_millis(20), jitter: Jitter::None, reorders: false }] }
+}
+
+/// A path that delays by 300 ms, reorders within 60 ms and loses a share.
+pub fn bad(probability: f64) -> PathConfig {
+    let jitter = Jitter::Uniform { most: Span::from_millis(60) };
+    let delay = HopConfig::Delay { delay: Span::from_millis(300), jitter, reorders: true };
+    PathConfig { hops: vec![HopConfig::Loss(LossModel::Random { probability }), delay] }
+}
+
+pub struct World {
+    pub now: Time,
+    pub ends: [Connection; 2],
+    /// What happened at each end, and when.
+    pub events: [Vec<(Time, Event)>; 2],
+    /// Every datagram each end sent.
+    pub sent: [Vec<Datagram>; 2],
+    /// While set, nothing passes from this end.
+    pub cut: [bool; 2],
+    paths: [Path<Datagram>; 2],
+}
+
+impl World {
+    pub fn new(configs: [Config; 2], path: &PathConfig, seed: u64) -> World {
+        let identities = identities();
+        let mut ends =
+            [0, 1].map(|end| Connection::new(configs[end].clone(), &identities[end], origin()).expect("good"));
+        for (end, address) in ends.iter_mut().zip(addresses()) {
+            end.add_local(address).expect("an address");
+        }
+        let mut none = |_: &str| -> Result<Arc<Trace>, Infallible> { unreachable!("no hop has a trace") };
+        let paths = ["there", "back"].map(|way| path.build(Seed::new(seed).child(way), &mut none).expect("a path"));
+        let (events, sent) = Default::default();
+        World { now: Time::ZERO, ends, events, sent, cut: [false; 2], paths }
+    }
+
+    /// What signalling says of an end.
+    pub fn description(&self, end: usize) -> Remote {
+        Remote {
+            credentials: self.ends[end].credentials().clone(),
+            fingerprint: identities()[end].fingerprint(),
+            candidates: vec![candidate(addresses()[end])],
+            lite: false,
+        }
+    }
+
+    /// Tells both ends of each other.
+    pub fn signal(&mut self) {
+        let descriptions = [self.description(1), self.description(0)];
+        for (end, remote) in self.ends.iter_mut().zip(&descriptions) {
+            end.set_remote(self.now, remote).expect("a good description");
+        }
+    }
+
+    /// Two that are connected.
+    pub fn connected(configs: [Config; 2], path: &PathConfig, seed: u64) -> World {
+        let mut world = World::new(configs, path, seed);
+        world.signal();
+        let connected = world.run_until(Time::from_millis(30_000), |world| world.are_connected());
+        assert!(connected, "{:?}", world.events);
+        world
+    }
+
+    pub fn are_connected(&self) -> bool {
+        self.ends.iter().all(Connection::is_connected)
+    }
+
+    /// Runs until `end` or until `done`, which is the result.
+    pub fn run_until(&mut self, end: Time, done: impl Fn(&World) -> bool) -> bool {
+        loop {
+            let next = self.drain();
+            if done(self) {
+                return true;
+            }
+            if next > end {
+                self.now = end;
+                return false;
+            }
+            self.now = next.max(self.now);
+            for way in 0..2 {
+                while let Some(departure) = self.paths[way].poll(self.now) {
+                    let Datagram { from, to, bytes } = departure.packet;
+                    self.ends[1 - way].on_datagram(self.now, from, to, &bytes);
+                }
+            }
+            for connection in &mut self.ends {
+                connection.on_timeout(self.now);
+            }
+        }
+    }
+
+    pub fn run_for(&mut self, span: Span) {
+        self.run_until(self.now + span, |_| false);
+    }
+
+    /// Takes all outputs; when something happens next.
+    fn drain(&mut self) -> Time {
+        let mut next = Time::NEVER;
+        for way in 0..2 {
+            loop {
+                match self.ends[way].poll() {
+                    Output::Transmit(datagram) => {
+                        self.sent[way].push(datagram.clone());
+                        if !self.cut[way] {
+                            let size = Bytes::new(28 + datagram.bytes.len() as u64);
+                            self.paths[way].offer(self.now, size, datagram);
+                        }
+                    }
+                    Output::Event(event) => self.events[way].push((self.now, event)),
+                    Output::Wait { until } => {
+                        next = next.min(until);
+                        break;
+                    }
+                }
+            }
+        }
+        next.min(self.paths[0].next_event()).min(self.paths[1].next_event())
+    }
+
+    /// Takes what an end wants done now, and lets nothing of it reach the other.
+    pub fn outputs(&mut self, end: usize) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        loop {
+            match self.ends[end].poll() {
+                Output::Wait { .. } => return outputs,
+                output => outputs.push(output),
+            }
+        }
+    }
+
+    /// The datagram that sending this makes at an end, and which reaches nobody.
+    pub fn protected(&mut self, end: usize, packet: &[u8]) -> Vec<u8> {
+        if (192..224).contains(&packet[1]) {
+            self.ends[end].send_rtcp(packet).expect("connected");
+        } else {
+            self.ends[end].send_rtp(packet).expect("connected");
+        }
+        match &self.outputs(end)[..] {
+            [Output::Transmit(datagram)] => datagram.bytes.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A datagram reaches an end from the other's address; what comes of it.
+    pub fn give(&mut self, end: usize, bytes: &[u8]) -> Vec<Output> {
+        let [first, second] = addresses();
+        let (from, to) = if end == 0 { (second, first) } else { (first, second) };
+        self.ends[end].on_datagram(self.now, from, to, bytes);
+        self.outputs(end)
+    }
+
+    /// The names of what happened at an end.
+    pub fn names(&self, end: usize) -> Vec<&'static str> {
+        self.events[end].iter().map(|(_, event)| name(event)).collect()
+    }
+}
+
+pub fn name(event: &Event) -> &'static str {
+    match event {
+        Event::Connected => "connected",
+        Event::Rtp(_) => "rtp",
+        Event::Rtcp(_) => "rtcp",
+        Event::Disconnected => "disconnected",
+        Event::Reconnected => "reconnected",
+        Event::Closed => "closed",
+        Event::Failed(_) => "failed",
+    }
+}
+
+/// The line of a host candidate.
+pub fn candidate(address: SocketAddr) -> String {
+    format!("candidate:1 1 udp 2130706431 {} {} typ host", address.ip(), address.port())
+}
+
+/// An RTP packet with a header extension that ends in the reserved id 15, and this payload.
+pub fn rtp(ssrc: u32, sequence: u16, payload: &[u8]) -> Vec<u8> {
+    let mut packet = vec![0x90, 96];
+    packet.extend(sequence.to_be_bytes());
+    packet.extend([0, 0, 0, 7]);
+    packet.extend(ssrc.to_be_bytes());
+    packet.extend([0xbe, 0xde, 0, 2, 0x10, 5, 0xf0, 1, 2, 3, 4, 5]);
+    packet.extend_from_slice(payload);
+    packet
+}
+
+/// A receiver report without blocks.
+pub fn report(ssrc: u32) -> Vec<u8> {
+    let mut packet = vec![0x80, 201, 0, 1];
+    packet.extend(ssrc.to_be_bytes());
+    packet
+}

@@ -3,5 +3,8 @@
 
 pub mod clock;
 pub mod emulate;
+pub mod publish;
 pub mod reactor;
+pub mod shell;
 pub mod web;
+pub mod whip;

@@ -10,4 +10,4 @@ pub mod incoming;
 pub mod outgoing;
 
 pub use incoming::Incoming;
-pub use outgoing::{Encoded, Outgoing, Output, Setup};
+pub use outgoing::{Encoded, Outgoing, Output, Setup, Sound};

@@ -17,6 +17,7 @@ mod ice;
 mod identity;
 mod parameters;
 pub mod sdp;
+pub mod srtp;
 mod srtp;
 mod statistics;
 
@@ -27,4 +28,4 @@ pub use error::{SendError, TransportError};
 pub use identity::Identity;
 pub use parameters::{Credentials, DtlsRole, Fingerprint, FingerprintError, Remote};
 pub use srtp::Profile;
-pub use statistics::{Dropped, Statistics};
+pub use statistics::{Dropped, Refusal, Statistics};

@@ -100,20 +100,34 @@ impl Dropped {
     }
 }
 
-/// Why nothing is made of a datagram; see the fields of [`Dropped`].
+/// Why nothing was made of a datagram: the fields of [`Dropped`] say it at length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+#[non_exhaustive]
+pub enum Refusal {
+    /// Not what it should be, or cut short.
     Malformed,
+    /// From or to an address that is not known.
     UnknownAddress,
+    /// STUN that is not for us.
     Stun,
+    /// One address too many.
     TooManyAddresses,
+    /// DTLS that cannot be used.
     Dtls,
+    /// Media before there are keys.
     BeforeKeys,
+    /// Media that fails authentication.
     Unauthentic,
+    /// Media that came before.
     Replayed,
+    /// Media from before the replay window.
     Old,
+    /// Media too far ahead.
     FarAhead,
+    /// RTCP that is not encrypted.
     Unencrypted,
+    /// One stream too many.
     TooManyStreams,
+    /// Anything after the end.
     AfterEnd,
 }

@@ -244,9 +244,9 @@ fn a_restart_finds_a_path_again_and_keeps_the_keys() {
     let mut world = World::connected(usual(), &clean(), 1);
     exchange(&mut world, 5);
     let before = world.ends.each_ref().map(|end| end.credentials().clone());
-    for end in 0..2 {
-        world.ends[end].restart(world.now).unwrap();
-        assert_ne!(world.ends[end].credentials(), &before[end]);
+    for (end, before) in world.ends.iter_mut().zip(&before) {
+        end.restart(world.now).unwrap();
+        assert_ne!(end.credentials(), before);
     }
     exchange(&mut world, 6);
     world.signal();

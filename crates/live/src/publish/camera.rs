@@ -111,7 +111,9 @@ impl Camera {
             take(Taken { number, at, picture });
             number += 1;
             // What could not be made in time is not made up for: a camera that falls behind skips.
-            while !matches!(pictures, Pictures::Stream(_)) && begin + nth(format, number) + format.interval() < clock.now() {
+            while !matches!(pictures, Pictures::Stream(_))
+                && begin + nth(format, number) + format.interval() < clock.now()
+            {
                 number += 1;
             }
         }

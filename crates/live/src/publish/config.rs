@@ -25,6 +25,8 @@ pub struct PublishConfig {
     pub codec: Codec,
     /// What viewers can watch; the first is what they get when they do not choose.
     pub channels: Vec<ChannelConfig>,
+    /// The emulated link in words, for the page.
+    pub link: Option<String>,
     /// Viewers beyond this are refused.
     pub most_viewers: usize,
     /// The root of the scene and of an encoder model's choices; nothing secret comes from it.
@@ -42,7 +44,7 @@ pub struct ChannelConfig {
     pub bind: SocketAddr,
     /// Addresses told to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
     pub advertise: Vec<SocketAddr>,
-    /// An emulated link between the socket and its viewers.
+    /// An emulated link between viewers and the socket: `up` is what viewers send, `down` what they get.
     pub link: Option<LinkConfig>,
 }
 

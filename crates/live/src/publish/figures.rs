@@ -63,30 +63,74 @@ pub(super) fn metrics(now: Time, network: &Network) -> String {
     let each = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
         viewers().map(|viewer| (labels(network, viewer, ""), of(viewer))).collect()
     };
-    text.gauge("thalweg_connected", "1 while media flows.", each(&|v| f64::from(u8::from(v.state == State::Connected))));
+    text.gauge(
+        "thalweg_connected",
+        "1 while media flows.",
+        each(&|v| f64::from(u8::from(v.state == State::Connected))),
+    );
     for (index, name) in ["media", "filler", "repair", "audio"].into_iter().enumerate() {
         let label = format!(",payload=\"{name}\"");
         let of = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
             viewers().map(|viewer| (labels(network, viewer, &label), of(viewer))).collect()
         };
-        text.counter("thalweg_sent_bytes_total", "Bytes sent, from the IP header upwards.", of(&|v| v.gauges.sent[index].get() as f64));
+        text.counter(
+            "thalweg_sent_bytes_total",
+            "Bytes sent, from the IP header upwards.",
+            of(&|v| v.gauges.sent[index].get() as f64),
+        );
         text.counter("thalweg_sent_packets_total", "Packets sent.", of(&|v| v.gauges.packets[index] as f64));
     }
-    text.counter("thalweg_frames_sent_total", "Frames whose last packet has left.", each(&|v| v.gauges.frames_sent as f64));
-    text.counter("thalweg_pictures_skipped_total", "Pictures that became no frame.", each(&|v| v.gauges.skipped as f64));
+    text.counter(
+        "thalweg_frames_sent_total",
+        "Frames whose last packet has left.",
+        each(&|v| v.gauges.frames_sent as f64),
+    );
+    text.counter(
+        "thalweg_pictures_skipped_total",
+        "Pictures that became no frame.",
+        each(&|v| v.gauges.skipped as f64),
+    );
     text.counter("thalweg_keyframes_total", "Keyframes.", each(&|v| v.gauges.keyframes as f64));
     text.counter("thalweg_packets_arrived_total", "Packets reported as arrived.", each(&|v| v.gauges.arrived as f64));
     text.counter("thalweg_packets_lost_total", "Packets taken as lost.", each(&|v| v.gauges.lost as f64));
     text.counter("thalweg_reports_total", "Reports of arrivals.", each(&|v| v.outgoing.figures().reports as f64));
     text.counter("thalweg_nacks_total", "Requests for repeats.", each(&|v| v.outgoing.figures().nacks as f64));
-    text.counter("thalweg_keyframe_requests_total", "Requests for a keyframe.", each(&|v| v.outgoing.figures().keyframe_requests as f64));
+    text.counter(
+        "thalweg_keyframe_requests_total",
+        "Requests for a keyframe.",
+        each(&|v| v.outgoing.figures().keyframe_requests as f64),
+    );
     let allowance = |v: &Viewer| v.outgoing.engine().map(|engine| *engine.allowance());
-    text.gauge("thalweg_capacity_bits_per_second", "What the path is believed to bear.", each(&|v| allowance(v).map_or(f64::NAN, |a| a.capacity.as_bps_f64())));
-    text.gauge("thalweg_window_bytes", "The congestion window.", each(&|v| allowance(v).and_then(|a| a.window).map_or(f64::NAN, |w| w.as_f64())));
-    text.gauge("thalweg_wire_bits_per_second", "Sent over the last second.", each(&|v| v.gauges.wire(now).as_bps_f64()));
-    text.gauge("thalweg_target_bits_per_second", "What the encoder is asked for.", each(&|v| v.gauges.target.map_or(f64::NAN, Rate::as_bps_f64)));
-    text.gauge("thalweg_round_trip_seconds", "The newest round trip.", each(&|v| v.gauges.rtt.map_or(f64::NAN, Span::as_secs_f64)));
-    text.gauge("thalweg_frame_delay_seconds", "How long the newest frame took to leave.", each(&|v| v.gauges.frame_delay.map_or(f64::NAN, Span::as_secs_f64)));
+    text.gauge(
+        "thalweg_capacity_bits_per_second",
+        "What the path is believed to bear.",
+        each(&|v| allowance(v).map_or(f64::NAN, |a| a.capacity.as_bps_f64())),
+    );
+    text.gauge(
+        "thalweg_window_bytes",
+        "The congestion window.",
+        each(&|v| allowance(v).and_then(|a| a.window).map_or(f64::NAN, |w| w.as_f64())),
+    );
+    text.gauge(
+        "thalweg_wire_bits_per_second",
+        "Sent over the last second.",
+        each(&|v| v.gauges.wire(now).as_bps_f64()),
+    );
+    text.gauge(
+        "thalweg_target_bits_per_second",
+        "What the encoder is asked for.",
+        each(&|v| v.gauges.target.map_or(f64::NAN, Rate::as_bps_f64)),
+    );
+    text.gauge(
+        "thalweg_round_trip_seconds",
+        "The newest round trip.",
+        each(&|v| v.gauges.rtt.map_or(f64::NAN, Span::as_secs_f64)),
+    );
+    text.gauge(
+        "thalweg_frame_delay_seconds",
+        "How long the newest frame took to leave.",
+        each(&|v| v.gauges.frame_delay.map_or(f64::NAN, Span::as_secs_f64)),
+    );
     for share in ["0.5", "0.9", "0.99"] {
         let quantile = share.parse().unwrap_or(0.5);
         let label = format!(",quantile=\"{share}\"");

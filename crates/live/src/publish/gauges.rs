@@ -1,8 +1,8 @@
 //! What a viewer's sender is doing, in figures.
 
 use thalweg_control::Payload;
-use thalweg_sender::event::Timed;
 use thalweg_sender::Event;
+use thalweg_sender::event::Timed;
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 /// Rates are over the last second, in tenths.

@@ -21,6 +21,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use thalweg_lab::FindTrace;
 use thalweg_sender::scheme::{self, ReceiverKind};
 use thalweg_transport::{Identity, TransportError};
 use thalweg_units::{Span, Time};
@@ -76,11 +77,11 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Opens the video and the sockets and begins.
+    /// Opens the video and the sockets and begins. `find` gives traces of emulated links by name.
     ///
     /// # Errors
     /// When anything named in the configuration cannot be had, with what to do about it.
-    pub fn start(config: PublishConfig, clock: Clock) -> Result<Publisher, PublishError> {
+    pub fn start(config: PublishConfig, clock: Clock, find: &mut FindTrace<'_>) -> Result<Publisher, PublishError> {
         check(&config)?;
         let camera = if config.codec.is_model() {
             Camera::blank(config.video.scene_format())
@@ -93,7 +94,7 @@ impl Publisher {
         let identity = Identity::generate()?;
         let (mut channels, mut relays) = (Vec::new(), Vec::new());
         for channel in &config.channels {
-            let (channel, relay) = open(channel, config.seed)?;
+            let (channel, relay) = open(channel, clock, find)?;
             channels.push(channel);
             relays.extend(relay);
         }
@@ -131,8 +132,12 @@ impl Publisher {
         let camera = camera.start(
             clock,
             begin,
-            move |picture| drop(taken.send(Message::Picture(picture))),
-            move |why| drop(ended.send(Message::CameraEnded(why))),
+            move |picture| {
+                taken.send(Message::Picture(picture));
+            },
+            move |why| {
+                ended.send(Message::CameraEnded(why));
+            },
         );
         Ok(Publisher { outbox, network: Some(network), camera: Some(camera), relays, addresses })
     }
@@ -192,7 +197,11 @@ fn keeps_states(scheme: &thalweg_sender::Scheme) -> bool {
     matches!(scheme.receiver, ReceiverKind::KeepsStates(_))
 }
 
-fn open(config: &ChannelConfig, seed: thalweg_units::Seed) -> Result<(Channel, Option<Relay>), PublishError> {
+fn open(
+    config: &ChannelConfig,
+    clock: Clock,
+    find: &mut FindTrace<'_>,
+) -> Result<(Channel, Option<Relay>), PublishError> {
     let bind = |error| PublishError::Bind { address: config.bind, error };
     let socket = UdpSocket::bind(config.bind, &UdpConfig::default()).map_err(bind)?;
     let local = socket.local_address();
@@ -202,10 +211,13 @@ fn open(config: &ChannelConfig, seed: thalweg_units::Seed) -> Result<(Channel, O
         None => None,
         Some(link) => {
             let Some(first) = candidates.first() else {
-                return Err(PublishError::Config(format!("{local} is reached at no address: choose one of this machine")));
+                return Err(PublishError::Config(format!(
+                    "{local} is reached at no address: choose one of this machine"
+                )));
             };
             let listen = SocketAddr::new(first.ip(), 0);
-            let relay = Relay::start(RelayConfig::new(listen, *first, link, seed))?;
+            let relay = RelayConfig { link, clock, ..RelayConfig::new(listen, *first) };
+            let relay = Relay::start(&relay, find)?;
             config.advertise = vec![relay.address()];
             Some(relay)
         }
@@ -250,7 +262,7 @@ fn about(config: &PublishConfig, clock: &Clock, begin: Time, size: thalweg_units
         frame_interval_ms: interval.as_millis_f64(),
         barcodes: config.barcode && !config.codec.is_model(),
         epoch_ms: epoch.as_nanos() as f64 / 1e6,
-        link: config.channels.iter().find_map(|channel| channel.link.as_ref()).map(|link| link.to_string()),
+        link: config.link.clone(),
         feedback_on_request: true,
     }
 }

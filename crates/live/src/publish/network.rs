@@ -6,9 +6,8 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use thalweg_sender::{Camera, Scheme};
 use thalweg_session::{Outgoing, Setup};
-use thalweg_transport::connection::{self, Connection};
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
-use thalweg_transport::{DtlsRole, Identity, ufrag_of};
+use thalweg_transport::{Config, Connection, DtlsRole, Identity, ufrag_of};
 use thalweg_units::{Seed, Span, Time};
 use thalweg_video::source::Format;
 
@@ -65,7 +64,8 @@ impl Network {
     pub(super) fn run(mut self) -> Result<(), std::io::Error> {
         while !self.stopping {
             let until = self.viewers.values().map(Viewer::wake).min().unwrap_or(Time::NEVER);
-            let sources: Vec<&dyn Source> = self.channels.iter().map(|channel| &channel.socket as &dyn Source).collect();
+            let sources: Vec<&dyn Source> =
+                self.channels.iter().map(|channel| &channel.socket as &dyn Source).collect();
             let woken = self.poller.wait(until.min(self.clock.now() + Span::from_secs(1)), &sources)?;
             let ready: Vec<usize> = woken.ready;
             while let Ok(message) = self.inbox.try_recv() {
@@ -114,7 +114,9 @@ impl Network {
                 let joined = self.join(now, &join);
                 reply(&to, joined);
             }
-            Message::Patch { id, fragment, condition, reply: to } => reply(&to, self.patch(now, &id, &fragment, &condition)),
+            Message::Patch { id, fragment, condition, reply: to } => {
+                reply(&to, self.patch(now, &id, &fragment, &condition))
+            }
             Message::Leave(id, to) => self.leave(now, &id, &to),
             Message::Switch { id, scheme, reply: to } => {
                 let done = self.switch(now, &id, &scheme);
@@ -178,7 +180,9 @@ impl Network {
 
     fn remove(&mut self, key: Key) {
         if let Some(viewer) = self.viewers.remove(&key) {
-            viewer.addresses.iter().for_each(|address| drop(self.by_address.remove(&(viewer.channel, *address))));
+            for address in &viewer.addresses {
+                self.by_address.remove(&(viewer.channel, *address));
+            }
             self.by_ufrag.retain(|_, other| *other != key);
         }
     }
@@ -195,7 +199,8 @@ impl Network {
 
     fn join(&mut self, now: Time, join: &Join) -> Result<Joined, Refused> {
         if self.viewers.len() >= self.most_viewers {
-            let message = format!("{} viewers are here, which is the most allowed; try again later", self.viewers.len());
+            let message =
+                format!("{} viewers are here, which is the most allowed; try again later", self.viewers.len());
             return Err(Refused::new(RefusedKind::Full, message));
         }
         let channel = match &join.channel {
@@ -210,7 +215,7 @@ impl Network {
         self.next_key += 1;
         let secret = || random::bits().map_err(|error| Refused::new(RefusedKind::Unavailable, error.to_string()));
         let seed = Seed::new(secret()?);
-        let config = connection::Config { controlling: false, dtls: DtlsRole::Server, ..connection::Config::default() };
+        let config = Config { controlling: false, dtls: DtlsRole::Server, ..Config::default() };
         let unavailable = |error: String| Refused::new(RefusedKind::Unavailable, error);
         let mut connection = Connection::new(config, &self.identity, self.clock.origin())
             .map_err(|error| unavailable(error.to_string()))?;
@@ -235,9 +240,12 @@ impl Network {
         let answer = sdp::answer(&join.offer, &local, &capabilities)
             .map_err(|error| Refused::new(RefusedKind::BadOffer, error.to_string()))?;
         for address in &self.channels[channel].candidates {
-            connection.add_local(*address);
+            connection.add_local(*address).map_err(|error| unavailable(error.to_string()))?;
         }
-        connection.set_remote(now, &answer.remote).map_err(|error| Refused::new(RefusedKind::BadOffer, error.to_string()))?;
+        connection.set_dtls_role(answer.dtls);
+        connection
+            .set_remote(now, &answer.remote)
+            .map_err(|error| Refused::new(RefusedKind::BadOffer, error.to_string()))?;
         let setup = Setup {
             scheme,
             camera: Camera { size: self.format.size, interval: self.format.interval() },
@@ -252,8 +260,14 @@ impl Network {
             .map_err(|error| Refused::new(RefusedKind::BadOffer, error.to_string()))?;
         let encoding = Encoding { codec: self.codecs.codec.clone(), size: self.format.size, seed: self.seed };
         let id = format!("{:016x}{:016x}", secret()?, secret()?);
-        let viewer = Viewer::new((key, id.clone(), channel), outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
-        tracing::info!(viewer = key, channel = self.channels[channel].config.name, scheme = viewer.outgoing.scheme().name, "joined");
+        let viewer =
+            Viewer::new((key, id.clone(), channel), outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
+        tracing::info!(
+            viewer = key,
+            channel = self.channels[channel].config.name,
+            scheme = viewer.outgoing.scheme().name,
+            "joined"
+        );
         self.by_ufrag.insert(ufrag, key);
         self.viewers.insert(key, viewer);
         Ok(Joined { id, answer: answer.text, etag: etag(0) })
@@ -269,7 +283,8 @@ impl Network {
     /// A scheme by name that a browser can follow.
     fn playable(&self, name: &str) -> Result<Scheme, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
-        let scheme: Scheme = name.parse().map_err(|error: thalweg_sender::scheme::UnknownScheme| unknown(error.to_string()))?;
+        let scheme: Scheme =
+            name.parse().map_err(|error: thalweg_sender::scheme::UnknownScheme| unknown(error.to_string()))?;
         if self.about.schemes.iter().any(|known| known == name) {
             Ok(scheme)
         } else {
@@ -307,7 +322,7 @@ impl Network {
 
     fn patch(&mut self, now: Time, id: &str, fragment: &str, condition: &Condition) -> Result<Patched, Refused> {
         let bad = |error: String| Refused::new(RefusedKind::BadOffer, error);
-        let fragment = sdp::fragment::Fragment::parse(fragment).map_err(|error| bad(error.to_string()))?;
+        let fragment = sdp::fragment::Fragment::read(fragment).map_err(|error| bad(error.to_string()))?;
         let viewer = self.find(id)?;
         if let Condition::Tag(tag) = condition
             && *tag != etag(viewer.etag)

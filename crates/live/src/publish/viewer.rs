@@ -8,7 +8,7 @@ use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Scheme, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
-use thalweg_transport::connection::Datagram;
+use thalweg_transport::Datagram;
 use thalweg_units::{ConfigError, Seed, Size, Time};
 
 use super::camera::Taken;
@@ -70,7 +70,9 @@ impl Encoding {
     fn start(&self, scheme: &Scheme, viewer: Key, number: u64, outbox: &Outbox) -> Result<EncoderThread, String> {
         let codec = if scheme.needs_candidates() { self.codec.functional() } else { self.codec.clone() };
         let outbox = outbox.clone();
-        let made = move |made| drop(outbox.send(Message::Encoded { viewer, encoder: number, made }));
+        let made = move |made| {
+            outbox.send(Message::Encoded { viewer, encoder: number, made });
+        };
         EncoderThread::start(&codec, self.size, self.seed, made).map_err(|error| error.to_string())
     }
 }
@@ -154,6 +156,17 @@ impl Viewer {
     pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
         self.outgoing.on_datagram(now, from, to, bytes);
         self.wake.0 = now;
+    }
+
+    /// Where acknowledgements come from.
+    pub(super) fn feedback_kind(&self) -> &'static str {
+        let video = self.outgoing.video();
+        match (video.feedback.congestion, video.extensions.transport_sequence, video.extensions.transport_on_request) {
+            (true, ..) => "rfc8888",
+            (false, Some(_), true) => "twcc-02",
+            (false, Some(_), false) => "twcc-01",
+            (false, None, _) => "receiver-reports",
+        }
     }
 
     /// From now on it is sent to by another scheme.

@@ -36,30 +36,34 @@ const MOST: usize = 9_600;
 #[derive(Debug, Default)]
 pub(super) struct History {
     first: u64,
-    packets: VecDeque<Sent>,
+    packets: VecDeque<Option<Sent>>,
     /// The engine's number of what is on the wire under another: padding on the media stream takes numbers too.
     numbers: BTreeMap<u64, u64>,
 }
 
 impl History {
-    /// Packet `number` of the engine's was sent; numbers follow one another.
-    pub(super) fn push(&mut self, number: u64, sent: Sent) {
+    /// Packet `number` of the engine's was sent; numbers follow one another. `None` when filler went in its place.
+    pub(super) fn push(&mut self, number: u64, sent: Option<Sent>) {
         if number != self.first + self.packets.len() as u64 {
             (self.first, self.packets, self.numbers) = (number, VecDeque::new(), BTreeMap::new());
         }
-        self.numbers.insert(sent.sequence, number);
+        if let Some(sent) = &sent {
+            self.numbers.insert(sent.sequence, number);
+        }
         self.packets.push_back(sent);
         if self.packets.len() > MOST
             && let Some(oldest) = self.packets.pop_front()
         {
             self.first += 1;
-            self.numbers.remove(&oldest.sequence);
+            if let Some(oldest) = oldest {
+                self.numbers.remove(&oldest.sequence);
+            }
         }
     }
 
     /// A packet by the engine's number.
     pub(super) fn get(&self, number: u64) -> Option<&Sent> {
-        self.packets.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
+        self.packets.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?.as_ref()
     }
 
     /// The engine's number of what was on the wire under this one.
@@ -70,6 +74,6 @@ impl History {
     /// Of the newest `among` packets the largest one whose payload is in `bytes`.
     pub(super) fn largest(&self, among: usize, bytes: RangeInclusive<usize>) -> Option<&Sent> {
         let fits = |sent: &&Sent| bytes.contains(&sent.payload().len());
-        self.packets.iter().rev().take(among).filter(fits).max_by_key(|sent| sent.payload().len())
+        self.packets.iter().rev().take(among).flatten().filter(fits).max_by_key(|sent| sent.payload().len())
     }
 }

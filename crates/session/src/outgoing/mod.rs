@@ -27,7 +27,7 @@ use thalweg_wire::rtcp::{self, Goodbye};
 use reports::Reports;
 pub use setup::Setup;
 pub use sound::Sound;
-use writer::Writer;
+use writer::{PathOverhead, Writer};
 
 /// One way to encode a picture, with its bytes.
 #[derive(Debug, Clone)]
@@ -163,7 +163,9 @@ impl Outgoing {
     pub fn on_encoded(&mut self, now: Time, candidates: Vec<Encoded>) {
         self.now = now;
         if let Some(flow) = &mut self.flow {
-            let frames: Vec<EncodedFrame> = candidates.iter().map(|candidate| candidate.frame).collect();
+            let (codec, most) = (self.video.codec, self.setup.scheme.packets.max_payload);
+            let sized = |made: &Encoded| payload::sized(codec, made.frame, &made.data, most);
+            let frames: Vec<EncodedFrame> = candidates.iter().map(sized).collect();
             flow.candidates = candidates;
             flow.engine.on_encoded(now, &frames);
         }
@@ -332,11 +334,11 @@ impl Outgoing {
         }
         let scheme = self.fitted(&self.setup.scheme);
         let mut random: Random = self.setup.seed.child("streams").random();
-        let tag = self.connection.srtp_overhead();
+        let path = PathOverhead { ipv6: self.setup.ipv6, srtp_tag: self.connection.srtp_overhead() };
         let (setup, video) = (&self.setup, self.video.clone());
         match Engine::new(&scheme, setup.camera, self.now) {
             Ok(engine) => {
-                let writer = Writer::new(&setup.media, video, setup.ipv6, tag, &mut random);
+                let writer = Writer::new(&setup.media, video, path, scheme.packets.max_payload, &mut random);
                 let reports = Reports::new(self.now, setup.wall, &setup.cname);
                 self.flow = Some(Flow { engine, writer, reader: Reader::new(), reports, candidates: Vec::new() });
                 self.notices.push_back(Notice::Connected);

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use thalweg_sender::feedback::Streams;
 use thalweg_sender::packet::Fragment;
+use thalweg_sender::repair::parity::Protected;
 use thalweg_sender::{Content, Packet};
 use thalweg_transport::sdp::{Audio, ExtensionIds, Negotiated, Video};
 use thalweg_units::{Bytes, Random, Time};
 use thalweg_wire::rtcp::{NtpTime, SenderReport};
 use thalweg_wire::rtp::{self, ExtensionBuffer, Header};
 use thalweg_wire::rtx::Retransmission;
-use thalweg_wire::{WriteError, overhead};
+use thalweg_wire::{WriteError, flexfec, overhead};
 
 use super::extensions::Elements;
 use super::history::{History, Sent};
-use super::payload::Frames;
+use super::payload::{Frames, Payload};
 use super::sound::{Sound, Sounds};
 use super::stream::Stream;
 
@@ -25,6 +26,15 @@ const AUDIO_CLOCK: u64 = 48_000;
 /// Filler larger than padding alone can be is a repeat of one of the newest packets, in the hope that it was lost: of as many (libwebrtc looks
 /// through all of its history for the one of best size; what is older than a round trip or two is of no use to anyone).
 const REPEATED_AMONG: usize = 64;
+
+/// What is around RTP on a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PathOverhead {
+    /// Whether packets go over IPv6.
+    pub(super) ipv6: bool,
+    /// What protection adds.
+    pub(super) srtp_tag: Bytes,
+}
 
 /// Writes packets, numbers them, and remembers under which number each one went out.
 #[derive(Debug)]
@@ -46,8 +56,10 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(agreed: &Negotiated, video: Video, ipv6: bool, srtp_tag: Bytes, random: &mut Random) -> Writer {
+    pub(super) fn new(agreed: &Negotiated, video: Video, path: PathOverhead, most: Bytes, random: &mut Random) -> Writer {
+        let PathOverhead { ipv6, srtp_tag } = path;
         let ip = if ipv6 { overhead::IPV6 } else { overhead::IPV4 };
+        let codec = video.codec;
         let mut stream = |ssrc, clock| Stream::new(ssrc, clock, random);
         Writer {
             media: stream(agreed.local.video, VIDEO_CLOCK),
@@ -58,7 +70,7 @@ impl Writer {
             audio: agreed.audio.clone(),
             around: ip + overhead::UDP + srtp_tag,
             elements: Elements::default(),
-            frames: Frames::default(),
+            frames: Frames::new(codec, most),
             sounds: Sounds::default(),
             history: History::default(),
             sent: Streams::new(),
@@ -107,14 +119,17 @@ impl Writer {
             Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment),
             Content::Retransmission { of, .. } => self.repeat(packet, of),
             Content::Audio { number, .. } => self.sound(packet, number),
-            Content::Padding | Content::Parity { .. } => self.filler(packet),
+            Content::Parity { protects, .. } => self.parity(packet, &protects),
+            Content::Padding => self.filler(packet),
         }
     }
 
     fn media(&mut self, packet: &Packet, number: u64, fragment: &Fragment) -> Result<Vec<u8>, WriteError> {
-        let block = self.block(&self.video.extensions.clone(), packet, Some(fragment))?;
-        let payload = self.frames.payload(self.video.codec, fragment)?;
-        let marker = fragment.index + 1 == fragment.count;
+        let Some(Payload { bytes: payload, last: marker }) = self.frames.payload(fragment)? else {
+            self.history.push(number, None);
+            return self.filler(packet);
+        };
+        let block = self.block(packet, Some(fragment))?;
         let timestamp = self.media.timestamp(fragment.captured);
         self.last_timestamp = timestamp;
         let (header, sequence) = self.media.next(self.video.payload_type, timestamp, marker, payload.len());
@@ -123,8 +138,31 @@ impl Writer {
         self.sent.on_frame(fragment.frame);
         let payload_from = bytes.len() - payload.len();
         let sent = Sent { sequence, timestamp, marker, fragment: *fragment, payload_from, packet: bytes.clone() };
-        self.history.push(number, sent);
+        self.history.push(number, Some(sent));
         Ok(bytes)
+    }
+
+    /// Parity over packets as they were sent, but for the extensions that libwebrtc takes for zeros.
+    fn parity(&mut self, packet: &Packet, protects: &Protected) -> Result<Vec<u8>, WriteError> {
+        let Some(kind) = self.video.parity else { return self.filler(packet) };
+        let blank: Vec<u8> = self.video.extensions.transport_sequence.into_iter().collect();
+        let mut packets = Vec::new();
+        for number in protects.iter() {
+            let Some(sent) = self.history.get(number) else { return self.filler(packet) };
+            let mut bytes = sent.packet.clone();
+            let blanked = rtp::blank_extensions(&mut bytes, &blank);
+            debug_assert!(blanked.is_ok(), "what was sent is RTP: {blanked:?}");
+            packets.push(bytes);
+        }
+        let Ok(payload) = flexfec::protect(flexfec::Format::Draft03, packets.iter().map(Vec::as_slice)) else {
+            // Padding among the media has put them too far apart.
+            return self.filler(packet);
+        };
+        let block = self.block(packet, None)?;
+        let timestamp = self.last_timestamp;
+        let (header, sequence) = self.parity.next(kind, timestamp, false, payload.len());
+        self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
+        write(header, &block, &payload, 0)
     }
 
     fn repeat(&mut self, packet: &Packet, of: u64) -> Result<Vec<u8>, WriteError> {
@@ -136,7 +174,7 @@ impl Writer {
     }
 
     fn repeat_of(&mut self, packet: &Packet, sent: &Sent, kind: u8, padding: u8) -> Result<Vec<u8>, WriteError> {
-        let block = self.block(&self.video.extensions.clone(), packet, Some(&sent.fragment))?;
+        let block = self.block(packet, Some(&sent.fragment))?;
         let mut payload = Vec::with_capacity(sent.payload().len() + 2);
         Retransmission { original_sequence: sent.sequence as u16, payload: sent.payload() }.write(&mut payload);
         let (header, sequence) = self.repeats.next(kind, sent.timestamp, sent.marker, payload.len());
@@ -159,7 +197,7 @@ impl Writer {
     /// are of no consequence, or when more is wanted, a repeat filled up with padding. Without such a stream it is padding among the media.
     fn filler(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
         let ids = self.video.extensions;
-        let block = self.block(&ids, packet, None)?;
+        let block = self.block(packet, None)?;
         let headers = self.around + overhead::RTP + Bytes::new(block.as_extensions().size() as u64);
         let room = packet.sent.size.saturating_sub(headers).get() as usize;
         let most = usize::from(u8::MAX);
@@ -183,13 +221,8 @@ impl Writer {
         write(header, &block, &[], padding)
     }
 
-    fn block(
-        &mut self,
-        ids: &ExtensionIds,
-        packet: &Packet,
-        fragment: Option<&Fragment>,
-    ) -> Result<ExtensionBuffer, WriteError> {
-        self.elements.block(ids, &self.video.mid, packet, fragment)
+    fn block(&mut self, packet: &Packet, fragment: Option<&Fragment>) -> Result<ExtensionBuffer, WriteError> {
+        self.elements.block(&self.video.extensions, &self.video.mid, packet, fragment)
     }
 }
 

@@ -7,8 +7,7 @@ use rtc_srtp::context::Context;
 use super::header::{self, Header};
 use super::keys::Keys;
 use super::window::Window;
-use crate::TransportError;
-use crate::statistics::Refusal;
+use crate::{Refusal, TransportError};
 
 /// How many packets of unknown streams that fail authentication one context is tried on before its state of them is thrown
 /// away: it bounds that state to as many streams, and the cost of a new context (some key derivations) to a small part
@@ -19,7 +18,7 @@ const MOST_TRIED: u32 = 64;
 ///
 /// A stream is known from its first authentic packet on; whatever else comes of an unknown one costs its authentication
 /// and leaves nothing. Memory is `most_streams` windows, each way of them one for RTP and one for RTCP.
-pub(crate) struct Inbound {
+pub struct Inbound {
     keys: Keys,
     /// For the streams below; has state of no other.
     known: Context,
@@ -33,14 +32,22 @@ pub(crate) struct Inbound {
 }
 
 impl Inbound {
-    pub(crate) fn new(keys: Keys, most_streams: usize, window: u32) -> Result<Inbound, TransportError> {
+    /// Nothing known of any stream yet; at most `most_streams` of each kind will be, each with a replay window of `window`
+    /// packets.
+    ///
+    /// # Errors
+    /// When the cipher refuses the keys.
+    pub fn new(keys: Keys, most_streams: usize, window: u32) -> Result<Inbound, TransportError> {
         let (known, trial) = (keys.context()?, keys.context()?);
         let (rtp, rtcp) = (BTreeMap::new(), BTreeMap::new());
         Ok(Inbound { keys, known, trial, tried: 0, rtp, rtcp, most_streams, window })
     }
 
     /// The RTP packet in an SRTP packet.
-    pub(crate) fn rtp(&mut self, packet: &[u8]) -> Result<Vec<u8>, Refusal> {
+    ///
+    /// # Errors
+    /// When it is not authentic or not new; nothing has changed then.
+    pub fn rtp(&mut self, packet: &[u8]) -> Result<Vec<u8>, Refusal> {
         let header = Header::read(packet).map_err(|_| Refusal::Malformed)?;
         let for_context = header.for_context();
         if let Some(window) = self.rtp.get_mut(&header.ssrc) {
@@ -60,7 +67,10 @@ impl Inbound {
     }
 
     /// The compound RTCP packet in an SRTCP packet.
-    pub(crate) fn rtcp(&mut self, packet: &[u8]) -> Result<Vec<u8>, Refusal> {
+    ///
+    /// # Errors
+    /// When it is not authentic or not new; nothing has changed then.
+    pub fn rtcp(&mut self, packet: &[u8]) -> Result<Vec<u8>, Refusal> {
         let ssrc = header::rtcp_ssrc(packet).map_err(|_| Refusal::Malformed)?;
         let at = packet.len().checked_sub(self.keys.profile.index_from_end()).ok_or(Refusal::Malformed)?;
         let word = packet[at..].first_chunk().map(|word| u32::from_be_bytes(*word)).ok_or(Refusal::Malformed)?;
@@ -85,9 +95,8 @@ impl Inbound {
         Ok(plain.into())
     }
 
-    /// The streams known of, of RTP and of RTCP.
-    #[cfg(test)]
-    pub(super) fn streams(&self) -> (usize, usize) {
+    /// How many streams are known of, of RTP and of RTCP.
+    pub fn streams(&self) -> (usize, usize) {
         (self.rtp.len(), self.rtcp.len())
     }
 

@@ -46,34 +46,42 @@ impl Profile {
 
 /// A master key and its salt: one direction of a connection.
 #[derive(Clone)]
-pub(crate) struct Keys {
+pub struct Keys {
     pub(super) profile: Profile,
     key: Vec<u8>,
     salt: Vec<u8>,
 }
 
 impl Keys {
-    /// A key and a salt of the lengths of `profile`.
-    #[cfg(test)]
-    pub(super) fn new(profile: Profile, key: &[u8], salt: &[u8]) -> Keys {
-        Keys { profile, key: key.to_vec(), salt: salt.to_vec() }
+    /// A master key and a master salt.
+    ///
+    /// # Errors
+    /// When their lengths are not those of `profile`: 16 and 14 bytes, 16 and 12, 32 and 12.
+    pub fn new(profile: Profile, key: &[u8], salt: &[u8]) -> Result<Keys, TransportError> {
+        let lengths = (profile.protection().key_len(), profile.protection().salt_len());
+        if (key.len(), salt.len()) != lengths {
+            let (is, must) = ((key.len(), salt.len()), lengths);
+            let text = format!("key and salt have {} and {} bytes, must have {} and {}", is.0, is.1, must.0, must.1);
+            return Err(TransportError::Srtp(text));
+        }
+        Ok(Keys { profile, key: key.to_vec(), salt: salt.to_vec() })
     }
 
     /// Both directions from what DTLS exports (RFC 5764 section 4.2: client's key, server's key, client's salt, server's
     /// salt), ours first.
-    pub(crate) fn split(profile: Profile, material: &[u8], client: bool) -> Result<(Keys, Keys), TransportError> {
+    ///
+    /// # Errors
+    /// When `material` is not as long as `profile` needs.
+    pub fn split(profile: Profile, material: &[u8], client: bool) -> Result<(Keys, Keys), TransportError> {
         let (key, salt) = (profile.protection().key_len(), profile.protection().salt_len());
         if material.len() != 2 * (key + salt) {
             let text = format!("{} bytes of keys, must be {} for {profile:?}", material.len(), 2 * (key + salt));
             return Err(TransportError::Srtp(text));
         }
         let (keys, salts) = material.split_at(2 * key);
-        let of = |index: usize| Keys {
-            profile,
-            key: keys[index * key..][..key].to_vec(),
-            salt: salts[index * salt..][..salt].to_vec(),
-        };
-        Ok(if client { (of(0), of(1)) } else { (of(1), of(0)) })
+        let of = |index: usize| Keys::new(profile, &keys[index * key..][..key], &salts[index * salt..][..salt]);
+        let (of_client, of_server) = (of(0)?, of(1)?);
+        Ok(if client { (of_client, of_server) } else { (of_server, of_client) })
     }
 
     /// A fresh context with these keys, without state of any stream and without replay protection: ours comes before it.

@@ -13,10 +13,6 @@ mod keys;
 mod outbound;
 mod window;
 
-#[cfg(test)]
-mod vectors;
-
-pub(crate) use inbound::Inbound;
-pub(crate) use keys::Keys;
-pub use keys::Profile;
-pub(crate) use outbound::Outbound;
+pub use inbound::Inbound;
+pub use keys::{Keys, Profile};
+pub use outbound::Outbound;

@@ -9,7 +9,7 @@ use super::keys::{Keys, Profile};
 use crate::{SendError, TransportError};
 
 /// The streams of this end.
-pub(crate) struct Outbound {
+pub struct Outbound {
     profile: Profile,
     context: Context,
     /// The last packet index of each, see [`SendError::NotNewer`].
@@ -20,17 +20,25 @@ pub(crate) struct Outbound {
 }
 
 impl Outbound {
-    pub(crate) fn new(keys: &Keys, most_streams: usize) -> Result<Outbound, TransportError> {
+    /// Nothing sent yet; at most `most_streams` of each kind will be.
+    ///
+    /// # Errors
+    /// When the cipher refuses the keys.
+    pub fn new(keys: &Keys, most_streams: usize) -> Result<Outbound, TransportError> {
         let context = keys.context()?;
         Ok(Outbound { profile: keys.profile, context, rtp: BTreeMap::new(), rtcp: BTreeMap::new(), most_streams })
     }
 
-    pub(crate) fn profile(&self) -> Profile {
+    /// How packets are protected.
+    pub fn profile(&self) -> Profile {
         self.profile
     }
 
     /// Protects an RTP packet, once.
-    pub(crate) fn rtp(&mut self, packet: &[u8]) -> Result<Vec<u8>, SendError> {
+    ///
+    /// # Errors
+    /// When it is no RTP packet, or not newer than the last of its stream ([`SendError::NotNewer`] says why).
+    pub fn rtp(&mut self, packet: &[u8]) -> Result<Vec<u8>, SendError> {
         let header = Header::read(packet).map_err(SendError::Malformed)?;
         let Header { ssrc, sequence, .. } = header;
         let index = match self.rtp.get(&ssrc) {
@@ -56,9 +64,12 @@ impl Outbound {
     }
 
     /// Protects a compound RTCP packet; each time is another packet on the wire.
-    pub(crate) fn rtcp(&mut self, compound: &[u8]) -> Result<Vec<u8>, SendError> {
+    ///
+    /// # Errors
+    /// When it is no RTCP packet.
+    pub fn rtcp(&mut self, compound: &[u8]) -> Result<Vec<u8>, SendError> {
         let ssrc = header::rtcp_ssrc(compound).map_err(SendError::Malformed)?;
-        if compound.len() % 4 != 0 {
+        if !compound.len().is_multiple_of(4) {
             return Err(SendError::Malformed("RTCP is not whole words"));
         }
         if !self.rtcp.contains_key(&ssrc) && self.rtcp.len() >= self.most_streams {

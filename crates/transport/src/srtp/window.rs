@@ -1,6 +1,6 @@
 //! Which packets of a stream have come.
 
-use crate::statistics::Refusal;
+use crate::Refusal;
 
 /// The newest packet index of a stream and which of those shortly before it have come (RFC 3711 section 3.3.2).
 ///

@@ -18,7 +18,6 @@ mod identity;
 mod parameters;
 pub mod sdp;
 pub mod srtp;
-mod srtp;
 mod statistics;
 
 pub use config::{Config, DtlsVersions};

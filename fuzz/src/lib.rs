@@ -5,6 +5,7 @@ mod ccfb;
 mod functional;
 mod rtcp;
 mod rtp;
+mod sdp;
 mod steps;
 mod trace;
 mod transport;
@@ -18,6 +19,7 @@ pub use ccfb::ccfb;
 pub use functional::functional;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
+pub use sdp::sdp;
 pub use trace::trace;
 pub use transport::{transport_begin, transport_connected, transport_handshake};
 pub use twcc::twcc;
@@ -30,7 +32,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -41,6 +43,7 @@ pub const TARGETS: [Target; 13] = [
     ("vp8_state", vp8_state),
     ("trace", trace),
     ("y4m", y4m),
+    ("sdp", sdp),
     ("transport_begin", transport_begin),
     ("transport_handshake", transport_handshake),
     ("transport_connected", transport_connected),

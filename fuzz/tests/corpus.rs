@@ -40,7 +40,26 @@ fn seeds() -> Vec<Vec<u8>> {
         encoded(),
         vp8_state(),
         transport(),
+        browser_offer(),
+        b"a=ice-ufrag:abcd\r\na=ice-pwd:0123456789abcdefABCDEF\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\n".to_vec(),
     ]
+}
+
+/// A browser's offer to receive, of few codecs: mutations then meet the lines that count.
+fn browser_offer() -> Vec<u8> {
+    let offer = include_str!("../../crates/transport/src/sdp/tests/data/chromium-recvonly.sdp");
+    let others = ["H264", "AV1", "VP9", "red", "ulpfec", "G722", "PCM", "CN/", "telephone"];
+    let dropped: Vec<&str> = offer
+        .lines()
+        .filter(|line| others.iter().any(|other| line.contains(other)))
+        .filter_map(|line| line.strip_prefix("a=rtpmap:")?.split(' ').next())
+        .collect();
+    let is_dropped = |line: &&str| {
+        let of = |kind| line.strip_prefix(kind).and_then(|rest| rest.split(' ').next());
+        let number = ["a=rtpmap:", "a=rtcp-fb:", "a=fmtp:"].into_iter().find_map(of);
+        number.is_some_and(|number| dropped.contains(&number))
+    };
+    offer.split_inclusive('\n').filter(|line| !is_dropped(line)).collect::<String>().into_bytes()
 }
 
 /// The first packet of a frame of functional video.

@@ -8,6 +8,7 @@ mod out;
 mod clock;
 mod commands;
 mod link;
+mod logs;
 mod play;
 mod progress;
 mod table;
@@ -36,12 +37,18 @@ enum Command {
     Report(commands::report::Arguments),
     /// Play a paper's figure, its numbers beside ours
     Reproduce(commands::reproduce::Arguments),
+    /// Send video to browsers: serves a page where anyone with the link watches
+    Publish(commands::publish::Arguments),
     /// Say why a run did what it did at a moment
     Explain(commands::explain::Arguments),
     /// Encode, decode and look into VP8 with the functional codec
     Codec(commands::codec::Arguments),
     /// Measure what the engine costs on this machine
     Bench(commands::bench::Arguments),
+    /// Put the simulator's link between real programs: a relay of UDP, without root
+    Emulate(commands::emulate::Arguments),
+    /// Run a command in a network of its own behind the simulator's link, as root
+    Shell(commands::shell::Arguments),
     /// List the schemes
     Schemes,
     /// Look at, convert and make link traces
@@ -60,9 +67,12 @@ fn main() -> std::process::ExitCode {
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
+        Command::Publish(arguments) => commands::publish::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
+        Command::Emulate(arguments) => commands::emulate::run(&arguments),
+        Command::Shell(arguments) => commands::shell::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
         Command::Completions { shell } => {

@@ -27,6 +27,8 @@ pub enum Payload {
     Filler,
     /// A retransmission or redundancy.
     Repair,
+    /// Sound, which goes along with the video and waits for nothing.
+    Audio,
 }
 
 /// Where in a frame (or a burst of one) a packet lies.

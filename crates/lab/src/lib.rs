@@ -16,4 +16,4 @@ pub mod simulate;
 
 pub use outcome::Outcome;
 pub use scenario::Scenario;
-pub use simulate::simulate;
+pub use simulate::{FindTrace, simulate};

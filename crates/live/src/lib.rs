@@ -1,2 +1,10 @@
 //! The real clock and the real network: publish, watch, emulate.
 #![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod emulate;
+pub mod publish;
+pub mod reactor;
+pub mod shell;
+pub mod web;
+pub mod whip;

@@ -95,7 +95,7 @@ impl KeptStates {
     /// A packet arrived: the frames to decode now, in order, and how.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<(FrameInfo, Moves)> {
         let fragment = match packet.content {
-            Content::Padding | Content::Parity { .. } => None,
+            Content::Padding | Content::Audio { .. } | Content::Parity { .. } => None,
             Content::Media { fragment, .. } | Content::Retransmission { fragment, .. } => Some(fragment),
         };
         // What comes too late to be decoded says nothing of the path either.
@@ -130,9 +130,7 @@ impl KeptStates {
             self.current = StateHash::UNKNOWN;
             self.next_frame = fragment.frame;
         }
-        if let (None, Some(transition)) = (self.newest, fragment.transition)
-            && fragment.frame == 0
-        {
+        if let (0, Some(transition)) = (fragment.frame, fragment.transition) {
             // Where every decoder begins.
             self.current = transition.source;
         }
@@ -144,11 +142,13 @@ impl KeptStates {
             *place = Some(fragment);
         }
         if partial.is_whole() {
+            // On the wire only the first says where the frame leads.
+            let first = partial.received.first().copied().flatten().unwrap_or(fragment);
             self.partial = None;
-            self.next_frame = fragment.frame + 1;
-            match self.moves(fragment) {
-                Some(moves) => ready.push((info(&fragment), moves)),
-                None => self.abandoned.push_back(fragment.frame),
+            self.next_frame = first.frame + 1;
+            match self.moves(first) {
+                Some(moves) => ready.push((info(&first), moves)),
+                None => self.abandoned.push_back(first.frame),
             }
         }
         ready

@@ -1,13 +1,18 @@
 //! The other end: packets in, frames and reports out.
+//!
+//! [`Receiver`] is the laboratory's, of packets that are values; [`rtp::Reception`] is the live one, of packets that are bytes. They
+//! share what makes a receiver: the gaps it asks for, its patience, its reports, and the states it keeps.
 
 mod assembly;
 mod datagram;
 mod kept_states;
 mod missing;
 mod ordinary;
+mod patience;
 mod recovery;
 mod reports;
 mod request;
+pub mod rtp;
 
 use std::collections::VecDeque;
 

@@ -56,6 +56,11 @@ impl MissingPackets {
         MissingPackets { config, newest: None, missing, recovered, next: Time::NEVER }
     }
 
+    /// As before anything came, with the same round trip.
+    pub(super) fn begin_anew(&self) -> MissingPackets {
+        MissingPackets::new(self.config)
+    }
+
     /// The round trip is known.
     pub(super) fn learn(&mut self, round_trip: Span) {
         self.config.round_trip = round_trip.max(Span::from_millis(1));
@@ -99,6 +104,9 @@ impl MissingPackets {
     pub(super) fn on_repeat(&mut self, sequence: u64) {
         if self.newest.is_some_and(|newest| sequence > newest) {
             self.recovered.insert(sequence);
+            if self.recovered.len() as u64 > MOST {
+                self.recovered.pop_first();
+            }
         } else {
             self.remove(sequence);
         }

@@ -6,24 +6,15 @@ use thalweg_units::{Span, Time};
 
 use super::assembly::{Assembly, FrameInfo};
 use super::missing::{self, MissingPackets};
+use super::patience::{Patience, Waiting};
 use super::request::Request;
-
-/// A keyframe is asked for when nothing could be decoded for this long while waiting for one (libwebrtc
-/// `kMaxWaitForKeyFrame`) ...
-const KEYFRAME_PATIENCE: Span = Span::from_millis(200);
-/// ... and otherwise for this long although packets come (`kMaxWaitForFrame`).
-const FRAME_PATIENCE: Span = Span::from_secs(3);
 
 /// Frames, and what is missing of them.
 #[derive(Debug)]
 pub(super) struct Ordinary {
     missing: MissingPackets,
     assembly: Assembly,
-    /// When a frame was last ready, or the wait for one began.
-    waiting_since: Time,
-    last_media: Option<Time>,
-    /// A keyframe is needed at once.
-    lost_track: bool,
+    patience: Patience,
 }
 
 impl Ordinary {
@@ -31,9 +22,7 @@ impl Ordinary {
         Ordinary {
             missing: MissingPackets::new(missing::Config::default()),
             assembly: Assembly::default(),
-            waiting_since: Time::ZERO,
-            last_media: None,
-            lost_track: false,
+            patience: Patience::default(),
         }
     }
 
@@ -45,9 +34,11 @@ impl Ordinary {
     /// A packet arrived; the frames that can be decoded now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<FrameInfo> {
         let (sequence, fragment) = match packet.content {
-            Content::Padding | Content::Parity { .. } => return Vec::new(),
+            Content::Padding | Content::Audio { .. } | Content::Parity { .. } => return Vec::new(),
             Content::Media { sequence, fragment } => {
-                self.lost_track |= self.missing.on_media(now, sequence);
+                if self.missing.on_media(now, sequence) {
+                    self.patience.lose_track();
+                }
                 (sequence, fragment)
             }
             Content::Retransmission { of, fragment } => {
@@ -74,12 +65,10 @@ impl Ordinary {
     }
 
     fn take(&mut self, now: Time, fragment: Fragment) -> Vec<FrameInfo> {
-        if self.last_media.replace(now).is_none() {
-            self.waiting_since = now;
-        }
+        self.patience.on_media(now);
         let ready = self.assembly.on_fragment(fragment);
         if !ready.is_empty() {
-            self.waiting_since = now;
+            self.patience.on_ready(now);
         }
         ready
     }
@@ -87,11 +76,7 @@ impl Ordinary {
     /// What to ask the sender for now.
     pub(super) fn poll_requests(&mut self, now: Time) -> Vec<Request> {
         let mut requests: Vec<Request> = Request::repeats(&self.missing.poll(now)).collect();
-        if now >= self.keyframe_due() {
-            self.waiting_since = now;
-            self.lost_track = true;
-        }
-        if std::mem::take(&mut self.lost_track) {
+        if self.patience.poll(now, self.waiting()) {
             requests.push(Request::Keyframe);
         }
         requests
@@ -102,16 +87,16 @@ impl Ordinary {
         self.assembly.poll_abandoned()
     }
 
-    fn keyframe_due(&self) -> Time {
-        // Only a stream that still comes can be asked for one.
-        let Some(last) = self.last_media else { return Time::NEVER };
-        let patience = if self.assembly.needs_keyframe() { KEYFRAME_PATIENCE } else { FRAME_PATIENCE };
-        let due = self.waiting_since + patience;
-        if last >= self.waiting_since && self.assembly.waits() { due } else { Time::NEVER }
+    fn waiting(&self) -> Waiting {
+        match (self.assembly.waits(), self.assembly.needs_keyframe()) {
+            (false, _) => Waiting::Nothing,
+            (true, true) => Waiting::Keyframe,
+            (true, false) => Waiting::Frame,
+        }
     }
 
     /// When [`Ordinary::poll_requests`] has something to do.
     pub(super) fn next_event(&self) -> Time {
-        if self.lost_track { Time::ZERO } else { self.missing.next_event().min(self.keyframe_due()) }
+        self.missing.next_event().min(self.patience.next_event(self.waiting()))
     }
 }

@@ -41,7 +41,7 @@ impl Recovery {
     pub(super) fn on_packet(&mut self, content: &Content) -> Vec<(u64, Fragment)> {
         let mut made = Vec::new();
         match *content {
-            Content::Padding => {}
+            Content::Padding | Content::Audio { .. } => {}
             Content::Media { sequence, fragment } | Content::Retransmission { of: sequence, fragment } => {
                 self.newest = self.newest.max(Some(sequence));
                 self.remember(sequence, fragment);

@@ -7,7 +7,7 @@ use thalweg_wire::rtcp::{Nack, Packet, PictureLoss};
 use super::datagram::{self, MEDIA, RECEIVER};
 
 /// The most sequence numbers one NACK asks for (libwebrtc `kRtcpMaxNackFields`).
-const MOST_REPEATS: usize = 253;
+pub(super) const MOST_REPEATS: usize = 253;
 
 /// What the receiver tells the sender beside reports.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -47,6 +47,8 @@ pub enum Why {
     FirstFrame,
     /// The receiver asked for a keyframe.
     ReceiverAsked,
+    /// The sender became one of another scheme.
+    SchemeChanged,
     /// The queue was thrown away, so references are missing at the receiver.
     QueueFlushed,
     /// The receiver reported it missing.
@@ -82,6 +84,7 @@ impl Why {
             Why::LowStartRate => "the call starts at a low rate",
             Why::FirstFrame => "first frame",
             Why::ReceiverAsked => "the receiver asked",
+            Why::SchemeChanged => "the scheme changed",
             Why::QueueFlushed => "the queue was thrown away",
             Why::Missing => "reported missing",
             Why::Forgotten => "no longer in the history",
@@ -171,6 +174,8 @@ pub enum Event {
         /// Its quantiser, in the codec's scale; 255 when unknown.
         quantizer: u8,
     },
+    /// From now on it is a sender of another scheme.
+    SchemeChanged,
     /// A packet left.
     PacketSent {
         /// Its place in the order of sending.

@@ -55,6 +55,13 @@ pub enum Content {
         /// Their sum.
         sum: Sum,
     },
+    /// A packet of sound.
+    Audio {
+        /// The number its driver knows it by.
+        number: u64,
+        /// Its payload bytes.
+        length: u32,
+    },
     /// Nothing: a dummy (Vidaptive) or probe padding. Acknowledged, never retransmitted, never shown to the jitter buffer.
     Padding,
 }
@@ -87,10 +94,22 @@ pub struct PacketSizes {
     pub overhead: Bytes,
     /// What a frame's first media packet adds beyond that: the hashes of two states, where the receiver is told them.
     pub states: Bytes,
+    /// What a packet of sound adds to its payload: a media packet's but for the descriptor.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_audio"))]
+    pub audio: Bytes,
     /// What a retransmission adds beyond that: the original sequence number (RFC 4588).
     pub retransmission: Bytes,
     /// The largest padding packet, whole, when it is made of nothing: 255 bytes of RTP padding at most, libwebrtc uses 224.
     pub padding: Bytes,
+}
+
+/// A media packet's usual overhead without VP8's descriptor.
+const USUAL_AUDIO: Bytes = Bytes::new(70);
+
+/// Runs without sound are written as they always were.
+#[cfg(feature = "serde")]
+fn is_usual_audio(audio: &Bytes) -> bool {
+    *audio == USUAL_AUDIO
 }
 
 impl Default for PacketSizes {
@@ -100,6 +119,7 @@ impl Default for PacketSizes {
             per_burst: 1,
             overhead: Bytes::new(74),
             states: Bytes::ZERO,
+            audio: USUAL_AUDIO,
             retransmission: Bytes::new(2),
             padding: Bytes::new(288),
         }

@@ -3,10 +3,14 @@
 pub(crate) mod bench;
 pub(crate) mod codec;
 pub(crate) mod compare;
+pub(crate) mod emulate;
+mod emulated;
 pub(crate) mod explain;
 mod pictures;
+pub(crate) mod publish;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schemes;
+pub(crate) mod shell;
 pub(crate) mod trace;

@@ -54,6 +54,11 @@ fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
     Ok((toml::from_str(text)?, crate::play::schemes(&default)?))
 }
 
+/// The scenario in a scenario file or in a run.toml.
+pub(crate) fn scenario(text: &str) -> anyhow::Result<Scenario> {
+    read(text).map(|(scenario, _)| scenario)
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let path = arguments.scenario.display().to_string();
     let text = std::fs::read_to_string(&arguments.scenario).with_context(|| path.clone())?;

@@ -1,6 +1,7 @@
 //! The binary as a user meets it.
 
 mod codec;
+mod emulate;
 mod undershoot;
 
 use std::path::PathBuf;

@@ -242,7 +242,7 @@ impl Bursts {
             burst.told += 1;
         }
         if let Some(arrived) = report.arrival()
-            && report.packet.payload != Payload::Repair
+            && !matches!(report.packet.payload, Payload::Repair | Payload::Audio)
         {
             let end = End { id: report.packet.id, sent: report.packet.at, arrived, size: report.packet.size };
             burst.arrivals = Some(burst.arrivals.map_or(Arrivals::of(end), |arrivals| arrivals.with(end)));

@@ -50,7 +50,7 @@ impl Trains {
                 }
                 return false;
             }
-            Payload::Repair => return false,
+            Payload::Repair | Payload::Audio => return false,
         }
         let interval = self.interval();
         if let Some(train) = self.waiting.back_mut()

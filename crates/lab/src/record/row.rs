@@ -131,6 +131,7 @@ fn payload_name(payload: Payload) -> &'static str {
         Payload::Media => "media",
         Payload::Filler => "filler",
         Payload::Repair => "repair",
+        Payload::Audio => "audio",
     }
 }
 
@@ -202,6 +203,7 @@ fn of_event(event: &Event) -> Row {
         Event::RepeatRefused { sequence, why } => {
             Row { packet: Some(sequence), why: why.text(), ..kind(17, "repeat-refused") }
         }
+        Event::SchemeChanged => kind(20, "scheme-changed"),
         Event::RecoveryBegan => kind(19, "recovery-began"),
         Event::Variable { name, value } => Row { what: name, value: Some(value), ..kind(18, "variable") },
     }

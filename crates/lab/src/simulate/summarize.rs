@@ -71,7 +71,7 @@ pub(super) fn summarize(
                         filler_bytes += size;
                         filler.add(record.at, size);
                     }
-                    Payload::Repair => {}
+                    Payload::Repair | Payload::Audio => {}
                 }
             }
             What::Arrived { id, size, queued, .. } => {

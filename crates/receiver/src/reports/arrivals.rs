@@ -104,6 +104,24 @@ impl Arrivals {
         true
     }
 
+    /// Whether everything that came was reported.
+    pub(super) fn is_told(&self) -> bool {
+        self.begin.is_none_or(|begin| begin == self.end())
+    }
+
+    /// What is remembered of the packets from `begin` up to `end`, reported before or not. Those count as reported then;
+    /// what came before them and was not reported still is not.
+    pub(super) fn take_range(&mut self, begin: u64, end: u64) -> Vec<(u64, Option<Time>)> {
+        let (begin, end) = (begin.max(self.first), end.min(self.end()));
+        if begin >= end {
+            return Vec::new();
+        }
+        let places = (begin - self.first) as usize..(end - self.first) as usize;
+        let report = (begin..end).zip(self.times.range(places).copied()).collect();
+        self.begin = self.begin.map(|untold| if begin <= untold { untold.max(end) } else { untold });
+        report
+    }
+
     /// What the next report covers: every packet from the first that is news to the newest, arrived or not. It counts as
     /// reported then.
     pub(super) fn take(&mut self) -> Vec<(u64, Option<Time>)> {

@@ -1,6 +1,8 @@
 //! What the receiver reports of arrivals, in each of the styles that senders meet.
 
 mod arrivals;
+mod congestion;
+mod transport;
 
 use std::collections::VecDeque;
 
@@ -8,21 +10,11 @@ use thalweg_control::{Acknowledgement, SentPacket};
 use thalweg_sender::FeedbackStyle;
 use thalweg_sender::feedback::{DecoderReport, News};
 use thalweg_units::{Bytes, Span, Time};
-use thalweg_wire::rtcp::ccfb::{self, Ecn};
-use thalweg_wire::rtcp::{Packet, twcc};
 
 use super::datagram::{self, EVERYTHING, MEDIA, RECEIVER};
-use arrivals::{Arrivals, Memory};
+pub(crate) use congestion::{Congestion, INTERVAL as CCFB_INTERVAL};
+pub(crate) use transport::{INTERVAL as TWCC_INTERVAL, Transport};
 
-/// Chromium's interval for transport-wide feedback (measured: design.md section 6).
-const TWCC_INTERVAL: Span = Span::from_millis(62);
-/// How long arrivals are remembered for it (libwebrtc `remote_estimator_proxy.cc`, `kBackWindow`).
-const TWCC_MEMORY: Memory = Memory::Lasting(Span::from_millis(500));
-/// Chromium's interval for RFC 8888 (measured: design.md section 6).
-const CCFB_INTERVAL: Span = Span::from_millis(31);
-/// How many arrivals are remembered for it (libwebrtc `congestion_control_feedback_tracker.cc`,
-/// `kMaxPacketsToKeepForReorderCalculation`).
-const CCFB_MEMORY: Memory = Memory::Newest(64);
 /// An acknowledgement of a packet on the wire: no format exists, so the size of RTCP feedback with one arrival, 20 bytes.
 const PER_PACKET_SIZE: Bytes = Bytes::new(20 + 8 + 20 + 14);
 
@@ -77,24 +69,16 @@ pub(super) struct Reports {
 #[derive(Debug)]
 enum Form {
     Told(Vec<Acknowledgement>),
-    Transport(Arrivals, twcc::Builder),
-    Congestion(Arrivals, ccfb::Builder),
+    Transport(Transport),
+    Congestion(Congestion),
 }
 
 impl Reports {
     pub(super) fn new(style: FeedbackStyle, clock_offset: Span) -> Reports {
         let form = match style {
             FeedbackStyle::PerPacket => Form::Told(Vec::new()),
-            FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => {
-                let config = twcc::Config { sender_ssrc: RECEIVER, media_ssrc: MEDIA, ..twcc::Config::default() };
-                let Ok(builder) = config.build() else { unreachable!("the default limits can be built") };
-                Form::Transport(Arrivals::new(TWCC_MEMORY), builder)
-            }
-            FeedbackStyle::Ccfb => {
-                let config = ccfb::Config { sender_ssrc: RECEIVER, ..ccfb::Config::default() };
-                let Ok(builder) = config.build() else { unreachable!("the default limits can be built") };
-                Form::Congestion(Arrivals::new(CCFB_MEMORY), builder)
-            }
+            FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
+            FeedbackStyle::Ccfb => Form::Congestion(Congestion::new(RECEIVER)),
         };
         Reports { style, clock_offset, form, next: Time::NEVER, made: VecDeque::new() }
     }
@@ -102,17 +86,17 @@ impl Reports {
     /// A packet arrived; `asks` is whether it asks for a report at once.
     pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, asks: bool) {
         let here = now + self.clock_offset;
-        match &mut self.form {
+        let is_news = match &mut self.form {
             Form::Told(acknowledgements) => {
                 acknowledgements.push(Acknowledgement { id: packet.id, arrival: Some(here), ce: false });
+                true
             }
-            Form::Transport(arrivals, _) | Form::Congestion(arrivals, _) => {
-                if !arrivals.on_packet(here, packet.id.0) {
-                    return;
-                }
-            }
+            Form::Transport(transport) => transport.on_packet(here, packet.id.0),
+            Form::Congestion(congestion) => congestion.on_packet(here, EVERYTHING, packet.id.0),
+        };
+        if is_news {
+            self.next = self.next.min(self.due(now, asks));
         }
-        self.next = self.next.min(self.due(now, asks));
     }
 
     /// When a packet is to be reported.
@@ -135,27 +119,16 @@ impl Reports {
         if self.next <= now {
             self.next = Time::NEVER;
             let here = now + self.clock_offset;
-            match &mut self.form {
+            let messages = match &mut self.form {
                 Form::Told(acknowledgements) => {
                     acknowledgements.sort_by_key(|acknowledgement| acknowledgement.id);
                     // The next holds one, as nearly all do.
                     return Some(Message::Told(std::mem::replace(acknowledgements, Vec::with_capacity(1))));
                 }
-                Form::Transport(arrivals, builder) => {
-                    let messages = builder.messages(&arrivals.take()).unwrap_or_default();
-                    self.made.extend(messages.into_iter().map(Packet::TransportFeedback).map(datagram::datagram));
-                }
-                Form::Congestion(arrivals, builder) => {
-                    let received = |(sequence, at): (u64, Option<Time>)| ccfb::Received {
-                        ssrc: EVERYTHING,
-                        sequence,
-                        arrival: at.map(|at| (at, Ecn::NotCapable)),
-                    };
-                    let packets: Vec<ccfb::Received> = arrivals.take().into_iter().map(received).collect();
-                    let messages = builder.messages(here, &packets).unwrap_or_default();
-                    self.made.extend(messages.into_iter().map(Packet::CongestionFeedback).map(datagram::datagram));
-                }
-            }
+                Form::Transport(transport) => transport.messages(),
+                Form::Congestion(congestion) => congestion.messages(here),
+            };
+            self.made.extend(messages.into_iter().map(datagram::datagram));
         }
         self.made.pop_front().map(Message::Datagram)
     }

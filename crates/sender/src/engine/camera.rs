@@ -26,6 +26,8 @@ pub(super) struct Encoding {
     basis: Basis,
     /// The queue was flushed meanwhile, so what it refers to is gone (unless it is a keyframe).
     pub(super) orphaned: bool,
+    /// The scheme has changed meanwhile, and the new one knows nothing of it.
+    pub(super) abandoned: bool,
 }
 
 impl Engine {
@@ -84,7 +86,13 @@ impl Engine {
             size: plan.size,
             candidates: plan.targets.len().min(255) as u8,
         });
-        self.encoding = Some(Encoding { picture: slot.picture, read: slot.read, basis: plan.basis, orphaned: false });
+        self.encoding = Some(Encoding {
+            picture: slot.picture,
+            read: slot.read,
+            basis: plan.basis,
+            orphaned: false,
+            abandoned: false,
+        });
         self.outputs.push_back(Output::Encode { picture: slot.picture, plan });
     }
 
@@ -94,12 +102,14 @@ impl Engine {
             return;
         };
         let view = self.view(Occasion::EncoderFree, self.now - encoding.read);
-        let choice = self.policy.choose(&view, candidates).filter(|choice| *choice < candidates.len());
+        let choice = if encoding.abandoned { None } else { self.policy.choose(&view, candidates) };
+        let choice = choice.filter(|choice| *choice < candidates.len());
         let sendable = choice.filter(|choice| !encoding.orphaned || candidates[*choice].keyframe);
         match sendable {
             Some(index) => self.queue_frame(encoding, index, &candidates[index]),
             None => {
                 let why = match (candidates.is_empty(), choice) {
+                    _ if encoding.abandoned => Why::SchemeChanged,
                     (true, _) => Why::EncoderDropped,
                     (false, None) => Why::NoCandidateFits,
                     (false, Some(_)) => Why::QueueFlushed,

@@ -7,7 +7,9 @@
 //! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]); whoever drives it
 //! owns the pictures, the encoder and the encoded bytes, and finds a packet's bytes by its fragment.
 
+mod audio;
 mod camera;
+mod change;
 mod release;
 
 use alloc::boxed::Box;
@@ -27,6 +29,7 @@ use crate::probing::Prober;
 use crate::queue::MediaQueue;
 use crate::repair::Repair;
 use crate::scheme::{FramesConfig, Scheme};
+use audio::Sound;
 use camera::{Encoding, Slot};
 
 /// The smoothed round trip assumed before the first sample (vidaptive.md C3).
@@ -90,6 +93,7 @@ pub struct Engine {
     prober: Prober,
     dummies: Option<Dummies>,
     repair: Option<Repair>,
+    sounds: VecDeque<Sound>,
     queue: MediaQueue,
     sizes: PacketSizes,
     slot: Option<Slot>,
@@ -99,6 +103,8 @@ pub struct Engine {
     last_keyframe_request: Option<Time>,
     last_read: Time,
     last_size: Size,
+    /// The first packet that the controller has seen leave.
+    heard_from: u64,
     next_id: u64,
     next_sequence: u64,
     next_frame: u64,
@@ -139,6 +145,7 @@ impl Engine {
             prober: Prober::default(),
             dummies: scheme.filler.map(crate::filler::Config::build).transpose()?,
             repair: scheme.repair.map(|repair| repair.build(scheme.packets)).transpose()?,
+            sounds: VecDeque::new(),
             queue: MediaQueue::new(scheme.packets),
             sizes: scheme.packets,
             slot: None,
@@ -148,6 +155,7 @@ impl Engine {
             last_keyframe_request: None,
             last_read: now,
             last_size: camera.size,
+            heard_from: 0,
             next_id: 0,
             next_sequence: 0,
             next_frame: 0,
@@ -179,7 +187,7 @@ impl Engine {
     /// A report of the receiver came; `hold` is how long the receiver held it back, if it says so.
     pub fn on_feedback(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) {
         self.advance(now);
-        let feedback = self.history.on_report(now, acknowledgements, hold);
+        let feedback = change::since(self.heard_from, &self.history.on_report(now, acknowledgements, hold));
         note_feedback(&mut self.events, &feedback);
         self.controller.on_feedback(&feedback);
         if let Some(repair) = &mut self.repair {
@@ -231,6 +239,7 @@ impl Engine {
         if self.history.next_timeout() <= now
             && let Some(feedback) = self.history.on_timeout(now)
         {
+            let feedback = change::since(self.heard_from, &feedback);
             note_feedback(&mut self.events, &feedback);
             self.controller.on_feedback(&feedback);
             self.policy.on_feedback(&feedback);

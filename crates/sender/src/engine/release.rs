@@ -25,6 +25,9 @@ enum Next {
 impl Engine {
     /// The packet that leaves now, if any.
     pub(super) fn release(&mut self) -> Option<Packet> {
+        if let Some(audio) = self.release_audio() {
+            return Some(audio);
+        }
         self.begin_probe();
         self.follow_drain_rule();
         let probing = self.prober.cluster().is_some();
@@ -184,29 +187,8 @@ impl Engine {
         if probe.is_some() {
             self.prober.on_sent(self.now, size);
         }
-        self.pacer.on_sent(self.now, size);
-        if payload == Payload::Filler {
-            self.padding.on_sent(self.now, size);
-        }
-        if let Some(dummies) = &mut self.dummies {
-            dummies.on_sent(self.now, size);
-        }
-        self.account(&content, size);
-        let app_limited = self.nothing_follows();
-        let sent = self.history.on_sent(SentPacket {
-            payload,
-            probe,
-            place,
-            app_limited,
-            ..SentPacket::new(PacketId(self.next_id), self.now, size)
-        });
-        self.next_id += 1;
-        self.controller.on_sent(&sent);
-        // A controller that counts in frames allows less with every packet; the others wait for news.
-        if probe.is_some() || self.allowance.frame.is_some() {
-            self.refresh();
-        }
-        self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
+        let packet = SentPacket { payload, probe, place, ..SentPacket::new(PacketId(self.next_id), self.now, size) };
+        let (sent, grace) = self.depart(packet, &content);
         if let Some(frame) = finished {
             self.policy.on_frame_sent(&frame);
             self.emit(Event::FrameSent { frame: frame.frame, delay: frame.delay });
@@ -219,9 +201,32 @@ impl Engine {
         let follows = if self.amid_burst() { Next::Media } else { Next::Repair };
         let stalls = self.within_burst() && !self.window_admits(self.size_of(follows));
         let asks = begins_burst || stalls || ends_burst && !self.parity_follows();
+        Packet { sent, grace, asks, content }
+    }
+
+    /// Charges a packet that leaves now to everything that counts packets; what became of it, and how long before it the last one left.
+    pub(super) fn depart(&mut self, packet: SentPacket, content: &Content) -> (SentPacket, Span) {
+        let (payload, size) = (packet.payload, packet.size);
+        self.pacer.on_sent(self.now, size);
+        if payload == Payload::Filler {
+            self.padding.on_sent(self.now, size);
+        }
+        if let Some(dummies) = &mut self.dummies {
+            dummies.on_sent(self.now, size);
+        }
+        self.account(content, size);
+        let app_limited = self.nothing_follows();
+        let sent = self.history.on_sent(SentPacket { app_limited, ..packet });
+        self.next_id += 1;
+        self.controller.on_sent(&sent);
+        // A controller that counts in frames allows less with every packet; the others wait for news.
+        if sent.probe.is_some() || self.allowance.frame.is_some() {
+            self.refresh();
+        }
+        self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
         let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
         self.last_sent = Some(self.now);
-        Packet { sent, grace, asks, content }
+        (sent, grace)
     }
 
     /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no filler
@@ -240,7 +245,7 @@ impl Engine {
     fn account(&mut self, content: &Content, size: Bytes) {
         let payload = match content {
             Content::Padding => return,
-            Content::Retransmission { .. } | Content::Parity { .. } => 0.0,
+            Content::Retransmission { .. } | Content::Parity { .. } | Content::Audio { .. } => 0.0,
             Content::Media { sequence, fragment } => {
                 let srtt = self.srtt();
                 if let Some(repair) = &mut self.repair {

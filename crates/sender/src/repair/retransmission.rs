@@ -72,6 +72,10 @@ impl Retransmissions {
 
     /// Media packet `sequence` left; sequences come without gaps.
     pub fn on_sent(&mut self, now: Time, sequence: u64, fragment: Fragment, srtt: Span) {
+        if self.sent.is_empty() {
+            // A sender of another scheme may have sent what was before.
+            self.first = sequence;
+        }
         debug_assert_eq!(sequence, self.first + self.sent.len() as u64);
         let keep = self.history.max(srtt * 3);
         while let Some(oldest) = self.sent.front() {

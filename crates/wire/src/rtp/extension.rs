@@ -50,9 +50,17 @@ impl<'a> Extensions<'a> {
 
     /// The elements in their order; none if the profile is not one of RFC 8285.
     pub fn iter(&self) -> impl Iterator<Item = Extension<'a>> + use<'a> {
+        self.placed().map(|(_, element)| element)
+    }
+
+    /// The elements, each with the offset of its data in that of the block.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (usize, Extension<'a>)> + use<'a> {
         let mut reader = Reader::new(self.data);
         let profile = self.profile;
-        core::iter::from_fn(move || next_element(profile, &mut reader).ok().flatten())
+        core::iter::from_fn(move || {
+            let element = next_element(profile, &mut reader).ok().flatten()?;
+            Some((reader.at() - element.data.len(), element))
+        })
     }
 
     /// The data of the first element with this id.

@@ -33,10 +33,12 @@
 //! # Ok::<(), thalweg_wire::WriteError>(())
 //! ```
 
+mod blank;
 mod elements;
 mod extension;
 mod packet;
 
+pub use blank::blank_extensions;
 pub use elements::{
     AbsoluteSendTime, FeedbackRequest, FragmentGrace, FrameFragment, FrameStates, PlayoutDelay, TransportSequence, uri,
 };

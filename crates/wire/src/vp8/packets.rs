@@ -6,6 +6,7 @@ use core::fmt;
 use thalweg_units::Bytes;
 
 use super::Descriptor;
+use crate::split::about_equal;
 use crate::{ParseError, WriteError};
 
 /// One packet's share of a frame.
@@ -19,9 +20,8 @@ pub struct Fragment<'a> {
     pub last: bool,
 }
 
-/// Cuts `frame` into the fewest pieces whose descriptor and data together take at most `limit`, all of one size or one byte
-/// more, the larger ones last: what libwebrtc's `SplitAboutEqually` (`rtp_format.cc`) gives without reductions. Like
-/// libwebrtc, a frame counts as one partition; `descriptor` gives all but S and PID. An empty frame gives nothing.
+/// Cuts `frame` into the fewest pieces whose descriptor and data together take at most `limit`, about equal, the larger ones
+/// last. Like libwebrtc, a frame counts as one partition; `descriptor` gives all but S and PID. An empty frame gives nothing.
 ///
 /// # Errors
 /// A `limit` without room for the descriptor and one byte.
@@ -33,14 +33,10 @@ pub fn fragments(
     let size = descriptor.size() as u64;
     WriteError::check("limit of a VP8 payload in bytes", limit.get(), size + 1, u64::MAX)?;
     let room = usize::try_from(limit.get() - size).unwrap_or(usize::MAX);
-    let count = frame.len().div_ceil(room);
-    // The last `larger` pieces take a byte more than the others.
-    let (each, larger) = frame.len().checked_div(count).map_or((0, 0), |each| (each, frame.len() % count));
-    let start = move |index: usize| index * each + index.saturating_sub(count - larger);
-    Ok((0..count).map(move |index| Fragment {
-        descriptor: Descriptor { partition_start: index == 0, partition: 0, ..descriptor },
-        data: &frame[start(index)..start(index + 1)],
-        last: index + 1 == count,
+    Ok(about_equal(frame.len(), room).map(move |piece| Fragment {
+        descriptor: Descriptor { partition_start: piece.start == 0, partition: 0, ..descriptor },
+        last: piece.end == frame.len(),
+        data: &frame[piece],
     }))
 }
 

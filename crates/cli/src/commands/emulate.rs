@@ -1,0 +1,106 @@
+//! `thalweg emulate`: the simulator's link between real programs.
+
+use std::io::{IsTerminal, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use anyhow::Context;
+use thalweg_live::clock::Clock;
+use thalweg_live::emulate::{DirectionStatistics, Relay, RelayConfig, Statistics};
+use thalweg_live::reactor::{Poller, PollerConfig, Signals};
+use thalweg_units::{Bytes, Span, Time};
+
+use super::emulated::Emulated;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Clients send to --listen what is meant for --to. Each client address gets a socket of its own towards the server; all \
+share one link in each direction. A packet's size is that of its IP packet: 28 bytes more than its payload, with IPv6 48. Needs no root. At the \
+end, after Ctrl-C or --duration, one JSON object says what passed."
+)]
+pub(crate) struct Arguments {
+    /// The address clients send to, such as 127.0.0.1:9000; port 0 takes a free one
+    #[arg(long, value_parser = address)]
+    listen: SocketAddr,
+    /// The server's address
+    #[arg(long, value_parser = address)]
+    to: SocketAddr,
+    #[command(flatten)]
+    link: Emulated,
+    /// The most clients at a time
+    #[arg(long, default_value_t = 64)]
+    clients: usize,
+    /// How long a client may be silent before it is forgotten
+    #[arg(long, default_value = "60s")]
+    idle: Span,
+    /// End after this long; without it, at Ctrl-C
+    #[arg(long)]
+    duration: Option<Span>,
+    /// The last part of each wait that is spent reading the clock instead of asleep: less late, for a busy core
+    #[arg(long, default_value = "0us")]
+    spin: Span,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let link = arguments.link.link()?;
+    let config = RelayConfig {
+        link: link.config.clone(),
+        most_clients: arguments.clients,
+        idle: arguments.idle,
+        poller: PollerConfig { spin: arguments.spin },
+        ..RelayConfig::new(arguments.listen, arguments.to)
+    };
+    let mut signals = Signals::to_end()?;
+    let relay = Relay::start(&config, &mut |name| link.find(name))?;
+    eprintln!("from {} to {}; Ctrl-C ends", relay.address(), arguments.to);
+    let clock = config.clock;
+    let end = arguments.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
+    watch(&relay, clock, end, &mut signals)?;
+    let statistics = relay.stop().context("the relay failed")?;
+    outln!("{}", serde_json::to_string_pretty(&statistics.json())?);
+    Ok(())
+}
+
+/// Shows what passes, once a second where somebody looks, until a signal or `end`.
+fn watch(relay: &Relay, clock: Clock, end: Time, signals: &mut Signals) -> anyhow::Result<()> {
+    let mut poller = Poller::new(clock, PollerConfig::default())?;
+    let terminal = std::io::stderr().is_terminal();
+    let mut tick = clock.now();
+    let mut before = [Bytes::ZERO; 2];
+    while !signals.take() && clock.now() < end {
+        tick += Span::from_secs(1);
+        let woken = poller.wait(tick.min(end), &[&*signals])?;
+        // A relay that has failed says why when it is stopped.
+        let Some(statistics) = relay.statistics() else { break };
+        if terminal && woken.due {
+            let line = line(&statistics, before);
+            eprint!("\r{line:110}");
+            let _ = std::io::stderr().flush();
+            before = [statistics.up.delivered_bytes, statistics.down.delivered_bytes];
+        }
+    }
+    if terminal {
+        eprint!("\r{:110}\r", "");
+    }
+    Ok(())
+}
+
+fn line(statistics: &Statistics, before: [Bytes; 2]) -> String {
+    let part = |name: &str, direction: &DirectionStatistics, before: Bytes| {
+        let rate = (direction.delivered_bytes - before).per(Span::from_secs(1)).as_mbps_f64();
+        let dropped = direction.dropped.values().sum::<u64>() + direction.overflowed;
+        format!("{name} {rate:.2} Mbps, {} waiting, {dropped} dropped", direction.inside)
+    };
+    let (up, down) = (part("up", &statistics.up, before[0]), part("down", &statistics.down, before[1]));
+    format!("{up}; {down}; {} clients", statistics.clients)
+}
+
+/// An address, or a name and a port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().map_err(|error| error.to_string()).map(|mut found| found.next());
+    let problem = match found {
+        Ok(Some(address)) => return Ok(address),
+        Ok(None) => "it has no address".to_string(),
+        Err(problem) => problem,
+    };
+    Err(format!("'{text}' is no address: {problem}; write one such as 127.0.0.1:9000, [::1]:9000 or localhost:9000"))
+}

@@ -1,0 +1,108 @@
+//! The link of `emulate` and `shell`: the same names as `thalweg compare`, or a scenario file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use thalweg_lab::Scenario;
+use thalweg_link::queue::Limits;
+use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Rates, Trace};
+use thalweg_live::emulate::{LinkConfig, Zero};
+use thalweg_units::{Bytes, Seed, Span};
+
+use crate::link;
+
+/// How much of a synthetic link is made before it begins again.
+const SYNTHETIC: Span = Span::from_secs(600);
+
+#[derive(clap::Args)]
+pub(crate) struct Emulated {
+    /// The way up: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving); unlimited when absent
+    #[arg(long)]
+    up: Option<String>,
+    /// The way down: as --up
+    #[arg(long)]
+    down: Option<String>,
+    /// A link up that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of a trace's opportunities
+    #[arg(long, conflicts_with = "up")]
+    rate: Option<Rates>,
+    /// One-way delay of the path in each direction
+    #[arg(long, default_value = "0ms")]
+    delay: Span,
+    /// Share of packets lost at random in each direction, between bottleneck and delay, such as 0.02
+    #[arg(long)]
+    loss: Option<f64>,
+    /// Bytes each bottleneck's queue holds, drop-tail; unlimited when absent
+    #[arg(long)]
+    queue: Option<Bytes>,
+    /// A scenario file, as `thalweg run` plays it: its paths up and down
+    #[arg(long, conflicts_with_all = ["up", "down", "rate", "delay", "loss", "queue"])]
+    scenario: Option<PathBuf>,
+    /// The root of every random choice; the scenario's own, or 1
+    #[arg(long)]
+    seed: Option<Seed>,
+    /// When the traces' time begins
+    #[arg(long, default_value = "start")]
+    from: From,
+    /// Log each packet in Mahimahi's manner: to LOG.up and LOG.down
+    #[arg(long)]
+    log: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum From {
+    /// When the command starts
+    Start,
+    /// When the first packet comes
+    FirstPacket,
+}
+
+/// A link and where its traces are found.
+pub(crate) struct Link {
+    pub(crate) config: LinkConfig,
+    duration: Span,
+}
+
+impl Link {
+    /// A trace by name, as the simulator finds it.
+    pub(crate) fn find(&self, name: &str) -> Result<Arc<Trace>, String> {
+        link::find(name, self.duration, self.config.seed).map_err(|error| format!("{error:#}"))
+    }
+}
+
+impl Emulated {
+    pub(crate) fn link(&self) -> anyhow::Result<Link> {
+        let zero = match self.from {
+            From::Start => Zero::Start,
+            From::FirstPacket => Zero::FirstPacket,
+        };
+        let common = LinkConfig { zero, log: self.log.clone(), ..LinkConfig::default() };
+        if let Some(path) = &self.scenario {
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+            let Scenario { up, down, seed, duration, .. } = super::run::scenario(&text).with_context(|| name)?;
+            let config = LinkConfig { up, down, seed: self.seed.unwrap_or(seed), ..common };
+            return Ok(Link { config, duration });
+        }
+        let seed = self.seed.unwrap_or(common.seed);
+        let rate = self.rate.as_ref().map(|rate| HopConfig::Rate { rate: rate.clone(), queue: self.queue() });
+        let (up, down) = (self.path(rate.or(self.trace(&self.up))), self.path(self.trace(&self.down)));
+        Ok(Link { config: LinkConfig { up, down, seed, ..common }, duration: SYNTHETIC })
+    }
+
+    fn queue(&self) -> QueueConfig {
+        self.queue.map_or(QueueConfig::Infinite, |bytes| QueueConfig::DropTail(Limits::bytes(bytes)))
+    }
+
+    fn trace(&self, name: &Option<String>) -> Option<HopConfig> {
+        let bottleneck =
+            |trace: &String| HopConfig::Bottleneck { trace: trace.clone(), queue: self.queue(), once: false };
+        name.as_ref().map(bottleneck)
+    }
+
+    fn path(&self, bottleneck: Option<HopConfig>) -> PathConfig {
+        let loss = self.loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
+        let delay = HopConfig::Delay { delay: self.delay, jitter: Jitter::None, reorders: false };
+        PathConfig { hops: bottleneck.into_iter().chain(loss).chain([delay]).collect() }
+    }
+}

@@ -1,0 +1,128 @@
+//! `thalweg emulate` and `thalweg shell` between real sockets.
+
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::{Folder, text, thalweg};
+
+/// A relay that ends by itself after `duration`, and where it listens.
+fn relay(to: SocketAddr, duration: &str, arguments: &[&str]) -> (Child, SocketAddr) {
+    let to = to.to_string();
+    let fixed = ["emulate", "--listen", "127.0.0.1:0", "--to", &to, "--duration", duration];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(fixed)
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut first).unwrap();
+    let address = first.split_whitespace().nth(1).and_then(|address| address.parse().ok());
+    (child, address.unwrap_or_else(|| panic!("{first}")))
+}
+
+fn socket() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    socket
+}
+
+#[test]
+fn a_scenario_of_the_simulator_stands_between_two_programs() {
+    let folder = Folder::new("emulate");
+    let scenario = r#"
+        name = "lossy"
+        duration = "10s"
+        seed = 5
+        video = { source = "scene" }
+        codec = { model = {} }
+        [[up.hops]]
+        loss = { random = { probability = 0.5 } }
+        [[up.hops]]
+        delay = { delay = "30ms" }
+        [[down.hops]]
+        bottleneck = { trace = "2Mbps" }
+    "#;
+    let scenario = folder.file("scenario.toml", scenario);
+    let log = folder.0.join("log").display().to_string();
+    let (server, client) = (socket(), socket());
+    let (child, address) = relay(server.local_addr().unwrap(), "1500ms", &["--scenario", &scenario, "--log", &log]);
+    for number in 0..100 {
+        client.send_to(&[number], address).unwrap();
+    }
+    // The last of them may be lost: what comes after them says that all have come.
+    server.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    let (mut buffer, mut came, mut upstream) = ([0; 100], 0, None);
+    while let Ok((_, from)) = server.recv_from(&mut buffer) {
+        came += 1;
+        upstream = Some(from);
+    }
+    server.send_to(b"back", upstream.unwrap()).unwrap();
+    assert_eq!(client.recv_from(&mut buffer).unwrap(), (4, address));
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&printed["up"]["packets"], &printed["up"]["delivered"]), (&100.into(), &came.into()));
+    assert_eq!(printed["up"]["dropped"]["lost"], 100 - came);
+    assert!((30..70).contains(&came), "{came}");
+    assert_eq!((&printed["down"]["delivered"], &printed["clients"]), (&1.into(), &1.into()));
+    for key in ["queueing_p95_ms", "lateness_p50_us", "overflowed", "delivered_mbps"] {
+        assert!(!printed["down"][key].is_null(), "{key}");
+    }
+    let log = std::fs::read_to_string(format!("{log}.down")).unwrap();
+    assert!(log.contains(" + 36\n") && log.contains(" - 36 ") && log.contains(" # 1504\n"), "{log}");
+}
+
+#[test]
+fn a_signal_ends_it_with_the_summary() {
+    let server = socket();
+    let arguments = ["--rate", "1Mbps", "--delay", "10ms", "--loss", "0", "--queue", "64kB"];
+    let (child, _) = relay(server.local_addr().unwrap(), "60s", &arguments);
+    Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(printed["up"]["packets"], 0);
+}
+
+#[test]
+fn what_is_wrong_with_a_link_is_said_with_the_fix() {
+    let refused = |arguments: &[&str]| {
+        let fixed = ["emulate", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9"];
+        let done = thalweg(&[&fixed[..], arguments].concat());
+        assert!(!done.status.success());
+        text(&done.stderr)
+    };
+    for (arguments, part) in [
+        (["--up", "nowhere.trace"], "nowhere.trace"),
+        (["--loss", "2"], "0 to 1"),
+        (["--delay", "20"], "20ms"),
+        (["--scenario", "/nowhere"], "/nowhere"),
+    ] {
+        let message = refused(&arguments);
+        assert!(message.contains(part), "{arguments:?}: {message}");
+    }
+    let nowhere = thalweg(&["emulate", "--listen", "nowhere", "--to", "127.0.0.1:9"]);
+    assert!(text(&nowhere.stderr).contains("127.0.0.1:9000"), "{}", text(&nowhere.stderr));
+    assert!(refused(&["--rate", "1Mbps", "--up", "2Mbps"]).contains("cannot be used with"));
+}
+
+#[test]
+fn a_shell_has_its_commands_exit_code_and_its_link_or_says_what_it_needs() {
+    let done =
+        thalweg(&["shell", "--delay", "1ms", "--summary", "--", "sh", "-c", "test -n \"$THALWEG_GATEWAY\"; exit 7"]);
+    let message = text(&done.stderr);
+    if done.status.code() == Some(1) {
+        assert!(
+            message.contains("sudo") || message.contains("/dev/net/tun") || message.contains("namespace"),
+            "{message}"
+        );
+        println!("skipped: needs root, network namespaces and /dev/net/tun");
+        return;
+    }
+    assert_eq!(done.status.code(), Some(7), "{message}");
+    assert!(message.contains("\"up\""), "{message}");
+}

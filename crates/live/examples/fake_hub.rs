@@ -1,0 +1,153 @@
+//! The page of `thalweg publish` without a publisher: figures that move, no picture. For working on the page and for its tests.
+//!
+//! `cargo run -p thalweg-live --example fake_hub -- [--listen 127.0.0.1:8099] [--duel] [--token TOKEN] [--refuse] [--answer]`
+//!
+//! `--refuse` has no room for anybody; `--answer` takes any offer with an answer that only a test can use: the offer itself.
+
+#![allow(clippy::disallowed_methods, reason = "figures that move need a clock")]
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use thalweg_live::web::{
+    About, Channel, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Server, Snapshot, Token, WebConfig,
+};
+
+const SCHEMES: [&str; 4] = ["gcc", "vidaptive", "camel", "salsify"];
+
+struct FakeHub {
+    started: Instant,
+    epoch_ms: f64,
+    duel: bool,
+    answers: bool,
+    viewers: Mutex<BTreeMap<String, (Instant, String)>>,
+}
+
+impl FakeHub {
+    fn no_such_viewer() -> Refused {
+        Refused::new(RefusedKind::NoSuchViewer, "There is no such viewer; they may have left already.")
+    }
+}
+
+impl Hub for FakeHub {
+    fn join(&self, join: Join) -> Result<Joined, Refused> {
+        if !self.answers {
+            return Err(Refused::new(RefusedKind::Full, "There are 4 viewers, as many as may be at one time."));
+        }
+        let id = Token::random().map_err(|error| Refused::new(RefusedKind::Unavailable, error.to_string()))?;
+        let channel = join.channel.unwrap_or_default();
+        let scheme = join.scheme.unwrap_or(if SCHEMES.contains(&&*channel) { channel } else { SCHEMES[0].into() });
+        self.viewers.lock().unwrap().insert(id.reveal().into(), (Instant::now(), scheme));
+        Ok(Joined { id: id.reveal().into(), answer: join.offer, etag: "1".into() })
+    }
+
+    fn patch(&self, _: &str, _: &str, _: &Condition) -> Result<Patched, Refused> {
+        Err(Self::no_such_viewer())
+    }
+
+    fn leave(&self, id: &str) -> bool {
+        self.viewers.lock().unwrap().remove(id).is_some()
+    }
+
+    fn switch(&self, id: &str, scheme: &str) -> Result<(), Refused> {
+        if !SCHEMES.contains(&scheme) {
+            let sentence = format!("The scheme {scheme:?}; there are {}.", SCHEMES.join(", "));
+            return Err(Refused::new(RefusedKind::UnknownScheme, sentence));
+        }
+        let mut viewers = self.viewers.lock().unwrap();
+        viewers.get_mut(id).ok_or_else(Self::no_such_viewer)?.1 = scheme.into();
+        Ok(())
+    }
+
+    fn snapshot(&self, id: &str) -> Option<Snapshot> {
+        let viewers = self.viewers.lock().unwrap();
+        let (joined, scheme) = viewers.get(id)?;
+        let time_s = joined.elapsed().as_secs_f64();
+        // A step every ten seconds, reached by one scheme at once and by another with time; a little noise on everything.
+        let wave = |period: f64, phase: f64| (time_s / period * std::f64::consts::TAU + phase).sin();
+        let capacity = if self.started.elapsed().as_secs() / 10 % 2 == 0 { 3e6 } else { 1e6 };
+        let patience = if scheme == "gcc" { (time_s % 10.0 / 10.0).sqrt() } else { 0.95 };
+        let encoder = capacity * patience * 0.82 + 4e4 * wave(0.7, 0.0);
+        let fills = scheme == "vidaptive";
+        let filler = if fills { (capacity * 0.9 - encoder).max(0.0) * (0.5 + 0.5 * wave(3.0, 1.0)) } else { 0.0 };
+        Some(Snapshot {
+            time_s,
+            scheme: scheme.clone(),
+            target_bps: Some(capacity * patience * 0.8),
+            encoder_bps: Some(encoder),
+            wire_bps: Some(encoder * 1.04 + filler + 6e4 + 2e4),
+            filler_bps: Some(filler),
+            repair_bps: Some(2e4),
+            audio_bps: Some(6e4),
+            capacity_bps: Some(capacity * (0.97 + 0.03 * wave(1.3, 0.0))),
+            window_bytes: Some((capacity * 0.08 / 8.0) as u64),
+            in_flight_bytes: Some((encoder * 0.06 / 8.0 * (1.0 + 0.3 * wave(0.4, 0.0))) as u64),
+            rtt_ms: Some(52.0 + 6.0 * wave(0.9, 0.5)),
+            queue_ms: Some(4.0 + 3.0 * wave(0.9, 0.5)),
+            frame_delay_ms: Some(9.0),
+            alpha: fills.then(|| 0.7 + 0.2 * wave(8.0, 0.0)),
+            paused: false,
+            frames_sent: (time_s * 30.0) as u64,
+            frames_skipped: (time_s / 9.0) as u64,
+            keyframes: 1,
+            resolution: Some("1280x720".into()),
+            quantizer: Some(34.0),
+            loss_ratio: Some(0.004),
+            nacks: 3,
+            plis: 0,
+            feedback_kind: Some("twcc-02".into()),
+            connection_state: "connected".into(),
+            pacing_lateness_us_p50: Some(21.0),
+            pacing_lateness_us_p99: Some(180.0),
+        })
+    }
+
+    fn about(&self) -> About {
+        let channel = |name: &str| Channel { name: name.into(), scheme: name.into(), switchable: !self.duel };
+        About {
+            title: if self.duel { "gcc against vidaptive".into() } else { "A built-in scene".into() },
+            version: env!("CARGO_PKG_VERSION").into(),
+            channels: if self.duel { vec![channel("gcc"), channel("vidaptive")] } else { vec![channel("gcc")] },
+            schemes: SCHEMES.map(String::from).to_vec(),
+            width: 1280,
+            height: 720,
+            frame_interval_ms: 1000.0 / 30.0,
+            barcodes: true,
+            epoch_ms: self.epoch_ms,
+            link: Some("over an emulated link of 3 Mbps and 25 ms, with a step to 1 Mbps every ten seconds".into()),
+            feedback_on_request: true,
+        }
+    }
+
+    fn metrics(&self) -> String {
+        format!("thalweg_viewers {}\n", self.viewers.lock().unwrap().len())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let value =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let mut config = WebConfig::new(value("--listen").map_or("127.0.0.1:8099", |listen| listen).parse()?)?;
+    if let Some(token) = value("--token") {
+        config.token = Some(token.parse()?);
+    }
+    let hub = FakeHub {
+        started: Instant::now(),
+        epoch_ms: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3,
+        duel: has("--duel"),
+        answers: has("--answer") && !has("--refuse"),
+        viewers: Mutex::default(),
+    };
+    let token = config.token.clone();
+    let server = Server::start(config, Arc::new(hub))?;
+    let query = token.map(|token| format!("?token={}", token.reveal())).unwrap_or_default();
+    println!("http://{}/{query}", server.address());
+    // Until standard input ends, which is when whoever started this does.
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    server.stop();
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! One direction of a link, in time since zero.
+
+use thalweg_link::{Departure, Link, Path};
+use thalweg_units::{Bytes, Time};
+
+use super::log::Log;
+use super::statistics::{DirectionStatistics, name};
+
+/// A path with a bound on what it holds, a log and counts.
+pub(super) struct Direction<P> {
+    path: Path<P>,
+    most_inside: Bytes,
+    log: Option<Log>,
+    statistics: DirectionStatistics,
+}
+
+impl<P> Direction<P> {
+    pub(super) fn new(path: Path<P>, most_inside: Bytes, log: Option<Log>) -> Direction<P> {
+        Direction { path, most_inside, log, statistics: DirectionStatistics::default() }
+    }
+
+    /// A packet comes. Whatever is due has been released.
+    pub(super) fn offer(&mut self, now: Time, size: Bytes, packet: P) {
+        let Direction { path, statistics, log, .. } = self;
+        statistics.packets += 1;
+        statistics.bytes += size;
+        if let Some(log) = log {
+            log.arrived(now, size);
+        }
+        if statistics.inside + size > self.most_inside {
+            statistics.overflowed += 1;
+            if let Some(log) = log {
+                log.dropped(now, size, "overflowed");
+            }
+            return;
+        }
+        statistics.inside += size;
+        path.offer(now, size, packet);
+        self.count_drops();
+    }
+
+    /// The next packet that left at or before `now`.
+    pub(super) fn poll(&mut self, now: Time) -> Option<Departure<P>> {
+        let departure = self.path.poll(now);
+        self.count_drops();
+        let departure = departure?;
+        let statistics = &mut self.statistics;
+        statistics.inside -= departure.size;
+        statistics.delivered += 1;
+        statistics.delivered_bytes += departure.size;
+        statistics.queued.add(departure.queued);
+        if let Some(log) = &mut self.log {
+            log.departed(departure.at, departure.size, departure.queued);
+        }
+        Some(departure)
+    }
+
+    /// What was due at `at` has been passed on at `actual`.
+    pub(super) fn passed_on(&mut self, at: Time, actual: Time) {
+        self.statistics.lateness.record(at, actual);
+    }
+
+    pub(super) fn next_event(&self) -> Time {
+        self.path.next_event()
+    }
+
+    pub(super) fn flush(&mut self, now: Time) {
+        if let Some(log) = &mut self.log {
+            log.flush(now);
+        }
+    }
+
+    pub(super) fn statistics(&self) -> DirectionStatistics {
+        let log_error = self.log.as_ref().and_then(Log::error).map(ToString::to_string);
+        DirectionStatistics { log_error, ..self.statistics.clone() }
+    }
+
+    fn count_drops(&mut self) {
+        while let Some(drop) = self.path.poll_drop() {
+            self.statistics.inside -= drop.size;
+            *self.statistics.dropped.entry(drop.why).or_default() += 1;
+            if let Some(log) = &mut self.log {
+                log.dropped(drop.at, drop.size, name(drop.why));
+            }
+        }
+    }
+}

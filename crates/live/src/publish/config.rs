@@ -1,0 +1,72 @@
+//! What is published, and to whom.
+
+use std::net::SocketAddr;
+
+use thalweg_codecs::Codec;
+use thalweg_lab::scenario::Video;
+use thalweg_sender::Scheme;
+use thalweg_transport::sdp::VideoCodec;
+use thalweg_units::Seed;
+
+use crate::emulate::LinkConfig;
+
+/// What is published.
+#[derive(Debug, Clone)]
+pub struct PublishConfig {
+    /// The page's heading.
+    pub title: String,
+    /// What is seen.
+    pub video: Video,
+    /// Whether each picture carries its number, by which the other end knows how late it is ([`thalweg_video::barcode`]).
+    pub barcode: bool,
+    /// What is heard: a name that [`crate::media::audio`] knows; `None` for no sound at all.
+    pub audio: Option<String>,
+    /// What encodes it, once for each viewer.
+    pub codec: Codec,
+    /// What viewers can watch; the first is what they get when they do not choose.
+    pub channels: Vec<ChannelConfig>,
+    /// The emulated link in words, for the page.
+    pub link: Option<String>,
+    /// Viewers beyond this are refused.
+    pub most_viewers: usize,
+    /// The root of the scene and of an encoder model's choices; nothing secret comes from it.
+    pub seed: Seed,
+}
+
+/// One of the things to watch: the same video, sent by a scheme of its own through a socket of its own.
+#[derive(Debug, Clone)]
+pub struct ChannelConfig {
+    /// Its name, of letters, digits, `-` and `_`.
+    pub name: String,
+    /// What kind of sender.
+    pub scheme: Scheme,
+    /// The UDP address its socket is bound to; port 0 takes a free one.
+    pub bind: SocketAddr,
+    /// Addresses told to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
+    pub advertise: Vec<SocketAddr>,
+    /// An emulated link between viewers and the socket: `up` is what viewers send, `down` what they get.
+    pub link: Option<LinkConfig>,
+}
+
+impl ChannelConfig {
+    /// What viewers are told, when the socket itself is reached at `own`.
+    pub(super) fn advertised(&self, own: &[SocketAddr]) -> Vec<SocketAddr> {
+        if self.advertise.is_empty() { own.to_vec() } else { self.advertise.clone() }
+    }
+}
+
+/// How video is encoded, and what that is called in SDP.
+#[derive(Debug, Clone)]
+pub(super) struct Codecs {
+    pub(super) codec: Codec,
+}
+
+impl Codecs {
+    /// What viewers are offered: a model's frames are zeros that pass for VP8.
+    pub(super) fn offered(&self) -> Vec<VideoCodec> {
+        match self.codec {
+            Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => vec![VideoCodec::Vp8],
+            Codec::H264(_) => vec![VideoCodec::H264],
+        }
+    }
+}

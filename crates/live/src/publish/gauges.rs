@@ -1,0 +1,170 @@
+//! What a viewer's sender is doing, in figures.
+
+use thalweg_control::Payload;
+use thalweg_sender::Event;
+use thalweg_sender::event::Timed;
+use thalweg_units::{Bytes, Rate, Size, Span, Time};
+
+/// Rates are over the last second, in tenths.
+const TENTHS: u64 = 10;
+const TENTH: Span = Span::from_millis(100);
+
+/// Bytes of each kind in a tenth of a second.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tenth {
+    number: u64,
+    by: [Bytes; 4],
+}
+
+/// Sums and the newest values, out of the engine's events.
+#[derive(Debug, Clone, Default)]
+pub struct Gauges {
+    tenths: [Tenth; TENTHS as usize],
+    /// Bytes sent so far of each kind: media, filler, repair, audio.
+    pub sent: [Bytes; 4],
+    /// Packets sent so far of each kind.
+    pub packets: [u64; 4],
+    /// Frames whose last packet has left.
+    pub frames_sent: u64,
+    /// Pictures that did not become frames.
+    pub skipped: u64,
+    /// Keyframes.
+    pub keyframes: u64,
+    /// Packets declared lost, and packets that arrived.
+    pub lost: u64,
+    /// See `lost`.
+    pub arrived: u64,
+    /// How long the last frame waited in the sender.
+    pub frame_delay: Option<Span>,
+    /// What the encoder was asked for last.
+    pub target: Option<Rate>,
+    /// Whether encoding is paused.
+    pub paused: bool,
+    /// The newest alpha of the headroom optimiser.
+    pub alpha: Option<f64>,
+    /// Bytes in flight.
+    pub in_flight: Bytes,
+    /// The quantiser of the newest frame.
+    pub quantizer: Option<u8>,
+    /// The size of the newest frame.
+    pub size: Option<Size>,
+    /// The newest round trip.
+    pub rtt: Option<Span>,
+    /// The shortest round trip so far: what is longer is queueing.
+    pub least_rtt: Option<Span>,
+    /// Payload bytes that the encoder made.
+    encoded: [Tenth; TENTHS as usize],
+}
+
+impl Gauges {
+    /// Takes note of an event.
+    pub fn on_event(&mut self, timed: &Timed) {
+        match &timed.event {
+            Event::PacketSent { payload, size, in_flight, .. } => {
+                let kind = kind(*payload);
+                self.in_flight = *in_flight;
+                self.sent[kind] += *size;
+                self.packets[kind] += 1;
+                add(&mut self.tenths, timed.at, kind, *size);
+            }
+            Event::FrameSent { delay, .. } => {
+                self.frames_sent += 1;
+                self.frame_delay = Some(*delay);
+            }
+            Event::PictureSkipped { .. } => self.skipped += 1,
+            Event::FrameQueued { keyframe, quantizer, size, .. } => {
+                self.keyframes += u64::from(*keyframe);
+                self.quantizer = (*quantizer != u8::MAX).then_some(*quantizer);
+                add(&mut self.encoded, timed.at, 0, *size);
+            }
+            Event::EncodeStarted { target, size, .. } => {
+                self.target = Some(*target).filter(|target| *target > Rate::ZERO);
+                self.size = Some(*size);
+            }
+            Event::Paused { .. } => self.paused = true,
+            Event::Resumed { .. } => self.paused = false,
+            Event::Feedback { arrived, lost, rtt, in_flight } => {
+                self.arrived += u64::from(*arrived);
+                self.lost += u64::from(*lost);
+                self.in_flight = *in_flight;
+                if let Some(rtt) = rtt {
+                    self.rtt = Some(*rtt);
+                    self.least_rtt = Some(self.least_rtt.map_or(*rtt, |least| least.min(*rtt)));
+                }
+            }
+            Event::Variable { name: "alpha", value } => self.alpha = Some(*value),
+            Event::SchemeChanged => (self.paused, self.alpha) = (false, None),
+            _ => {}
+        }
+    }
+
+    /// What was sent of a kind in the last second before `now`.
+    pub fn rate(&self, now: Time, payload: Payload) -> Rate {
+        over_last_second(&self.tenths, now, |tenth| tenth.by[kind(payload)])
+    }
+
+    /// Everything sent in the last second before `now`.
+    pub fn wire(&self, now: Time) -> Rate {
+        over_last_second(&self.tenths, now, |tenth| tenth.by.iter().copied().sum())
+    }
+
+    /// What the encoder made in the last second before `now`.
+    pub fn encoded(&self, now: Time) -> Rate {
+        over_last_second(&self.encoded, now, |tenth| tenth.by[0])
+    }
+
+    /// Packets lost, of those whose fate is known: 0 to 1.
+    pub fn loss_ratio(&self) -> Option<f64> {
+        let known = self.arrived + self.lost;
+        (known > 0).then(|| self.lost as f64 / known as f64)
+    }
+}
+
+/// Its place in the arrays.
+const fn kind(payload: Payload) -> usize {
+    match payload {
+        Payload::Media => 0,
+        Payload::Filler => 1,
+        Payload::Repair => 2,
+        Payload::Audio => 3,
+    }
+}
+
+fn add(tenths: &mut [Tenth], at: Time, kind: usize, size: Bytes) {
+    let number = at.as_nanos() / TENTH.as_nanos() as u64;
+    let tenth = &mut tenths[(number % TENTHS) as usize];
+    if tenth.number != number {
+        *tenth = Tenth { number, ..Tenth::default() };
+    }
+    tenth.by[kind] += size;
+}
+
+fn over_last_second(tenths: &[Tenth], now: Time, of: impl Fn(&Tenth) -> Bytes) -> Rate {
+    let number = now.as_nanos() / TENTH.as_nanos() as u64;
+    // The tenth under way is not whole yet: the nine before it are.
+    let whole = (number + 1).saturating_sub(TENTHS)..number;
+    let bytes: Bytes = tenths.iter().filter(|tenth| whole.contains(&tenth.number)).map(of).sum();
+    bytes.per(TENTH * (TENTHS as i64 - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_control::PacketId;
+
+    #[test]
+    fn a_rate_is_that_of_the_nine_whole_tenths_before_now() {
+        let mut gauges = Gauges::default();
+        for millis in 0..2_000u64 {
+            let payload = if millis % 4 == 0 { Payload::Filler } else { Payload::Media };
+            let size = Bytes::new(125);
+            let event = Event::PacketSent { id: PacketId(millis), payload, size, in_flight: Bytes::ZERO };
+            gauges.on_event(&Timed { at: Time::from_millis(millis), event });
+        }
+        let now = Time::from_millis(2_000);
+        assert_eq!(gauges.wire(now), Rate::from_kbps(1_000));
+        assert_eq!(gauges.rate(now, Payload::Filler), Rate::from_kbps(250));
+        assert_eq!(gauges.rate(now, Payload::Media), Rate::from_kbps(750));
+        assert_eq!(gauges.wire(Time::from_millis(4_000)), Rate::ZERO);
+    }
+}

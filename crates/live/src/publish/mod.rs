@@ -1,0 +1,281 @@
+//! Sending to viewers: a camera, a sender and an encoder for each viewer, and the thread that owns the sockets.
+//!
+//! ```text
+//! camera ----- pictures ---->|                |<---- datagrams ----> sockets (one a channel, perhaps an emulated link)
+//! sound ------ packets ----->| network thread |
+//! encoders <-- plans --------|  (all viewers) |<---- Hub ----- web server, or a WHIP client
+//!          --- frames ------>|                |
+//! ```
+
+mod camera;
+mod config;
+mod encoder;
+mod figures;
+mod gauges;
+mod joining;
+mod messages;
+mod network;
+mod random;
+mod uplink;
+mod viewer;
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use thalweg_lab::FindTrace;
+use thalweg_sender::scheme::{self, ReceiverKind};
+use thalweg_transport::{Identity, TransportError};
+use thalweg_units::{Span, Time};
+use thalweg_video::source::SourceError;
+
+use crate::clock::Clock;
+use crate::emulate::{EmulateError, Relay, RelayConfig};
+use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
+use crate::web::{self, About, Hub};
+use crate::whip::Endpoint;
+use camera::{Camera, Running, spawn};
+pub use config::{ChannelConfig, PublishConfig};
+use messages::{Message, Outbox};
+use network::{Channel, Network};
+pub use uplink::{Uplink, UplinkState};
+
+/// Nothing can be published.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// The video cannot be read.
+    #[error("video: {0}")]
+    Video(#[from] SourceError),
+    /// A socket cannot be had.
+    #[error("cannot bind UDP {address}: {error}; choose an address of this machine and a free port, or port 0")]
+    Bind {
+        /// What was asked for.
+        address: SocketAddr,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The system refuses something else.
+    #[error("{0}")]
+    System(#[from] std::io::Error),
+    /// No certificate.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The emulated link cannot be built.
+    #[error("link: {0}")]
+    Link(#[from] EmulateError),
+    /// The system has no randomness.
+    #[error("no random bytes from the system: {0}")]
+    Random(String),
+    /// The configuration makes no sense.
+    #[error("{0}")]
+    Config(String),
+}
+
+/// A publisher that runs. It says goodbye to its viewers and stops when this is dropped.
+pub struct Publisher {
+    outbox: Outbox,
+    network: Option<JoinHandle<()>>,
+    camera: Option<Running>,
+    relays: Vec<Relay>,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Publisher {
+    /// Opens the video and the sockets and begins. `find` gives traces of emulated links by name.
+    ///
+    /// # Errors
+    /// When anything named in the configuration cannot be had, with what to do about it.
+    pub fn start(config: PublishConfig, clock: Clock, find: &mut FindTrace<'_>) -> Result<Publisher, PublishError> {
+        check(&config)?;
+        let camera = if config.codec.is_model() {
+            Camera::blank(config.video.scene_format())
+        } else {
+            Camera::open(&config.video, config.barcode, config.seed)?
+        };
+        let format = camera.format();
+        let poller = Poller::new(clock, PollerConfig::default())?;
+        let (outbox, inbox) = Outbox::new(poller.waker());
+        let identity = Identity::generate()?;
+        let (mut channels, mut relays) = (Vec::new(), Vec::new());
+        for channel in &config.channels {
+            let (channel, relay) = open(channel, clock, find)?;
+            channels.push(channel);
+            relays.extend(relay);
+        }
+        // Pictures begin a moment from now: everything is ready by then.
+        let begin = clock.now() + Span::from_millis(50);
+        let about = about(&config, &clock, begin, format.size, format.interval());
+        let addresses = channels.iter().map(|channel| channel.socket.local_address()).collect();
+        let network = Network {
+            clock,
+            poller,
+            inbox,
+            outbox: outbox.clone(),
+            identity,
+            channels,
+            codecs: config::Codecs { codec: config.codec.clone() },
+            format,
+            sound: config.audio.is_some(),
+            most_viewers: config.most_viewers,
+            about,
+            seed: config.seed,
+            viewers: Default::default(),
+            offered: Default::default(),
+            by_ufrag: Default::default(),
+            by_address: Default::default(),
+            album: Default::default(),
+            next_key: 0,
+            strangers: 0,
+            stopping: false,
+        };
+        let network = spawn("network", move || {
+            if let Err(error) = network.run() {
+                tracing::error!(%error, "the network thread failed");
+            }
+        });
+        let (taken, ended) = (outbox.clone(), outbox.clone());
+        let camera = camera.start(
+            clock,
+            begin,
+            move |picture| {
+                taken.send(Message::Picture(picture));
+            },
+            move |why| {
+                ended.send(Message::CameraEnded(why));
+            },
+        );
+        Ok(Publisher { outbox, network: Some(network), camera: Some(camera), relays, addresses })
+    }
+
+    /// What a web server asks.
+    pub fn hub(&self) -> Arc<dyn Hub> {
+        Arc::new(self.outbox.clone())
+    }
+
+    /// Sends to a WHIP server too, until the uplink is dropped; drop it before this.
+    ///
+    /// # Errors
+    /// When the system has no randomness.
+    pub fn uplink(&self, endpoint: Endpoint) -> Result<Uplink, PublishError> {
+        Uplink::start(endpoint, self.outbox.clone())
+    }
+
+    /// The UDP address of each channel's socket.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// The emulated links, of the channels that have one.
+    pub fn relays(&self) -> &[Relay] {
+        &self.relays
+    }
+
+    /// Whether it still runs: it stops when the video ends.
+    pub fn is_running(&self) -> bool {
+        self.network.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.camera = None;
+        self.outbox.send(Message::Stop);
+        if let Some(thread) = self.network.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn check(config: &PublishConfig) -> Result<(), PublishError> {
+    let wrong = |message: String| Err(PublishError::Config(message));
+    if config.channels.is_empty() {
+        return wrong("there is no channel; at least one is needed".into());
+    }
+    if config.most_viewers == 0 {
+        return wrong("most_viewers is 0, must be at least 1".into());
+    }
+    for channel in &config.channels {
+        if keeps_states(&channel.scheme) {
+            return wrong(format!(
+                "{} needs a receiver that keeps its decoder's states, which a browser does not: choose salsify:standard-decoder",
+                channel.scheme.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a scheme needs a receiver of this project.
+fn keeps_states(scheme: &thalweg_sender::Scheme) -> bool {
+    matches!(scheme.receiver, ReceiverKind::KeepsStates(_))
+}
+
+fn open(
+    config: &ChannelConfig,
+    clock: Clock,
+    find: &mut FindTrace<'_>,
+) -> Result<(Channel, Option<Relay>), PublishError> {
+    let bind = |error| PublishError::Bind { address: config.bind, error };
+    let socket = UdpSocket::bind(config.bind, &UdpConfig::default()).map_err(bind)?;
+    let local = socket.local_address();
+    let candidates = if local.ip().is_unspecified() { interfaces(local)? } else { vec![local] };
+    let mut config = config.clone();
+    let relay = match config.link.take() {
+        None => None,
+        Some(link) => {
+            let Some(first) = candidates.first() else {
+                return Err(PublishError::Config(format!(
+                    "{local} is reached at no address: choose one of this machine"
+                )));
+            };
+            let listen = SocketAddr::new(first.ip(), 0);
+            let relay = RelayConfig { link, clock, ..RelayConfig::new(listen, *first) };
+            let relay = Relay::start(&relay, find)?;
+            config.advertise = vec![relay.address()];
+            Some(relay)
+        }
+    };
+    let scheme = config.scheme.clone();
+    Ok((Channel { config, scheme, socket, candidates }, relay))
+}
+
+/// The addresses of this machine of the same family, loopback last: others do not reach it.
+fn interfaces(local: SocketAddr) -> Result<Vec<SocketAddr>, PublishError> {
+    let interfaces = nix::ifaddrs::getifaddrs().map_err(std::io::Error::from)?;
+    let address = |interface: nix::ifaddrs::InterfaceAddress| -> Option<IpAddr> {
+        let address = interface.address?;
+        let v4 = address.as_sockaddr_in().map(|v4| IpAddr::V4(v4.ip()));
+        v4.or_else(|| address.as_sockaddr_in6().map(|v6| IpAddr::V6(v6.ip())))
+    };
+    let usable = |ip: &IpAddr| match ip {
+        IpAddr::V4(v4) => local.is_ipv4() && !v4.is_link_local(),
+        IpAddr::V6(v6) => local.is_ipv6() && !v6.is_unicast_link_local(),
+    };
+    let mut found: Vec<IpAddr> = interfaces.filter_map(address).filter(usable).collect();
+    found.sort_by_key(IpAddr::is_loopback);
+    found.dedup();
+    Ok(found.into_iter().map(|ip| SocketAddr::new(ip, local.port())).collect())
+}
+
+fn about(config: &PublishConfig, clock: &Clock, begin: Time, size: thalweg_units::Size, interval: Span) -> About {
+    let playable = scheme::known().iter().filter(|known| !keeps_states(&known.scheme()));
+    let epoch = clock.wall(begin).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let channel = |channel: &ChannelConfig| web::Channel {
+        name: channel.name.clone(),
+        scheme: channel.scheme.name.clone(),
+        switchable: true,
+    };
+    About {
+        title: config.title.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        channels: config.channels.iter().map(channel).collect(),
+        schemes: playable.map(|known| known.name.into()).collect(),
+        width: size.width,
+        height: size.height,
+        frame_interval_ms: interval.as_millis_f64(),
+        barcodes: config.barcode && !config.codec.is_model(),
+        epoch_ms: epoch.as_nanos() as f64 / 1e6,
+        link: config.link.clone(),
+        feedback_on_request: true,
+    }
+}

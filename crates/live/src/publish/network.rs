@@ -1,0 +1,267 @@
+//! The network thread: sockets, viewers, and when each is due.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use thalweg_sender::Scheme;
+use thalweg_transport::{Identity, ufrag_of};
+use thalweg_units::{Seed, Span, Time};
+use thalweg_video::source::Format;
+
+use super::config::{ChannelConfig, Codecs};
+use super::figures;
+use super::joining::Offered;
+use super::messages::{Key, Message, Outbox, reply};
+use super::viewer::{Album, State, Viewer};
+use crate::clock::Clock;
+use crate::reactor::{Poller, Source, UdpSocket};
+use crate::web::{About, Refused, RefusedKind};
+
+/// Somebody who joined and has not connected is forgotten after this: twice what an ICE agent tries for (RFC 8445 section 14.3 gives up
+/// after 39.5 s at most; browsers do after 15 to 30).
+const CONNECTING: Span = Span::from_secs(30);
+/// Addresses remembered for one viewer: interfaces of a phone in three networks, with room. The oldest gives way.
+const MOST_ADDRESSES: usize = 16;
+
+/// A socket, and what is sent on it.
+pub(super) struct Channel {
+    pub(super) config: ChannelConfig,
+    pub(super) scheme: Scheme,
+    pub(super) socket: UdpSocket,
+    /// Addresses that its socket is reached at.
+    pub(super) candidates: Vec<SocketAddr>,
+}
+
+/// What the network thread owns.
+pub(super) struct Network {
+    pub(super) clock: Clock,
+    pub(super) poller: Poller,
+    pub(super) inbox: Receiver<Message>,
+    pub(super) outbox: Outbox,
+    pub(super) identity: Identity,
+    pub(super) channels: Vec<Channel>,
+    pub(super) codecs: Codecs,
+    pub(super) format: Format,
+    pub(super) sound: bool,
+    pub(super) most_viewers: usize,
+    pub(super) about: About,
+    pub(super) seed: Seed,
+    pub(super) viewers: BTreeMap<Key, Viewer>,
+    /// Offers of ours that have not been answered.
+    pub(super) offered: BTreeMap<Key, Offered>,
+    pub(super) by_ufrag: BTreeMap<String, Key>,
+    pub(super) by_address: BTreeMap<(usize, SocketAddr), Key>,
+    pub(super) album: Album,
+    pub(super) next_key: Key,
+    /// Datagrams of nobody.
+    pub(super) strangers: u64,
+    pub(super) stopping: bool,
+}
+
+impl Network {
+    /// Runs until told to stop. `ended` has why the camera has no more pictures, if that is so.
+    pub(super) fn run(mut self) -> Result<(), std::io::Error> {
+        while !self.stopping {
+            let until = self.viewers.values().map(Viewer::wake).min().unwrap_or(Time::NEVER);
+            let sources: Vec<&dyn Source> =
+                self.channels.iter().map(|channel| &channel.socket as &dyn Source).collect();
+            let woken = self.poller.wait(until.min(self.clock.now() + Span::from_secs(1)), &sources)?;
+            let ready: Vec<usize> = woken.ready;
+            while let Ok(message) = self.inbox.try_recv() {
+                self.on_message(message);
+            }
+            for channel in ready {
+                self.receive(channel);
+            }
+            self.pump();
+            self.forget_gone();
+        }
+        self.say_goodbye();
+        Ok(())
+    }
+
+    fn on_message(&mut self, message: Message) {
+        let now = self.clock.now();
+        match message {
+            Message::Picture(taken) => {
+                let number = taken.number;
+                self.album.put(taken);
+                self.viewers.values_mut().for_each(|viewer| viewer.on_picture(now, number));
+            }
+            Message::CameraEnded(ended) => {
+                match ended {
+                    Ok(()) => tracing::info!("the video has ended"),
+                    Err(error) => tracing::error!(%error, "the video failed"),
+                }
+                self.stopping = true;
+            }
+            Message::Sound(sound) => {
+                self.viewers.values_mut().for_each(|viewer| viewer.on_sound(now, sound.clone()));
+            }
+            Message::Encoded { viewer, encoder, made } => {
+                let Some(found) = self.viewers.get_mut(&viewer) else { return };
+                match made {
+                    Ok(made) => found.on_encoded(now, encoder, made),
+                    Err(error) => {
+                        tracing::error!(viewer, %error, "the encoder failed");
+                        found.close(now);
+                    }
+                }
+            }
+            Message::Join(join, to) => {
+                let joined = self.join(now, &join);
+                reply(&to, joined);
+            }
+            Message::Patch { id, fragment, condition, reply: to } => {
+                reply(&to, self.patch(now, &id, &fragment, &condition))
+            }
+            Message::Offer(states, to) => {
+                let offer = self.offer(now, states);
+                reply(&to, offer);
+            }
+            Message::Accept(key, answer, to) => {
+                let accepted = self.accept(now, key, &answer);
+                reply(&to, accepted);
+            }
+            Message::Restart(key, to) => {
+                let fragment = self.restart(now, key);
+                reply(&to, fragment);
+            }
+            Message::Restarted(key, fragment, to) => {
+                let restarted = self.restarted(now, key, &fragment);
+                reply(&to, restarted);
+            }
+            Message::Drop(key) => {
+                if let Some(viewer) = self.viewers.get_mut(&key) {
+                    viewer.close(now);
+                    self.pump();
+                    self.remove(key);
+                }
+            }
+            Message::Leave(id, to) => self.leave(now, &id, &to),
+            Message::Switch { id, scheme, reply: to } => {
+                let done = self.switch(now, &id, &scheme);
+                reply(&to, done);
+            }
+            Message::Snapshot(id, to) => {
+                let snapshot = self.viewers.values().find(|viewer| viewer.id == id);
+                reply(&to, snapshot.map(|viewer| figures::snapshot(now, viewer)));
+            }
+            Message::About(to) => reply(&to, self.about.clone()),
+            Message::Metrics(to) => reply(&to, figures::metrics(now, self)),
+            Message::Stop => self.stopping = true,
+        }
+    }
+
+    fn receive(&mut self, channel: usize) {
+        let Network { channels, viewers, by_address, by_ufrag, clock, strangers, .. } = self;
+        channels[channel].socket.receive(|datagram| {
+            let place = (channel, datagram.from);
+            let known = by_address.get(&place).copied();
+            // A check names whom it is for, so that a viewer may come from another address.
+            let named = ufrag_of(datagram.bytes).and_then(|ufrag| by_ufrag.get(ufrag).copied());
+            let Some(viewer) = named.or(known).and_then(|key| viewers.get_mut(&key)) else {
+                *strangers += 1;
+                return;
+            };
+            if known != Some(viewer.key) && viewer.channel == channel {
+                by_address.insert(place, viewer.key);
+                viewer.addresses.push_back(datagram.from);
+                if viewer.addresses.len() > MOST_ADDRESSES
+                    && let Some(oldest) = viewer.addresses.pop_front()
+                {
+                    by_address.remove(&(channel, oldest));
+                }
+            }
+            viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+        });
+    }
+
+    fn pump(&mut self) {
+        let Network { channels, viewers, clock, album, .. } = self;
+        for viewer in viewers.values_mut() {
+            let socket = &mut channels[viewer.channel].socket;
+            viewer.pump(clock, album, |datagram| {
+                // What the socket has no room for is lost, as anywhere on the way, and counted by it.
+                let _ = socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
+            });
+        }
+    }
+
+    fn forget_gone(&mut self) {
+        let now = self.clock.now();
+        let gone = |viewer: &Viewer| {
+            viewer.state == State::Closed || viewer.state == State::Connecting && now - viewer.joined > CONNECTING
+        };
+        let keys: Vec<Key> = self.viewers.values().filter(|viewer| gone(viewer)).map(|viewer| viewer.key).collect();
+        for key in keys {
+            self.remove(key);
+        }
+        self.offered.retain(|_, offered| now - offered.at() <= CONNECTING);
+    }
+
+    fn remove(&mut self, key: Key) {
+        if let Some(viewer) = self.viewers.remove(&key) {
+            for address in &viewer.addresses {
+                self.by_address.remove(&(viewer.channel, *address));
+            }
+            self.by_ufrag.retain(|_, other| *other != key);
+        }
+    }
+
+    fn say_goodbye(&mut self) {
+        let now = self.clock.now();
+        for viewer in self.viewers.values_mut() {
+            viewer.close(now);
+        }
+        self.pump();
+        self.channels.iter_mut().for_each(|channel| channel.socket.flush());
+    }
+
+    pub(super) fn channel(&self, name: &str) -> Result<usize, Refused> {
+        self.channels.iter().position(|channel| channel.config.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.channels.iter().map(|channel| channel.config.name.as_str()).collect();
+            Refused::new(RefusedKind::NoSuchChannel, format!("no channel {name:?}: there is {}", names.join(", ")))
+        })
+    }
+
+    /// A scheme by name that a browser can follow.
+    pub(super) fn playable(&self, name: &str) -> Result<Scheme, Refused> {
+        let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
+        let scheme: Scheme =
+            name.parse().map_err(|error: thalweg_sender::scheme::UnknownScheme| unknown(error.to_string()))?;
+        if self.about.schemes.iter().any(|known| known == name) {
+            Ok(scheme)
+        } else {
+            Err(unknown(format!("{name} cannot be sent here: choose from {}", self.about.schemes.join(", "))))
+        }
+    }
+
+    fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
+        let scheme = self.playable(name)?;
+        let outbox = self.outbox.clone();
+        let viewer = self.find(id)?;
+        viewer.switch(now, &scheme, &outbox).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
+        tracing::info!(viewer = viewer.key, scheme = name, "switched");
+        Ok(())
+    }
+
+    pub(super) fn find(&mut self, id: &str) -> Result<&mut Viewer, Refused> {
+        let gone = || Refused::new(RefusedKind::NoSuchViewer, "no such viewer: it has left or was given up");
+        self.viewers.values_mut().find(|viewer| viewer.id == id).ok_or_else(gone)
+    }
+
+    fn leave(&mut self, now: Time, id: &str, to: &SyncSender<bool>) {
+        let found = self.find(id).map(|viewer| {
+            // The goodbye leaves first.
+            viewer.close(now);
+            viewer.key
+        });
+        if let Ok(key) = found {
+            self.pump();
+            self.remove(key);
+        }
+        reply(to, found.is_ok());
+    }
+}

@@ -1,0 +1,269 @@
+//! One viewer: a sender of its own, an encoder of its own.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::mpsc::Sender;
+
+use thalweg_codecs::Codec;
+use thalweg_sender::frames::EncodePlan;
+use thalweg_sender::{Scheme, Wake};
+use thalweg_session::outgoing::Notice;
+use thalweg_session::{Encoded, Outgoing, Output, Sound};
+use thalweg_transport::{Datagram, Remote};
+use thalweg_units::{ConfigError, Seed, Size, Time};
+
+use super::camera::Taken;
+use super::encoder::EncoderThread;
+use super::gauges::Gauges;
+use super::messages::{Key, Message, Outbox};
+use crate::clock::Clock;
+use crate::reactor::Lateness;
+
+/// What a viewer's connection is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Connecting,
+    Connected,
+    Disconnected,
+    Closed,
+}
+
+impl State {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            State::Connecting => "connecting",
+            State::Connected => "connected",
+            State::Disconnected => "disconnected",
+            State::Closed => "closed",
+        }
+    }
+}
+
+/// Pictures that an encoder may yet be asked for: it is asked for the newest, or for the one before while a new one comes.
+#[derive(Debug, Default)]
+pub(super) struct Album(VecDeque<Taken>);
+
+impl Album {
+    const KEPT: usize = 8;
+
+    pub(super) fn put(&mut self, taken: Taken) {
+        self.0.push_back(taken);
+        if self.0.len() > Album::KEPT {
+            self.0.pop_front();
+        }
+    }
+
+    fn find(&self, number: u64) -> Option<&Taken> {
+        self.0.iter().rev().find(|taken| taken.number == number)
+    }
+}
+
+/// What a viewer's encoder is started with.
+#[derive(Debug, Clone)]
+pub(super) struct Encoding {
+    pub(super) codec: Codec,
+    pub(super) size: Size,
+    pub(super) seed: Seed,
+}
+
+impl Encoding {
+    /// An encoder that can follow the plans of `scheme`.
+    fn start(&self, scheme: &Scheme, viewer: Key, number: u64, outbox: &Outbox) -> Result<EncoderThread, String> {
+        let codec = if scheme.needs_candidates() { self.codec.functional() } else { self.codec.clone() };
+        let outbox = outbox.clone();
+        let made = move |made| {
+            outbox.send(Message::Encoded { viewer, encoder: number, made });
+        };
+        EncoderThread::start(&codec, self.size, self.seed, made).map_err(|error| error.to_string())
+    }
+}
+
+/// A viewer.
+pub(super) struct Viewer {
+    pub(super) key: Key,
+    /// Its name, which nobody can guess.
+    pub(super) id: String,
+    /// Of its ICE session.
+    pub(super) etag: u64,
+    pub(super) channel: usize,
+    pub(super) joined: Time,
+    pub(super) state: State,
+    pub(super) outgoing: Outgoing,
+    pub(super) gauges: Gauges,
+    /// How late packets left.
+    pub(super) lateness: Lateness,
+    /// What signalling said of the other end.
+    pub(super) remote: Option<Remote>,
+    /// Who wants to know what becomes of the connection.
+    pub(super) states: Option<Sender<State>>,
+    /// Addresses whose datagrams are this viewer's.
+    pub(super) addresses: VecDeque<SocketAddr>,
+    encoding: Encoding,
+    encoder: EncoderThread,
+    /// Which encoder it is, of those this viewer has had.
+    encoder_number: u64,
+    wake: (Time, Wake),
+}
+
+impl Viewer {
+    pub(super) fn new(
+        (key, id, channel): (Key, String, usize),
+        outgoing: Outgoing,
+        encoding: Encoding,
+        outbox: &Outbox,
+        now: Time,
+    ) -> Result<Viewer, String> {
+        let encoder = encoding.start(outgoing.scheme(), key, 0, outbox)?;
+        Ok(Viewer {
+            key,
+            id,
+            etag: 0,
+            channel,
+            joined: now,
+            state: State::Connecting,
+            outgoing,
+            gauges: Gauges::default(),
+            lateness: Lateness::default(),
+            remote: None,
+            states: None,
+            addresses: VecDeque::new(),
+            encoding,
+            encoder,
+            encoder_number: 0,
+            wake: (now, Wake::Nothing),
+        })
+    }
+
+    /// When it is to be pumped although nothing happens.
+    pub(super) fn wake(&self) -> Time {
+        self.wake.0
+    }
+
+    /// Something has changed: there may be something to do.
+    pub(super) fn due(&mut self, now: Time) {
+        self.wake.0 = now;
+    }
+
+    /// Says goodbye, which leaves when it is pumped next.
+    pub(super) fn close(&mut self, now: Time) {
+        self.outgoing.close(now);
+        self.wake.0 = now;
+    }
+
+    /// A picture was taken.
+    pub(super) fn on_picture(&mut self, now: Time, number: u64) {
+        self.outgoing.on_picture(now, number);
+        self.wake.0 = now;
+    }
+
+    /// A packet of sound was made.
+    pub(super) fn on_sound(&mut self, now: Time, sound: Sound) {
+        self.outgoing.on_sound(now, sound);
+        self.wake.0 = now;
+    }
+
+    /// What an encoder made; of one that was replaced nothing is wanted.
+    pub(super) fn on_encoded(&mut self, now: Time, encoder: u64, made: Vec<Encoded>) {
+        if encoder == self.encoder_number {
+            self.outgoing.on_encoded(now, made);
+            self.wake.0 = now;
+        }
+    }
+
+    /// A datagram came.
+    pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
+        self.outgoing.on_datagram(now, from, to, bytes);
+        self.wake.0 = now;
+    }
+
+    /// Where acknowledgements come from.
+    pub(super) fn feedback_kind(&self) -> &'static str {
+        let video = self.outgoing.video();
+        match (video.feedback.congestion, video.extensions.transport_sequence, video.extensions.transport_on_request) {
+            (true, ..) => "rfc8888",
+            (false, Some(_), true) => "twcc-02",
+            (false, Some(_), false) => "twcc-01",
+            (false, None, _) => "receiver-reports",
+        }
+    }
+
+    /// From now on it is sent to by another scheme.
+    pub(super) fn switch(&mut self, now: Time, scheme: &Scheme, outbox: &Outbox) -> Result<(), String> {
+        let next = self.encoder_number + 1;
+        let encoder = self.encoding.start(scheme, self.key, next, outbox)?;
+        self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
+        // What the old encoder is at work on will not come: the engine need not wait for it.
+        self.outgoing.on_encoded(now, Vec::new());
+        (self.encoder, self.encoder_number) = (encoder, next);
+        self.wake.0 = now;
+        Ok(())
+    }
+
+    /// Does what is due, until there is something to wait for; datagrams go to `send`.
+    pub(super) fn pump(&mut self, clock: &Clock, album: &Album, mut send: impl FnMut(&Datagram)) {
+        let now = clock.now();
+        let (wanted, why) = self.wake;
+        if wanted > now {
+            return;
+        }
+        if matches!(why, Wake::Pacer | Wake::Filler | Wake::Probe | Wake::Repair) {
+            self.lateness.record(wanted, now);
+        }
+        self.outgoing.on_timeout(now);
+        loop {
+            match self.outgoing.poll() {
+                Output::Transmit(datagram) => send(&datagram),
+                Output::Encode { picture, plan } => self.encode(album, picture, plan),
+                Output::Commit { choice } => self.encoder.commit(choice.map(|(index, _)| index)),
+                Output::Forget { frame } => self.encoder.forget(frame),
+                Output::News(notice) => self.on_notice(notice),
+                Output::Wait { until, why } => {
+                    self.wake = (until, why);
+                    break;
+                }
+            }
+        }
+        for event in self.outgoing.drain_events() {
+            self.gauges.on_event(&event);
+            tracing::trace!(viewer = self.key, at = %event.at, event = ?event.event);
+        }
+    }
+
+    fn encode(&mut self, album: &Album, picture: u64, plan: EncodePlan) {
+        match album.find(picture) {
+            Some(taken) => self.encoder.encode(taken.picture.clone(), plan),
+            // Too old to be worth it: as if the encoder had dropped it.
+            None => self.outgoing.on_encoded(self.wake.0, Vec::new()),
+        }
+    }
+
+    fn on_notice(&mut self, notice: Notice) {
+        let viewer = self.key;
+        self.state = match notice {
+            Notice::Connected => {
+                tracing::info!(viewer, scheme = self.outgoing.scheme().name, "connected");
+                State::Connected
+            }
+            Notice::Disconnected => {
+                tracing::info!(viewer, "nothing is heard of it");
+                State::Disconnected
+            }
+            Notice::Reconnected => {
+                tracing::info!(viewer, "it is heard again");
+                State::Connected
+            }
+            Notice::Closed => {
+                tracing::info!(viewer, "left");
+                State::Closed
+            }
+            Notice::Failed(error) => {
+                tracing::warn!(viewer, %error, "the connection failed");
+                State::Closed
+            }
+        };
+        if let Some(states) = &self.states {
+            // Who wanted to know may have gone.
+            let _ = states.send(self.state);
+        }
+    }
+}

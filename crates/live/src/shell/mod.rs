@@ -1,0 +1,221 @@
+//! A command behind an emulated link: all its IP packets pass one, in the manner of Mahimahi's shells.
+//!
+//! ```text
+//!   network namespace                     this thread                      the machine
+//!   command -- default route -> thalweg | -> up path   -> | thalweg0 -> its own addresses, or on to others
+//!              100.64.0.2               | <- down path <- | 100.64.0.1
+//! ```
+//!
+//! The namespace has no name: it ends with its last process, and both devices end with this process, however that comes about. Only what lets
+//! the command reach other machines, address translation and forwarding, outlives a process that is killed outright; otherwise it is taken
+//! back too.
+
+mod block;
+mod device;
+mod error;
+mod network;
+mod outside;
+mod running;
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use thalweg_link::Trace;
+use thalweg_units::{Bytes, Span, Time};
+
+use crate::clock::Clock;
+use crate::emulate::{EmulatedLink, LinkConfig, Statistics, Way};
+use crate::reactor::{Poller, PollerConfig, Signals};
+use block::Block;
+use device::Device;
+use running::Running;
+
+pub use error::ShellError;
+
+/// Where a command finds the block of addresses it is in, such as `100.64.0.0/24`; another shell takes the upper half of it.
+pub const BLOCK_VARIABLE: &str = "THALWEG_SHELL";
+/// Where a command finds the address of the machine outside.
+pub const GATEWAY_VARIABLE: &str = "THALWEG_GATEWAY";
+
+/// How often logs are written.
+const TICK: Span = Span::from_secs(1);
+/// How long a command may take to end after being asked to.
+const PATIENCE: Span = Span::from_secs(2);
+/// The most packets read at once in one direction, so that the other has its turn.
+const BATCH: usize = 256;
+
+/// A command and the link around it.
+#[derive(Debug, Clone)]
+pub struct ShellConfig {
+    /// The link; up is what the command sends.
+    pub link: LinkConfig,
+    /// A program and its arguments.
+    pub command: Vec<OsString>,
+    /// The clock it runs by.
+    pub clock: Clock,
+    /// How its thread waits.
+    pub poller: PollerConfig,
+}
+
+/// What came of a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// Its exit code, or 128 and the number of the signal that ended it, as shells have it.
+    pub code: i32,
+    /// What the link did.
+    pub statistics: Statistics,
+}
+
+/// Runs a command in a network of its own behind a link, until it ends. `find` gives a trace by its name; `tell` gets remarks about what the
+/// command can and cannot reach.
+///
+/// Ctrl-C is the command's alone, as in a shell; asked to end by `kill`, this ends the command first.
+///
+/// # Errors
+/// Without root, without iproute2 or a TUN device, when a trace cannot be found or a parameter is out of range, or when there is no such
+/// program.
+pub fn run<E: Display>(
+    config: &ShellConfig,
+    find: &mut (dyn FnMut(&str) -> Result<Arc<Trace>, E> + Send),
+    tell: &mut (dyn FnMut(&str) + Send),
+) -> Result<Finished, ShellError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(ShellError::NotRoot);
+    }
+    // What is wrong with the link is said before anything is changed.
+    drop(config.link.build::<Vec<u8>, E>(config.clock.now(), find)?);
+    let (outer, block) = claim()?;
+    network::address(&outer, block.outer(), block.inner())?;
+    network::route(&block.to_string(), &outer)?;
+    let nested = std::env::var_os(BLOCK_VARIABLE).is_some();
+    let _outside = if nested { None } else { outside::open(&block, &outer, tell) };
+    // A namespace is entered by one thread, for good.
+    let inside = move || {
+        let inner = enter(&block)?;
+        let running = Running::start(&config.command, &block)?;
+        let link = config.link.build(config.clock.now(), find)?;
+        Work {
+            clock: config.clock,
+            poller: Poller::new(config.clock, config.poller)?,
+            inner,
+            outer,
+            link,
+            running,
+            unsent: 0,
+        }
+        .run()
+    };
+    std::thread::scope(|scope| scope.spawn(inside).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The outer device and the addresses around it. Its name is what claims them: the kernel gives it once.
+fn claim() -> Result<(Device, Block), ShellError> {
+    let around = std::env::var(BLOCK_VARIABLE).ok();
+    let blocks: Vec<Block> = match &around {
+        Some(text) => vec![Block::within(text)?],
+        None => Block::all().collect(),
+    };
+    let mut last = None;
+    for (index, block) in blocks.into_iter().enumerate() {
+        match Device::create(&format!("thalweg{index}")) {
+            Ok(device) => return Ok((device, block)),
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => last = Some(error),
+            Err(error) => return Err(ShellError::Device(error)),
+        }
+    }
+    Err(ShellError::Device(last.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into())))
+}
+
+/// Takes this thread into a new network, whose way out is the device that is returned.
+fn enter(block: &Block) -> Result<Device, ShellError> {
+    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).map_err(|error| ShellError::Namespace(error.into()))?;
+    let inner = Device::create("thalweg").map_err(ShellError::Device)?;
+    network::loopback()?;
+    network::address(&inner, block.inner(), block.outer())?;
+    network::default_route(block.outer(), &inner)?;
+    // For a shell in this one, whose packets pass this network.
+    network::set_forwarding(true)?;
+    Ok(inner)
+}
+
+/// What the thread in the namespace has.
+struct Work {
+    clock: Clock,
+    poller: Poller,
+    inner: Device,
+    outer: Device,
+    link: EmulatedLink<Vec<u8>>,
+    running: Running,
+    unsent: u64,
+}
+
+impl Work {
+    fn run(mut self) -> Result<Finished, ShellError> {
+        let (mut interrupt, mut terminate) = (Signals::interrupt()?, Signals::terminate()?);
+        let mut tick = self.clock.now() + TICK;
+        let mut patience = Time::NEVER;
+        loop {
+            let until = self.link.next_event().min(tick).min(patience);
+            let woken = self.poller.wait(until, &[&self.inner, &self.outer, &self.running, &interrupt, &terminate])?;
+            self.release(woken.now);
+            for (index, way) in [(0, Way::Up), (1, Way::Down)] {
+                if woken.is_ready(index) {
+                    self.read(way, woken.now);
+                }
+            }
+            self.release(woken.now);
+            if woken.now >= tick {
+                self.link.flush(woken.now);
+                tick = woken.now + TICK;
+            }
+            interrupt.take();
+            if terminate.take() {
+                self.running.ask_to_end();
+                patience = patience.min(woken.now + PATIENCE);
+            }
+            if woken.now >= patience {
+                self.running.end();
+            }
+            if let Some(code) = self.running.code()? {
+                self.link.flush(self.clock.now());
+                let statistics =
+                    Statistics { unsent: self.unsent, clients_ever: 1, ..self.link.statistics(self.clock.now()) };
+                return Ok(Finished { code, statistics });
+            }
+        }
+    }
+
+    fn read(&mut self, way: Way, now: Time) {
+        let device = match way {
+            Way::Up => &mut self.inner,
+            Way::Down => &mut self.outer,
+        };
+        for _ in 0..BATCH {
+            let Some(packet) = device.read() else { return };
+            // The version is in the first four bits (RFC 791); the devices have no IPv6 addresses, but the kernel looks for neighbours.
+            if packet.first().is_some_and(|byte| byte >> 4 == 4) {
+                self.link.offer(way, now, Bytes::new(packet.len() as u64), packet.to_vec());
+            } else {
+                self.unsent += 1;
+            }
+        }
+    }
+
+    fn release(&mut self, now: Time) {
+        let Work { clock, inner, outer, link, unsent, .. } = self;
+        link.release(now, |way, packet| {
+            let device = match way {
+                Way::Up => &*outer,
+                Way::Down => &*inner,
+            };
+            if device.write(&packet).is_err() {
+                *unsent += 1;
+            }
+            clock.now()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Connections: how many, from whom, for how long.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::{Extension, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::site::Peer;
+
+/// What a client may take. Nothing here is about viewers: the hub counts those.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections at one time; one more is closed at once.
+    pub connections: usize,
+    /// Of them, from one address (of IPv6, one network of 64 bits).
+    pub connections_per_address: usize,
+    /// Bytes of a request's line and headers together, at least 8192.
+    pub head: usize,
+    /// Bytes of an offer or a fragment.
+    pub body: usize,
+    /// For a request's headers, the next request on an idle connection, and for a body: each must come within this.
+    pub patience: Duration,
+    /// For a connection altogether; a stream of figures that reaches it is opened again by the page.
+    pub longest: Duration,
+    /// Streams of the same viewer's figures at one time.
+    pub streams_per_viewer: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 256,
+            connections_per_address: 64,
+            head: 16 << 10,
+            body: 64 << 10,
+            patience: Duration::from_secs(10),
+            longest: Duration::from_secs(600),
+            streams_per_viewer: 3,
+        }
+    }
+}
+
+/// How long connections may take to end once they were asked to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Serves until told to stop.
+pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, mut stop: watch::Receiver<bool>) {
+    let seats = Seats::default();
+    let mut open = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = open.join_next(), if !open.is_empty() => continue,
+            _ = stop.wait_for(|stop| *stop) => break,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let Some(seat) = seats.take(peer.ip(), &limits) else {
+                    tracing::debug!(%peer, "too many connections");
+                    continue;
+                };
+                open.spawn(connection(stream, peer, router.clone(), limits.clone(), stop.clone(), seat));
+            }
+            Err(error) => {
+                // Out of file descriptors, most likely: others must end first.
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(GRACE, async { while open.join_next().await.is_some() {} }).await;
+}
+
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    limits: Limits,
+    mut stop: watch::Receiver<bool>,
+    _seat: Seat,
+) {
+    // Figures go out as they are made.
+    let _ = stream.set_nodelay(true);
+    let service = TowerToHyperService::new(router.layer(Extension(Peer(peer))));
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.patience)
+            .max_buf_size(limits.head)
+            .serve_connection(TokioIo::new(stream), service)
+    );
+    let ended = tokio::select! {
+        ended = connection.as_mut() => Some(ended),
+        () = tokio::time::sleep(limits.longest) => None,
+        _ = stop.wait_for(|stop| *stop) => None,
+    };
+    let ended = match ended {
+        Some(ended) => ended,
+        None => {
+            connection.as_mut().graceful_shutdown();
+            tokio::time::timeout(GRACE, connection).await.unwrap_or(Ok(()))
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%peer, %error, "a connection ended badly");
+    }
+}
+
+/// Who is connected.
+#[derive(Clone, Default)]
+struct Seats(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
+
+impl Seats {
+    fn take(&self, address: IpAddr, limits: &Limits) -> Option<Seat> {
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let network = network(address);
+        let here = taken.get(&network).copied().unwrap_or(0);
+        (here < limits.connections_per_address && taken.values().sum::<usize>() < limits.connections).then(|| {
+            taken.insert(network, here + 1);
+            Seat { seats: self.clone(), network }
+        })
+    }
+}
+
+/// A connection's place, for as long as it is kept.
+struct Seat {
+    seats: Seats,
+    network: IpAddr,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut taken = self.seats.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match taken.get_mut(&self.network) {
+            Some(here) if *here > 1 => *here -= 1,
+            _ => drop(taken.remove(&self.network)),
+        }
+    }
+}
+
+/// What one person has for themselves: an address of IPv4, a network of 64 bits of IPv6.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_given_up_to_the_limits_and_come_back() {
+        let limits = Limits { connections: 3, connections_per_address: 2, ..Limits::default() };
+        let seats = Seats::default();
+        let [here, there]: [IpAddr; 2] = [[10, 0, 0, 1].into(), [10, 0, 0, 2].into()];
+        let first = seats.take(here, &limits);
+        let second = seats.take(here, &limits);
+        assert!(first.is_some() && second.is_some() && seats.take(here, &limits).is_none());
+        let third = seats.take(there, &limits);
+        assert!(third.is_some() && seats.take(there, &limits).is_none());
+        drop((first, second, third));
+        assert!(seats.0.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn addresses_of_one_network_of_ipv6_share_their_places() {
+        let [a, b, c]: [IpAddr; 3] =
+            ["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"].map(|text| text.parse().unwrap());
+        assert_eq!(network(a), network(b));
+        assert_ne!(network(a), network(c));
+        assert_eq!(network("::ffff:10.0.0.1".parse().unwrap()), IpAddr::from([10, 0, 0, 1]));
+    }
+}

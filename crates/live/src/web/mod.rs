@@ -1,0 +1,30 @@
+//! The web half of `thalweg publish`: a page that anyone with the link watches, WHEP under it, and the live figures beside it.
+//!
+//! ```text
+//! connections   accepts, bounds and times out what comes in over TCP; hyper reads HTTP
+//! guard         who may ask (token, origin, host), and the headers of every answer
+//! whep          offer in, answer out, in the manner of draft-ietf-wish-whep
+//! viewers       the figures of one viewer ten times a second, and its switch of scheme
+//! site          the page itself, what it should know, the clock, the metrics
+//! ```
+//!
+//! None of it knows of packets: what it asks for it asks of a [`Hub`].
+
+mod connections;
+mod guard;
+mod hub;
+mod reply;
+mod server;
+mod site;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod token;
+mod viewers;
+mod whep;
+
+pub use connections::Limits;
+pub use hub::{Condition, Hub, Join, Joined, Patched, Refused, RefusedKind};
+pub use server::{Server, WebConfig, WebError};
+pub use snapshot::{About, Channel, Snapshot};
+pub use token::{Token, TokenError};

@@ -1,0 +1,98 @@
+// One viewing: an offer to the publisher, its answer, and the end. WHEP (draft-ietf-wish-whep-03).
+
+const TWCC = 'http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01';
+const TWCC_ON_REQUEST = 'http://www.webrtc.org/experiments/rtp-hdrext/transport-wide-cc-02';
+
+// The publisher said no. `status` is HTTP's; the message is its own sentence.
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// Asks for `path`, showing the token.
+export async function ask(path, token, options = {}) {
+  const headers = { ...options.headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+  const response = await fetch(path, { cache: 'no-store', ...options, headers });
+  if (!response.ok) throw new Refused(response.status, (await response.text()).trim() || response.statusText);
+  return response;
+}
+
+export class Session {
+  // Resolves when the publisher has answered; the picture comes after that. `onTrack(stream)`, `onState(connectionState)`.
+  static async open({ channel, scheme, token, feedbackOnRequest, onTrack, onState }) {
+    const session = new Session();
+    const peer = session.peer = new RTCPeerConnection({ bundlePolicy: 'max-bundle', rtcpMuxPolicy: 'require' });
+    const stream = new MediaStream();
+    for (const kind of ['video', 'audio']) session.wantNow(peer.addTransceiver(kind, { direction: 'recvonly' }).receiver);
+    peer.ontrack = ({ track }) => { stream.addTrack(track); onTrack(stream); };
+    peer.onconnectionstatechange = () => onState(peer.connectionState);
+    try {
+      const offer = await peer.createOffer();
+      const sdp = feedbackOnRequest ? offer.sdp.replaceAll(TWCC, TWCC_ON_REQUEST) : offer.sdp;
+      await peer.setLocalDescription({ type: 'offer', sdp });
+      const path = `whep/${encodeURIComponent(channel)}${scheme ? `?scheme=${encodeURIComponent(scheme)}` : ''}`;
+      const response = await ask(path, token, { method: 'POST', body: sdp, headers: { 'Content-Type': 'application/sdp' } });
+      session.location = new URL(response.headers.get('Location'), response.url);
+      session.id = session.location.pathname.split('/').pop();
+      session.answer = await response.text();
+      await peer.setRemoteDescription({ type: 'answer', sdp: session.answer });
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+    return session;
+  }
+
+  // A picture is shown when it is there: what is waited for here would be latency.
+  wantNow(receiver) {
+    if ('jitterBufferTarget' in receiver) receiver.jitterBufferTarget = 0;
+    if ('playoutDelayHint' in receiver) receiver.playoutDelayHint = 0;
+  }
+
+  // Looks for another way to the publisher, keeping keys and picture (RFC 9725 section 4.3.2).
+  async restart(token) {
+    const offer = await this.peer.createOffer({ iceRestart: true });
+    await this.peer.setLocalDescription({ type: 'offer', sdp: offer.sdp });
+    const lines = offer.sdp.split('\r\n');
+    const line = start => lines.find(line => line.startsWith(start));
+    const fragment = [line('a=ice-ufrag:'), line('a=ice-pwd:'), line('m='), line('a=mid:'), ''].join('\r\n');
+    const headers = { 'Content-Type': 'application/trickle-ice-sdpfrag', 'If-Match': '*' };
+    const response = await ask(this.location, token, { method: 'PATCH', body: fragment, headers });
+    await this.peer.setRemoteDescription({ type: 'answer', sdp: this.answer = merged(this.answer, await response.text()) });
+  }
+
+  // What the browser counts, of video, sound and the path.
+  async statistics() {
+    const all = { atMs: performance.now() };
+    for (const entry of (await this.peer.getStats()).values()) {
+      if (entry.type === 'inbound-rtp') all[entry.kind] = { ...entry };
+      if (entry.type === 'candidate-pair' && entry.nominated) all.path = { ...entry };
+    }
+    return all;
+  }
+
+  close() {
+    this.peer.onconnectionstatechange = null;
+    this.peer.close();
+    // Also while the page is being left.
+    if (this.location) fetch(this.location, { method: 'DELETE', keepalive: true }).catch(() => {});
+    this.location = null;
+  }
+}
+
+// An answer with the ICE half that a fragment brings.
+export function merged(answer, fragment) {
+  const brought = fragment.split(/\r?\n/).filter(line => /^a=(ice-ufrag|ice-pwd|candidate|end-of-candidates)/.test(line));
+  const of = start => brought.filter(line => line.startsWith(start));
+  const kept = answer.split('\r\n').filter(line => !/^a=(candidate|end-of-candidates)/.test(line));
+  let first = true;
+  return kept.flatMap(line => {
+    if (line.startsWith('a=ice-ufrag:')) return of('a=ice-ufrag:').slice(0, 1);
+    if (!line.startsWith('a=ice-pwd:')) return [line];
+    const candidates = first ? [...of('a=candidate'), ...of('a=end-of-candidates')] : [];
+    first = false;
+    return [...of('a=ice-pwd:').slice(0, 1), ...candidates];
+  }).join('\r\n');
+}

@@ -1,0 +1,49 @@
+//! Answers in words.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::hub::{Hub, Refused, RefusedKind};
+
+/// A plain sentence with a status.
+pub(super) fn words(status: StatusCode, sentence: impl Into<String>) -> Response {
+    let mut body = sentence.into();
+    body.push('\n');
+    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body).into_response()
+}
+
+/// With one header more.
+pub(super) fn with(mut response: Response, name: HeaderName, value: &str) -> Response {
+    // What cannot be a header (a control character) is left out rather than believed.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let status = match self.kind {
+            RefusedKind::BadOffer | RefusedKind::UnknownScheme => StatusCode::BAD_REQUEST,
+            RefusedKind::NoSuchViewer | RefusedKind::NoSuchChannel => StatusCode::NOT_FOUND,
+            RefusedKind::Stale => StatusCode::PRECONDITION_FAILED,
+            RefusedKind::Full | RefusedKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        let response = words(status, self.message);
+        if status == StatusCode::SERVICE_UNAVAILABLE { with(response, header::RETRY_AFTER, "2") } else { response }
+    }
+}
+
+/// Asks the hub where waiting is allowed. `Err` is the answer when the hub came to grief.
+pub(super) async fn ask<T: Send + 'static>(
+    hub: &Arc<dyn Hub>,
+    question: impl FnOnce(&dyn Hub) -> T + Send + 'static,
+) -> Result<T, Response> {
+    let hub = hub.clone();
+    tokio::task::spawn_blocking(move || question(&*hub)).await.map_err(|error| {
+        tracing::error!(%error, "the hub failed to answer");
+        words(StatusCode::INTERNAL_SERVER_ERROR, "The publisher failed to answer; its log says why.")
+    })
+}

@@ -1,0 +1,166 @@
+//! The server: a thread with a runtime of its own.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
+use axum::{Router, routing::get};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::connections::{Limits, serve};
+use super::guard;
+use super::hub::Hub;
+use super::reply::words;
+use super::site::{self, Metrics};
+use super::token::Token;
+use super::viewers::{self, Streams, Viewers};
+use super::whep::{self, Whep};
+
+/// Where to listen, and to whom.
+#[derive(Debug, Clone)]
+pub struct WebConfig {
+    /// Port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// What viewers must show; [`WebConfig::new`] makes one for anything but loopback.
+    pub token: Option<Token>,
+    /// What readers of `/metrics` must show. Without one they are answered on this machine alone; set one when a proxy on this
+    /// machine stands before the server, through which everybody seems to be here.
+    pub metrics_token: Option<Token>,
+    /// What a client may take.
+    pub limits: Limits,
+}
+
+impl WebConfig {
+    /// With a new token, unless only this machine can connect.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub fn new(listen: SocketAddr) -> Result<WebConfig, WebError> {
+        let token = if listen.ip().is_loopback() { None } else { Some(Token::random()?) };
+        Ok(WebConfig { listen, token, metrics_token: None, limits: Limits::default() })
+    }
+}
+
+/// What keeps the server from starting.
+#[derive(Debug, thiserror::Error)]
+pub enum WebError {
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {source}; choose an address of this machine and a free port, or port 0")]
+    Listen {
+        /// What was asked for.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No thread or no runtime.
+    #[error("cannot start the web server's thread: {0}")]
+    Thread(#[from] io::Error),
+    /// No token.
+    #[error(transparent)]
+    Token(#[from] super::token::TokenError),
+    /// A limit that hyper cannot keep.
+    #[error("requests' heads are limited to {0} bytes; the limit must be at least 8192")]
+    Head(usize),
+}
+
+/// A web server that runs. Dropping it stops it.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Listens, and serves from a thread of its own.
+    ///
+    /// # Errors
+    /// When the address cannot be had or the thread not be started.
+    pub fn start(config: WebConfig, hub: Arc<dyn Hub>) -> Result<Server, WebError> {
+        /// What hyper wants as a buffer at the least.
+        const SMALLEST_HEAD: usize = 8192;
+        if config.limits.head < SMALLEST_HEAD {
+            return Err(WebError::Head(config.limits.head));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(8).build()?;
+        let listen = |source| WebError::Listen { address: config.listen, source };
+        let listener = runtime.block_on(TcpListener::bind(config.listen)).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let (stop, stopped) = watch::channel(false);
+        let router = router(&config, &hub, &stopped);
+        let thread = std::thread::Builder::new().name("web".into()).spawn(move || {
+            runtime.block_on(serve(listener, router, config.limits, stopped));
+            // A question to the hub that never comes back must not keep the program.
+            runtime.shutdown_timeout(Duration::from_millis(200));
+        })?;
+        Ok(Server { address, stop, thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends: no connection is accepted any more, those there are get their answer, and streams are told. Takes two seconds at
+    /// the most.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        let _ = self.stop.send(true);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Everything there is to ask for.
+pub(super) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Receiver<bool>) -> Router {
+    let token = config.token.clone().map(Arc::new);
+    let guarded = token.is_some();
+    let limits = config.limits.clone();
+    let whep = Whep { hub: hub.clone(), token: token.clone(), limits: limits.clone() };
+    let viewers = Viewers { hub: hub.clone(), limits, streams: Streams::default(), stop: stop.clone() };
+    let metrics = Metrics { hub: hub.clone(), token: config.metrics_token.clone().map(Arc::new) };
+    let behind_the_token = Router::new()
+        .route("/about", get(site::about))
+        .with_state(hub.clone())
+        .route("/clock", get(site::clock))
+        .layer(from_fn_with_state(token, guard::token));
+    let mut router = Router::new()
+        .route("/whep", whep::first(whep.clone()))
+        .route("/whep/{name}", whep::named(whep))
+        .route("/viewers/{id}/events", viewers::events(viewers.clone()))
+        .route("/viewers/{id}/scheme", viewers::scheme(viewers))
+        .route("/metrics", get(site::metrics).with_state(metrics))
+        .merge(behind_the_token)
+        .fallback(|| async { words(StatusCode::NOT_FOUND, "There is nothing here; the page is at /.") });
+    for (path, kind, text) in site::FILES {
+        router = router.route(path, site::file(kind, text));
+    }
+    router
+        .layer(from_fn(in_time))
+        .layer(from_fn_with_state(guarded, guard::headers))
+        .layer(from_fn_with_state(!guarded, guard::site))
+}
+
+/// An answer must begin within half a minute, whatever the hub is doing.
+async fn in_time(request: Request, next: Next) -> Response {
+    const LONGEST: Duration = Duration::from_secs(30);
+    let late = || words(StatusCode::SERVICE_UNAVAILABLE, "The publisher is too busy to answer; try again.");
+    tokio::time::timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| late())
+}

@@ -1,0 +1,98 @@
+//! The page, what it should know, the clock it compares with its own, and the metrics.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::extract::{Extension, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+
+use super::guard;
+use super::hub::Hub;
+use super::reply::{ask, words};
+use super::token::Token;
+
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The files of the page: where, of what type, what. They are the same in every copy of the program, and no secret.
+pub(super) const FILES: [(&str, &str, &str); 7] = [
+    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
+    ("/page.js", JAVASCRIPT, include_str!("page/page.js")),
+    ("/viewer.js", JAVASCRIPT, include_str!("page/viewer.js")),
+    ("/whep.js", JAVASCRIPT, include_str!("page/whep.js")),
+    ("/barcode.js", JAVASCRIPT, include_str!("page/barcode.js")),
+    ("/charts.js", JAVASCRIPT, include_str!("page/charts.js")),
+];
+
+/// One of them.
+pub(super) fn file<S: Clone + Send + Sync + 'static>(kind: &'static str, text: &'static str) -> MethodRouter<S> {
+    get(move || async move { ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")], text) })
+}
+
+/// `/about`.
+pub(super) async fn about(State(hub): State<Arc<dyn Hub>>) -> Response {
+    match ask(&hub, |hub| serde_json::to_string(&hub.about())).await {
+        Ok(Ok(about)) => json(about),
+        Ok(Err(error)) => {
+            words(StatusCode::INTERNAL_SERVER_ERROR, format!("What is published cannot be told: {error}."))
+        }
+        Err(response) => response,
+    }
+}
+
+/// `/clock`: this machine's time, milliseconds since 1970, for a page to learn by how much its own clock differs.
+#[expect(clippy::disallowed_methods, reason = "what is asked for is the clock")]
+pub(super) async fn clock() -> Response {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    json(format!("{{\"now_ms\":{:.3}}}", now.as_secs_f64() * 1e3))
+}
+
+/// `/metrics`.
+#[derive(Clone)]
+pub(super) struct Metrics {
+    pub(super) hub: Arc<dyn Hub>,
+    pub(super) token: Option<Arc<Token>>,
+}
+
+/// For who shows the metrics' own token, or for this machine when there is none.
+pub(super) async fn metrics(
+    State(metrics): State<Metrics>,
+    peer: Option<Extension<Peer>>,
+    request: Request,
+) -> Response {
+    match metrics.token {
+        Some(token) if !guard::shows(&token, request.headers(), request.uri()) => return guard::unauthorized(),
+        None if !peer.is_some_and(|Extension(Peer(peer))| is_loopback(peer)) => {
+            let sentence = "Metrics are for this machine alone; start the publisher with a token for them to read them from elsewhere.";
+            return words(StatusCode::FORBIDDEN, sentence);
+        }
+        _ => {}
+    }
+    match ask(&metrics.hub, |hub| hub.metrics()).await {
+        Ok(text) => {
+            let kind = "text/plain; version=0.0.4; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-store")], text).into_response()
+        }
+        Err(response) => response,
+    }
+}
+
+/// Whose connection a request came over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) SocketAddr);
+
+fn is_loopback(peer: SocketAddr) -> bool {
+    match peer.ip() {
+        IpAddr::V4(address) => address.is_loopback(),
+        IpAddr::V6(address) => {
+            address.is_loopback() || address.to_ipv4_mapped().is_some_and(|address| address.is_loopback())
+        }
+    }
+}
+
+fn json(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response()
+}

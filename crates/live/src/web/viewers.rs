@@ -1,0 +1,135 @@
+//! One viewer from the outside: its figures as they change, and the switch of its scheme. Both are for who knows its name.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use tokio::sync::watch;
+use tokio::time::{Interval, MissedTickBehavior};
+
+use super::connections::Limits;
+use super::hub::Hub;
+use super::reply::{ask, words};
+use super::whep::body;
+
+/// From one set of figures to the next.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// What the handlers need.
+#[derive(Clone)]
+pub(super) struct Viewers {
+    pub(super) hub: Arc<dyn Hub>,
+    pub(super) limits: Limits,
+    pub(super) streams: Streams,
+    pub(super) stop: watch::Receiver<bool>,
+}
+
+/// `/viewers/ID/events`.
+pub(super) fn events<S: Clone + Send + Sync + 'static>(viewers: Viewers) -> MethodRouter<S> {
+    get(stream).with_state(viewers)
+}
+
+/// `/viewers/ID/scheme`.
+pub(super) fn scheme<S: Clone + Send + Sync + 'static>(viewers: Viewers) -> MethodRouter<S> {
+    post(switch).with_state(viewers)
+}
+
+async fn switch(State(viewers): State<Viewers>, Path(id): Path<String>, request: Request) -> Response {
+    /// The longest name of a scheme with everything that can be added to it.
+    const NAME: usize = 200;
+    let scheme = match body(request.into_body(), NAME, viewers.limits.patience).await {
+        Ok(scheme) => scheme.trim().to_owned(),
+        Err(response) => return response,
+    };
+    match ask(&viewers.hub, move |hub| hub.switch(&id, &scheme)).await {
+        Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
+        Ok(Err(refused)) => refused.into_response(),
+        Err(response) => response,
+    }
+}
+
+async fn stream(State(viewers): State<Viewers>, Path(id): Path<String>) -> Response {
+    let asked = id.clone();
+    match ask(&viewers.hub, move |hub| hub.snapshot(&asked).is_some()).await {
+        Ok(true) => {}
+        Ok(false) => return words(StatusCode::NOT_FOUND, "There is no such viewer; they may have left already."),
+        Err(response) => return response,
+    }
+    let most = viewers.limits.streams_per_viewer;
+    let Some(seat) = viewers.streams.take(&id, most) else {
+        let sentence = format!("{most} streams of this viewer's figures are open, as many as may be; close one.");
+        return words(StatusCode::TOO_MANY_REQUESTS, sentence);
+    };
+    let mut interval = tokio::time::interval(INTERVAL);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let events = Events { hub: viewers.hub, stop: viewers.stop, id, interval, _seat: seat };
+    let body = Body::from_stream(futures_util::stream::unfold(Some(events), |events| async move {
+        let mut events = events?;
+        match events.next().await {
+            Some(figures) => Some((Ok::<_, Infallible>(figures), Some(events))),
+            // The page need not guess from a broken connection that it is over.
+            None => Some((Ok(Bytes::from_static(b"event: gone\ndata: {}\n\n")), None)),
+        }
+    }));
+    ([(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")], body).into_response()
+}
+
+/// A stream of one viewer's figures.
+struct Events {
+    hub: Arc<dyn Hub>,
+    stop: watch::Receiver<bool>,
+    id: String,
+    interval: Interval,
+    _seat: Seat,
+}
+
+impl Events {
+    /// The next figures; `None` when the viewer has left or the server stops.
+    async fn next(&mut self) -> Option<Bytes> {
+        tokio::select! {
+            _ = self.interval.tick() => {}
+            _ = self.stop.wait_for(|stop| *stop) => return None,
+        }
+        let id = self.id.clone();
+        let snapshot = ask(&self.hub, move |hub| hub.snapshot(&id)).await.ok()??;
+        let figures = serde_json::to_string(&snapshot).ok()?;
+        Some(format!("data: {figures}\n\n").into())
+    }
+}
+
+/// How many streams of each viewer are open.
+#[derive(Clone, Default)]
+pub(super) struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
+
+impl Streams {
+    fn take(&self, id: &str, most: usize) -> Option<Seat> {
+        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = streams.get(id).copied().unwrap_or(0);
+        (open < most).then(|| {
+            streams.insert(id.into(), open + 1);
+            Seat { streams: self.clone(), id: id.into() }
+        })
+    }
+}
+
+/// One of a viewer's streams, for as long as it is kept.
+struct Seat {
+    streams: Streams,
+    id: String,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut streams = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match streams.get_mut(&self.id) {
+            Some(open) if *open > 1 => *open -= 1,
+            _ => drop(streams.remove(&self.id)),
+        }
+    }
+}

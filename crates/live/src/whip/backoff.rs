@@ -1,0 +1,89 @@
+//! When to try again.
+
+use thalweg_units::{ConfigError, Random, Span};
+
+/// How long to wait before the next attempt: each wait is drawn from the upper half of a ceiling that doubles with every
+/// attempt, so that many who lost the same server do not come back to it at once.
+///
+/// It reads no clock: the caller waits. With the default, 0.5 to 30 s, the waits are from 0.5 to 1 s, from 1 to 2 s, and so
+/// on up to 15 to 30 s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backoff {
+    least: Span,
+    most: Span,
+    ceiling: Span,
+}
+
+impl Default for Backoff {
+    fn default() -> Backoff {
+        Backoff { least: Span::from_millis(500), most: Span::from_secs(30), ceiling: Span::from_secs(1) }
+    }
+}
+
+impl Backoff {
+    /// Waits from `least` to `most`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] unless `least` is above zero and `most` at least twice as long.
+    pub fn new(least: Span, most: Span) -> Result<Backoff, ConfigError> {
+        if least <= Span::ZERO {
+            return Err(ConfigError::out_of_range("backoff's least wait", least, "above zero"));
+        }
+        let ceiling = least.scale(2.0);
+        if most < ceiling {
+            return Err(ConfigError::out_of_range(
+                "backoff's longest wait",
+                most,
+                &format!("at least {ceiling}, twice the least"),
+            ));
+        }
+        Ok(Backoff { least, most, ceiling })
+    }
+
+    /// The wait before the next attempt.
+    pub fn next(&mut self, random: &mut Random) -> Span {
+        let wait = self.ceiling.scale(random.between(0.5, 1.0));
+        self.ceiling = self.ceiling.scale(2.0).min(self.most);
+        wait.max(self.least)
+    }
+
+    /// An attempt succeeded, and lasted: the next wait is of the first kind again.
+    pub fn reset(&mut self) {
+        self.ceiling = self.least.scale(2.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use thalweg_units::Seed;
+
+    use super::*;
+
+    #[test]
+    fn waits_double_from_half_a_second_to_half_a_minute_and_begin_again_after_success() {
+        let mut random = Seed::new(1).child("live.whip.backoff").random();
+        let mut backoff = Backoff::default();
+        for _ in 0..100 {
+            for ceiling in [1, 2, 4, 8, 16, 30, 30, 30] {
+                let (wait, ceiling) = (backoff.next(&mut random), Span::from_secs(ceiling));
+                assert!(ceiling.scale(0.5) <= wait && wait <= ceiling, "{wait} of {ceiling}");
+            }
+            backoff.reset();
+        }
+    }
+
+    #[test]
+    fn two_who_failed_together_do_not_come_back_together() {
+        let waits = |name| Backoff::default().next(&mut Seed::new(1).child(name).random());
+        assert_ne!(waits("one"), waits("other"));
+    }
+
+    #[test]
+    fn a_range_that_leaves_no_room_is_refused_with_the_numbers() {
+        let secs = Span::from_secs;
+        assert_eq!(Backoff::new(Span::from_millis(500), secs(30)), Ok(Backoff::default()));
+        let error = Backoff::new(secs(2), secs(3)).unwrap_err().to_string();
+        assert!(error.contains("3s") && error.contains("4s"), "{error}");
+        assert!(Backoff::new(Span::ZERO, secs(3)).is_err());
+    }
+}

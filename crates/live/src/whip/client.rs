@@ -1,0 +1,184 @@
+//! Requests, one at a time, bounded in time and size.
+
+use std::io::Read;
+use std::time::Duration;
+
+use thalweg_units::{Bytes, ConfigError, Span};
+use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use ureq::http::{HeaderMap, Request, Response};
+use ureq::{Agent, Body};
+
+use super::endpoint::Endpoint;
+use super::error::{WhipError, excerpt};
+use super::resource::Resource;
+
+/// Bounds of an exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Longest a request may take, from the look-up of the name to the last byte of the answer; above zero.
+    pub timeout: Span,
+    /// Most redirections that are followed.
+    pub redirections: usize,
+    /// Longest answer that is read; what [`MOST_BYTES`](thalweg_transport::sdp::MOST_BYTES) is for SDP.
+    pub answer: Bytes,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        let answer = Bytes::new(thalweg_transport::sdp::MOST_BYTES as u64);
+        Config { timeout: Span::from_secs(10), redirections: 5, answer }
+    }
+}
+
+impl Config {
+    /// The client. TLS is rustls's with the certificates it comes with; proxies are those the environment names.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if `timeout` is not above zero.
+    pub fn build(self) -> Result<Client, ConfigError> {
+        let timeout = u64::try_from(self.timeout.as_nanos()).ok().filter(|nanos| *nanos > 0);
+        let timeout = timeout.ok_or_else(|| ConfigError::out_of_range("timeout", self.timeout, "above zero"))?;
+        let agent = Agent::config_builder()
+            .timeout_global(Some(Duration::from_nanos(timeout)))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            // Requests are minutes apart: a connection kept open would mostly be one that the server has closed.
+            .max_idle_connections(0)
+            .user_agent(concat!("thalweg/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        Ok(Client { agent, config: self })
+    }
+}
+
+/// A client of WHIP and WHEP servers. Clones share their connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    agent: Agent,
+    config: Config,
+}
+
+/// A request but for where it goes.
+pub(super) struct Ask<'a> {
+    pub(super) method: &'static str,
+    /// The media type of the body and the body.
+    pub(super) body: Option<(&'static str, &'a str)>,
+    /// `If-Match`.
+    pub(super) condition: Option<&'a str>,
+}
+
+/// What came back: who answered, after redirections, and what.
+pub(super) struct Reply {
+    pub(super) from: Endpoint,
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: String,
+}
+
+impl Reply {
+    pub(super) fn header(&self, name: impl ureq::http::header::AsHeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The media type of the body, small letters without parameters.
+    pub(super) fn media_type(&self) -> String {
+        let value = self.header(CONTENT_TYPE).unwrap_or_default();
+        excerpt(value.split(';').next().unwrap_or_default()).to_ascii_lowercase()
+    }
+
+    /// The error that this reply is.
+    pub(super) fn refused(self, method: &'static str) -> WhipError {
+        let seconds = self.header(RETRY_AFTER).and_then(|value| value.trim().parse::<u32>().ok());
+        let retry_after = seconds.map(|seconds| Span::from_secs(i64::from(seconds)));
+        let address = self.from.url.to_string();
+        WhipError::Refused { method, address, status: self.status, text: excerpt(&self.body), retry_after }
+    }
+
+    pub(super) fn unexpected(&self, method: &'static str, found: String, needed: &'static str) -> WhipError {
+        WhipError::Unexpected { method, address: self.from.url.to_string(), found, needed }
+    }
+}
+
+impl Client {
+    /// Sends an offer; what comes back is the resource that stands for the session on the server, and the answer.
+    ///
+    /// Redirections that keep the method and the body are followed (307 and 308; RFC 9725 section 4.5), and the token is
+    /// sent to the origin of `endpoint` only.
+    ///
+    /// # Errors
+    /// [`WhipError`]. A session that the server began, but not as it should, is ended again.
+    pub fn open(&self, endpoint: &Endpoint, offer: &str) -> Result<(Resource, String), WhipError> {
+        Resource::open(self, endpoint, offer)
+    }
+
+    /// Asks, and asks again where it is sent on to.
+    pub(super) fn ask(&self, endpoint: &Endpoint, ask: &Ask<'_>) -> Result<Reply, WhipError> {
+        let mut at = endpoint.clone();
+        for _ in 0..=self.config.redirections {
+            let reply = self.ask_once(&at, ask)?;
+            match (reply.status, reply.header(LOCATION)) {
+                (307 | 308, Some(location)) => at = at.follow(location)?,
+                (301..=303, Some(_)) => {
+                    let needed = "307 or 308, which keep the method (RFC 9725 section 4.5)";
+                    return Err(reply.unexpected(ask.method, format!("{} with another address", reply.status), needed));
+                }
+                _ => return Ok(reply),
+            }
+        }
+        Err(WhipError::Redirected { address: at.url.to_string(), most: self.config.redirections })
+    }
+
+    fn ask_once(&self, at: &Endpoint, ask: &Ask<'_>) -> Result<Reply, WhipError> {
+        let (method, address) = (ask.method, || at.url.to_string());
+        let mut request = Request::builder().method(method).uri(at.url.as_str());
+        if let Some(token) = at.token() {
+            request = request.header(AUTHORIZATION, token.header());
+        }
+        if let Some(condition) = ask.condition {
+            request = request.header("If-Match", condition);
+        }
+        if let Some((kind, _)) = ask.body {
+            request = request.header(CONTENT_TYPE, kind);
+        }
+        let invalid =
+            |error: ureq::http::Error| WhipError::Unreachable { method, address: address(), why: error.to_string() };
+        let sent = match ask.body {
+            Some((_, body)) => self.agent.run(request.body(body).map_err(invalid)?),
+            None => self.agent.run(request.body(()).map_err(invalid)?),
+        };
+        let mut response = sent.map_err(|error| self.failed(method, address(), &error))?;
+        let body = self.read(method, address(), &mut response)?;
+        let (parts, _) = response.into_parts();
+        Ok(Reply { from: at.clone(), status: parts.status.as_u16(), headers: parts.headers, body })
+    }
+
+    /// The body, if it is no longer than it may be. A long one beside an error is cut off instead: it is only shown.
+    fn read(&self, method: &'static str, address: String, response: &mut Response<Body>) -> Result<String, WhipError> {
+        let most = self.config.answer.get();
+        let mut bytes = Vec::new();
+        let is_success = response.status().is_success();
+        let read = response.body_mut().as_reader().take(most + 1).read_to_end(&mut bytes);
+        if let Err(error) = read {
+            return if is_success {
+                Err(self.failed(method, address, &ureq::Error::from(error)))
+            } else {
+                Ok(lossy(&bytes))
+            };
+        }
+        if is_success && bytes.len() as u64 > most {
+            return Err(WhipError::TooLong { method, address, most: self.config.answer });
+        }
+        Ok(lossy(&bytes))
+    }
+
+    fn failed(&self, method: &'static str, address: String, error: &ureq::Error) -> WhipError {
+        match error {
+            ureq::Error::Timeout(_) => WhipError::TimedOut { method, address, limit: self.config.timeout },
+            error => WhipError::Unreachable { method, address, why: excerpt(&error.to_string()) },
+        }
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

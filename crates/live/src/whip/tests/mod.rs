@@ -1,0 +1,17 @@
+//! The client against servers that do as they should, and against others.
+
+mod bad;
+mod good;
+mod server;
+
+use thalweg_units::{Bytes, Span};
+
+use super::*;
+
+fn client() -> Client {
+    Config { timeout: Span::from_secs(5), ..Config::default() }.build().expect("in range")
+}
+
+fn endpoint(url: &str) -> Endpoint {
+    Endpoint::new(url, Some("secret".parse().expect("a token"))).expect("an address")
+}

@@ -1,0 +1,263 @@
+//! Packets of a video by number, and the frames they become (libwebrtc `modules/video_coding/packet_buffer.cc`).
+//!
+//! A frame is the run of numbers from the packet it begins with to the one with the marker. Each packet knows the run it is in
+//! as soon as nothing before it in the frame is missing, so taking one costs the same however long its frame is.
+
+use thalweg_units::Time;
+
+use super::output::Origin;
+use super::payload::Start;
+
+/// Packets remembered, the newest (libwebrtc `kPacketBufferMaxSize`).
+pub(super) const PACKETS: u64 = 2048;
+
+/// A packet with a part of a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) payload: Vec<u8>,
+    pub(super) timestamp: u32,
+    /// Whether it is the last of its frame.
+    pub(super) marker: bool,
+    pub(super) start: Start,
+    pub(super) picture: Option<u16>,
+    pub(super) arrived: Time,
+    pub(super) origin: Origin,
+}
+
+/// A number's packet.
+#[derive(Debug, Default)]
+enum State {
+    /// It has not come.
+    #[default]
+    Missing,
+    /// It has a part of a frame that is not whole.
+    Media(Piece),
+    /// It has nothing.
+    Padding,
+    /// It was a part of a frame that came whole.
+    Done,
+}
+
+/// What is known of the frame a packet is of: nothing while something before it is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// It goes on after the packet.
+    Open {
+        /// The number it began with.
+        start: u64,
+        /// Its timestamp.
+        timestamp: u32,
+    },
+    /// It ends with the packet.
+    Ended,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    number: u64,
+    state: State,
+    run: Option<Run>,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It is here.
+    New,
+    /// It was here already.
+    Twice,
+    /// It is of a frame that was given up, or too old.
+    Late,
+}
+
+/// All packets of a whole frame.
+#[derive(Debug)]
+pub(super) struct WholeRun {
+    /// The first packet's number.
+    pub(super) start: u64,
+    /// The last one's.
+    pub(super) end: u64,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// Packets by number.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    /// Number n is in place n modulo their count.
+    slots: Vec<Slot>,
+    newest: Option<u64>,
+    /// Numbers below are done with.
+    floor: u64,
+    held: usize,
+    bytes: usize,
+    abandoned: u64,
+    /// The timestamp of the frame abandoned last.
+    last_abandoned: Option<u32>,
+    overrun: bool,
+}
+
+impl Buffer {
+    pub(super) fn new() -> Buffer {
+        let slots = (0..PACKETS).map(|_| Slot::default()).collect();
+        let (newest, last_abandoned) = (None, None);
+        Buffer { slots, newest, floor: 0, held: 0, bytes: 0, abandoned: 0, last_abandoned, overrun: false }
+    }
+
+    /// Packets with parts of frames that are not whole.
+    pub(super) fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Bytes of payload in them.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Frames given up since the last call, as many as their packets tell apart.
+    pub(super) fn take_abandoned(&mut self) -> u64 {
+        std::mem::take(&mut self.abandoned)
+    }
+
+    /// Whether since the last call a packet had to go before its frame was whole.
+    pub(super) fn take_overrun(&mut self) -> bool {
+        std::mem::take(&mut self.overrun)
+    }
+
+    /// Whether packet `number` came and has nothing.
+    pub(super) fn is_padding(&self, number: u64) -> bool {
+        self.slot(number).is_some_and(|slot| matches!(slot.state, State::Padding))
+    }
+
+    /// Takes a packet with a part of a frame; the frames that are whole with it, in order.
+    pub(super) fn on_piece(&mut self, number: u64, piece: Piece) -> (Taken, Vec<WholeRun>) {
+        self.insert(number, State::Media(piece))
+    }
+
+    /// Takes a packet with nothing; the frames that are whole with it, in order.
+    pub(super) fn on_padding(&mut self, number: u64) -> (Taken, Vec<WholeRun>) {
+        self.insert(number, State::Padding)
+    }
+
+    fn place(number: u64) -> usize {
+        (number % PACKETS) as usize
+    }
+
+    fn slot(&self, number: u64) -> Option<&Slot> {
+        let slot = &self.slots[Buffer::place(number)];
+        (slot.number == number && !matches!(slot.state, State::Missing)).then_some(slot)
+    }
+
+    fn insert(&mut self, number: u64, state: State) -> (Taken, Vec<WholeRun>) {
+        if self.slot(number).is_some() {
+            return (Taken::Twice, Vec::new());
+        }
+        let newest = self.newest.unwrap_or(number);
+        if number < self.floor || number + PACKETS <= newest {
+            return (Taken::Late, Vec::new());
+        }
+        self.make_room(newest, number);
+        if let State::Media(piece) = &state {
+            self.held += 1;
+            self.bytes += piece.payload.len();
+        }
+        self.slots[Buffer::place(number)] = Slot { number, state, run: None };
+        (Taken::New, self.follow(number))
+    }
+
+    /// Empties the places that numbers up to `number` take.
+    fn make_room(&mut self, newest: u64, number: u64) {
+        for next in (newest + 1).max((number + 1).saturating_sub(PACKETS))..=number {
+            self.overrun |= self.drop_piece(Buffer::place(next));
+            self.slots[Buffer::place(next)] = Slot { number: next, state: State::Missing, run: None };
+        }
+        self.newest = Some(newest.max(number));
+    }
+
+    /// Forgets the part of a frame in a place. Whether there was one.
+    fn drop_piece(&mut self, place: usize) -> bool {
+        let slot = &mut self.slots[place];
+        let State::Media(piece) = &slot.state else { return false };
+        self.held -= 1;
+        self.bytes -= piece.payload.len();
+        if self.last_abandoned.replace(piece.timestamp) != Some(piece.timestamp) {
+            self.abandoned += 1;
+        }
+        (slot.state, slot.run) = (State::Missing, None);
+        true
+    }
+
+    /// Numbers below `number` are of no use any more.
+    pub(super) fn clear_up_to(&mut self, number: u64) {
+        if let Some(newest) = self.newest {
+            for gone in self.floor.max((newest + 1).saturating_sub(PACKETS))..number.min(newest + 1) {
+                if self.slots[Buffer::place(gone)].number == gone {
+                    self.drop_piece(Buffer::place(gone));
+                }
+            }
+        }
+        self.floor = self.floor.max(number);
+    }
+
+    /// Forgets all that came.
+    pub(super) fn clear(&mut self) {
+        if let Some(newest) = self.newest {
+            self.clear_up_to(newest + 1);
+        }
+    }
+
+    /// What packet `number` means for itself and for those after it that waited to know which frame they are of.
+    fn follow(&mut self, number: u64) -> Vec<WholeRun> {
+        let mut whole = Vec::new();
+        let mut number = number;
+        while let Some(slot) = self.slot(number).filter(|slot| slot.run.is_none()) {
+            let Some(run) = self.run_of(number, slot) else { break };
+            if let (Run::Open { start, .. }, State::Media(Piece { marker: true, .. })) = (run, &slot.state) {
+                whole.push(self.take(start, number));
+            } else {
+                self.slots[Buffer::place(number)].run = Some(run);
+            }
+            number += 1;
+        }
+        whole
+    }
+
+    /// The run a packet is in, with those before it; [`Run::Open`] still where it is the frame's last.
+    fn run_of(&self, number: u64, slot: &Slot) -> Option<Run> {
+        let before = number.checked_sub(1).and_then(|before| self.slot(before));
+        let State::Media(piece) = &slot.state else {
+            return before.and_then(|before| before.run);
+        };
+        let begins = Run::Open { start: number, timestamp: piece.timestamp };
+        match (piece.start, before.and_then(|before| before.run)) {
+            (_, Some(run @ Run::Open { timestamp, .. })) if timestamp == piece.timestamp => Some(run),
+            (Start::Yes, _) => Some(begins),
+            (Start::No, _) => None,
+            (Start::AfterAnother, Some(_)) => Some(begins),
+            // Of the frame before it only the beginning is missing.
+            (Start::AfterAnother, None) => match before.map(|before| &before.state) {
+                Some(State::Media(last)) if last.marker || last.timestamp != piece.timestamp => Some(begins),
+                _ => None,
+            },
+        }
+    }
+
+    /// Takes out the packets of a whole frame.
+    fn take(&mut self, start: u64, end: u64) -> WholeRun {
+        let mut pieces = Vec::with_capacity((end + 1 - start) as usize);
+        for number in start..=end {
+            let slot = &mut self.slots[Buffer::place(number)];
+            slot.run = Some(Run::Ended);
+            if let State::Media(piece) = &slot.state {
+                self.held -= 1;
+                self.bytes -= piece.payload.len();
+                if let State::Media(piece) = std::mem::replace(&mut slot.state, State::Done) {
+                    pieces.push(piece);
+                }
+            }
+        }
+        WholeRun { start, end, pieces }
+    }
+}
+
+#[cfg(test)]
+mod tests;

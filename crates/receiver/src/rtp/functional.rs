@@ -1,0 +1,233 @@
+//! Packets of functional video into frames, each to be decoded from the state it names (Salsify section 3.2).
+//!
+//! The header extensions say of each packet what the laboratory's packets say of themselves, so [`KeptStates`] follows hashes
+//! here as it does there; what is added is the bytes.
+
+use std::collections::BTreeMap;
+
+use thalweg_control::{PacketId, SentPacket};
+use thalweg_sender::frames::{StateHash, Transition};
+use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_units::{Bytes, ConfigError, Time};
+use thalweg_wire::rtcp::DecoderState;
+use thalweg_wire::rtp::{FragmentGrace, FrameFragment, FrameStates};
+use thalweg_wire::unwrap::{FrameUnwrapper, TimestampUnwrapper};
+use thalweg_wire::vp8::{self, Descriptor};
+
+use super::buffer::PACKETS;
+use super::config::Codec;
+use super::frames::MediaPacket;
+use super::output::{Origin, VideoFrame};
+use super::statistics::VideoCounts;
+use super::video::BYTES;
+use crate::Moves;
+use crate::assembly::FrameInfo;
+use crate::kept_states::KeptStates;
+
+/// What a packet says by its header extensions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said {
+    pub(super) grace: FragmentGrace,
+    pub(super) states: Option<FrameStates>,
+    /// The packet on the wire.
+    pub(super) size: Bytes,
+}
+
+/// The bytes of a frame in the making.
+#[derive(Debug)]
+struct Parts {
+    timestamp: u32,
+    picture: Option<u16>,
+    bytes: usize,
+    parts: Vec<Option<Part>>,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    data: Vec<u8>,
+    number: u64,
+    arrived: Time,
+    origin: Origin,
+}
+
+/// What comes of one video whose receiver keeps states.
+#[derive(Debug)]
+pub(super) struct FunctionalStream {
+    config: KeptAtReceiver,
+    kept: KeptStates,
+    /// The frame in the making, and at times the one before it.
+    frames: BTreeMap<u64, Parts>,
+    /// Frames below have had their chance.
+    next: u64,
+    arrivals: u64,
+    timestamps: TimestampUnwrapper,
+    counts: VideoCounts,
+}
+
+impl FunctionalStream {
+    /// # Errors
+    /// When a parameter is out of range.
+    pub(super) fn new(config: KeptAtReceiver) -> Result<FunctionalStream, ConfigError> {
+        Ok(FunctionalStream {
+            config,
+            kept: KeptStates::new(config)?,
+            frames: BTreeMap::new(),
+            next: 0,
+            arrivals: 0,
+            timestamps: TimestampUnwrapper::new(),
+            counts: VideoCounts::default(),
+        })
+    }
+
+    /// What was counted.
+    pub(super) fn counts(&self) -> VideoCounts {
+        self.counts
+    }
+
+    /// The stream is another from here on: its frames follow none of those before.
+    pub(super) fn begin_anew(&mut self) {
+        if let Ok(stream) = FunctionalStream::new(self.config) {
+            *self = FunctionalStream { counts: self.counts, ..stream };
+        }
+    }
+
+    /// A packet with nothing for the decoder came: its arrival counts.
+    pub(super) fn on_other(&mut self, now: Time, said: &Said) {
+        let packet = self.packet(said, Content::Padding);
+        self.kept.on_packet(now, &packet);
+    }
+
+    /// A packet with a part of a frame came; the frames to decode now, in order.
+    pub(super) fn on_media(&mut self, now: Time, packet: &MediaPacket<'_>, said: &Said) -> Vec<VideoFrame> {
+        let MediaPacket { number, header, payload, origin, .. } = *packet;
+        let Some(place) = said.grace.fragment else {
+            self.on_other(now, said);
+            return Vec::new();
+        };
+        let (Ok(glimpse), Ok((_, data))) = (Codec::Vp8.glimpse(payload), Descriptor::parse(payload)) else {
+            self.counts.malformed += 1;
+            return Vec::new();
+        };
+        let frame = FrameUnwrapper::after(self.next).peek(place.frame);
+        if frame < self.next {
+            self.counts.late += 1;
+            return Vec::new();
+        }
+        // What an encoder makes is of as many packets as an ordinary receiver holds, and no packet is empty.
+        if u64::from(place.fragments) > PACKETS || data.is_empty() {
+            self.counts.malformed += 1;
+            return Vec::new();
+        }
+        self.next = frame;
+        let part = Part { data: data.to_vec(), number, arrived: now, origin };
+        if !self.keep(frame, place, header.timestamp, glimpse.picture, part) {
+            return Vec::new();
+        }
+        let fragment = Fragment {
+            frame,
+            picture: frame,
+            captured: Time::ZERO,
+            index: place.fragment,
+            count: place.fragments,
+            offset: 0,
+            length: data.len() as u32,
+            keyframe: place.fragment == 0 && vp8::is_keyframe(data),
+            depends_on: None,
+            transition: said.states.map(|FrameStates { source, target }| Transition {
+                source: StateHash(source),
+                target: StateHash(target),
+            }),
+        };
+        let content = match origin {
+            Origin::Media | Origin::Parity => Content::Media { sequence: number, fragment },
+            Origin::Repeat => Content::Retransmission { of: number, fragment },
+        };
+        let ready = if origin == Origin::Parity {
+            self.kept.on_recovered(fragment)
+        } else {
+            let packet = self.packet(said, content);
+            self.kept.on_packet(now, &packet)
+        };
+        self.finish(ready)
+    }
+
+    fn packet(&mut self, said: &Said, content: Content) -> Packet {
+        self.arrivals += 1;
+        let sent = SentPacket::new(PacketId(self.arrivals), Time::ZERO, said.size);
+        Packet { sent, grace: said.grace.grace, asks: false, content }
+    }
+
+    /// Keeps the bytes of a part. Whether there is a place for it.
+    fn keep(&mut self, frame: u64, place: FrameFragment, timestamp: u32, picture: Option<u16>, part: Part) -> bool {
+        let parts = self.frames.entry(frame).or_insert_with(|| Parts {
+            timestamp,
+            picture,
+            bytes: 0,
+            parts: vec![None; place.fragments.into()],
+        });
+        let fits = parts.bytes + part.data.len() <= BYTES;
+        let Some(free) = parts.parts.get_mut(usize::from(place.fragment)).filter(|part| part.is_none() && fits) else {
+            self.counts.twice += 1;
+            return false;
+        };
+        match part.origin {
+            Origin::Media => {}
+            Origin::Repeat => self.counts.repeated += 1,
+            Origin::Parity => self.counts.recovered += 1,
+        }
+        parts.bytes += part.data.len();
+        *free = Some(part);
+        true
+    }
+
+    /// The frames that are ready, with their bytes.
+    fn finish(&mut self, ready: Vec<(FrameInfo, Moves)>) -> Vec<VideoFrame> {
+        let ready: Vec<VideoFrame> =
+            ready.into_iter().filter_map(|(info, moves)| self.give_out(info.frame, moves)).collect();
+        self.frames = self.frames.split_off(&self.next);
+        while self.kept.poll_abandoned().is_some() {
+            self.counts.abandoned += 1;
+        }
+        ready
+    }
+
+    fn give_out(&mut self, frame: u64, moves: Moves) -> Option<VideoFrame> {
+        let parts = self.frames.remove(&frame)?;
+        let whole: Vec<&Part> = parts.parts.iter().map_while(Option::as_ref).collect();
+        let mut data: Vec<u8> = whole.iter().flat_map(|part| &part.data).copied().collect();
+        data.truncate(moves.length.map_or(usize::MAX, |length| length as usize));
+        let numbers = whole.iter().map(|part| part.number);
+        let arrivals = whole.iter().map(|part| part.arrived);
+        let of = |origin| whole.iter().filter(|part| part.origin == origin).count() as u16;
+        let keyframe = vp8::is_keyframe(&data);
+        self.next = self.next.max(frame + 1);
+        self.counts.frames += 1;
+        self.counts.keyframes += u64::from(keyframe);
+        Some(VideoFrame {
+            number: 0,
+            frame: Some(frame),
+            picture: parts.picture,
+            keyframe,
+            timestamp: self.timestamps.unwrap(parts.timestamp),
+            captured: None,
+            sequences: numbers.clone().min()?..=numbers.max()?,
+            first_arrival: arrivals.clone().min()?,
+            last_arrival: arrivals.max()?,
+            repeated: of(Origin::Repeat),
+            recovered: of(Origin::Parity),
+            moves: Some(moves),
+            data,
+        })
+    }
+
+    /// The decoder did not get to the state that a frame was to lead to.
+    pub(super) fn on_disagreement(&mut self, claimed: StateHash) {
+        self.kept.on_disagreement(claimed);
+    }
+
+    /// What goes along with a report.
+    pub(super) fn report(&self, sender_ssrc: u32, media_ssrc: u32) -> Option<DecoderState> {
+        self.kept.report().map(|state| DecoderState { sender_ssrc, media_ssrc, ..state })
+    }
+}

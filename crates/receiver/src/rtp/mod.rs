@@ -1,0 +1,50 @@
+//! Receiving RTP: packets as they come, decrypted, into whole frames and audio in order, and RTCP to answer with.
+//!
+//! [`Reception`] is what an unmodified browser is to a sender, without decoder, clock or socket: it knows streams by SSRC or
+//! payload type, repeats (RFC 4588) and parity (flexfec-03), frames of VP8, H.264 and VP9, Opus packets, and tells what was agreed on:
+//! transport-wide feedback at its pace or on request, RFC 8888, receiver reports, NACK, PLI. Where both ends are ours it keeps
+//! the decoder's states as functional video wants ([`Video::keeps_states`]).
+//!
+//! What comes is not to be trusted. Whatever it is, no packet panics, and the bounds are: four streams; 2048 packets and 800
+//! frames of video in 8 MiB, 200 packets of audio; 436 packets and 48 of parity of 2 kB; 1000 missing packets; arrivals of 32768 packets. A packet costs at most a
+//! pass over one of these, and asks for at most one keyframe in 200 ms.
+//!
+//! ```
+//! use thalweg_receiver::rtp::{Codec, Config, Output, Video};
+//! use thalweg_units::Time;
+//! use thalweg_wire::rtp::{Header, Packet};
+//!
+//! let mut reception = Config { video: Some(Video::new(Codec::Vp8, 96)), ..Config::default() }.build()?;
+//! // A keyframe in one packet: the descriptor of its start, then its bytes, the first of which is even.
+//! let header = Header { marker: true, payload_type: 96, sequence: 7, timestamp: 3000, ssrc: 5 };
+//! let mut packet = Vec::new();
+//! Packet::new(header, &[0x10, 0x50, 1, 2]).write(&mut packet)?;
+//! reception.on_rtp(Time::from_millis(1), &packet);
+//! let Output::Frame(frame) = reception.poll() else { panic!("the frame is whole") };
+//! assert_eq!((frame.data, frame.keyframe), (vec![0x50, 1, 2], true));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod audio;
+mod buffer;
+mod clock;
+mod config;
+mod feedback;
+mod frames;
+mod functional;
+mod output;
+mod parity;
+mod payload;
+mod reception;
+mod source;
+mod statistics;
+mod streams;
+mod video;
+
+pub use config::{Audio, Codec, Config, Extensions, Feedback, Ssrcs, Video};
+pub use output::{AudioPacket, Origin, Output, VideoFrame};
+pub use reception::Reception;
+pub use statistics::{AudioCounts, Statistics, StreamCounts, VideoCounts};
+
+#[cfg(test)]
+mod tests;

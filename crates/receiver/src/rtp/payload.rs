@@ -1,0 +1,147 @@
+//! What of a frame a payload is, by the codec's packing.
+
+use thalweg_wire::h264::{self, UnitKind};
+use thalweg_wire::vp8::{self, PictureId};
+use thalweg_wire::{ParseError, vp9};
+
+use super::config::Codec;
+
+/// Whether a frame begins with a payload, where the packet before it is not known to be of the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// It says so.
+    Yes,
+    /// It says it does not.
+    No,
+    /// It does if the packet before it was of another frame: the payload does not say.
+    AfterAnother,
+}
+
+/// What a payload tells before the frame is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Glimpse {
+    /// Whether a frame begins with it.
+    pub(super) start: Start,
+    /// The picture, of 7 or 15 bits, where it is said.
+    pub(super) picture: Option<u16>,
+}
+
+impl Glimpse {
+    fn new(starts: bool, picture: Option<PictureId>) -> Glimpse {
+        let picture = picture.map(|id| match id {
+            PictureId::Short(id) => id.into(),
+            PictureId::Long(id) => id,
+        });
+        Glimpse { start: if starts { Start::Yes } else { Start::No }, picture }
+    }
+
+    /// H.264 has no descriptor. A delimiter stands before all else of its access unit and parameter sets before all but that
+    /// (ISO/IEC 14496-10 section 7.4.1.2.3); slices may have something before them.
+    fn of_h264(payload: &h264::Payload<'_>) -> Glimpse {
+        let first = match payload {
+            h264::Payload::Single(unit) => unit.first(),
+            h264::Payload::Aggregate(units) => units.first().and_then(|unit| unit.first()),
+            h264::Payload::Part { header, first, .. } => first.then_some(header),
+        };
+        let start = match first.map(|header| UnitKind::of(*header)) {
+            Some(UnitKind::Delimiter | UnitKind::SequenceParameters) => Start::Yes,
+            Some(_) => Start::AfterAnother,
+            None => Start::No,
+        };
+        Glimpse { start, picture: None }
+    }
+}
+
+/// A frame as its encoder made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Assembled {
+    pub(super) data: Vec<u8>,
+    pub(super) keyframe: bool,
+}
+
+impl Codec {
+    /// What a payload tells.
+    ///
+    /// # Errors
+    /// A malformed descriptor.
+    pub(super) fn glimpse(self, payload: &[u8]) -> Result<Glimpse, ParseError> {
+        match self {
+            Codec::Vp8 => {
+                let (descriptor, _) = vp8::Descriptor::parse(payload)?;
+                Ok(Glimpse::new(descriptor.partition_start && descriptor.partition == 0, descriptor.picture_id))
+            }
+            Codec::Vp9 => {
+                let (descriptor, _) = vp9::Descriptor::parse(payload)?;
+                let lowest = descriptor.layer.is_none_or(|layer| layer.spatial == 0);
+                Ok(Glimpse::new(descriptor.frame_start && lowest, descriptor.picture_id))
+            }
+            Codec::H264 => Ok(Glimpse::of_h264(&h264::Payload::parse(payload)?)),
+        }
+    }
+
+    /// The frame that these payloads are, in order; `None` if they are none.
+    pub(super) fn assemble<'a>(self, payloads: impl Iterator<Item = &'a [u8]>) -> Option<Assembled> {
+        let data = match self {
+            Codec::Vp8 => vp8::assemble(payloads).ok()?,
+            Codec::H264 => h264::assemble(payloads).ok()?,
+            Codec::Vp9 => vp9::assemble(payloads).ok()?,
+        };
+        let keyframe = match self {
+            Codec::Vp8 => vp8::is_keyframe(&data),
+            Codec::H264 => h264::is_keyframe(&data),
+            Codec::Vp9 => vp9::is_keyframe(&data),
+        };
+        (!data.is_empty()).then_some(Assembled { data, keyframe })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(codec: Codec, payload: &[u8]) -> Start {
+        codec.glimpse(payload).unwrap().start
+    }
+
+    #[test]
+    fn a_vp8_frame_begins_with_its_first_partition() {
+        assert_eq!(start(Codec::Vp8, &[0x10, 1]), Start::Yes);
+        assert_eq!((start(Codec::Vp8, &[0x11, 1]), start(Codec::Vp8, &[0x00, 1])), (Start::No, Start::No));
+        assert_eq!(Codec::Vp8.glimpse(&[0x90, 0x80, 0x92, 0x34, 1]).unwrap().picture, Some(0x1234));
+        assert!(Codec::Vp8.glimpse(&[0x80]).is_err());
+    }
+
+    #[test]
+    fn a_vp9_picture_begins_with_its_lowest_layer() {
+        // L and B; then the layer in bits 3 to 1, and TL0PICIDX.
+        assert_eq!(
+            (start(Codec::Vp9, &[0x28, 0x00, 9, 1]), start(Codec::Vp9, &[0x28, 0x02, 9, 1])),
+            (Start::Yes, Start::No)
+        );
+        assert_eq!((start(Codec::Vp9, &[0x08, 1]), start(Codec::Vp9, &[0x00, 1])), (Start::Yes, Start::No));
+    }
+
+    #[test]
+    fn an_h264_slice_may_have_something_before_it_and_a_delimiter_has_not() {
+        assert_eq!((start(Codec::H264, &[0x09, 0xf0]), start(Codec::H264, &[0x67, 1])), (Start::Yes, Start::Yes));
+        assert_eq!(start(Codec::H264, &[24, 0, 2, 0x67, 1, 0, 2, 0x68, 1]), Start::Yes);
+        assert_eq!(
+            (start(Codec::H264, &[0x41, 1]), start(Codec::H264, &[0x06, 1])),
+            (Start::AfterAnother, Start::AfterAnother)
+        );
+        // The first part of a slice, and another.
+        assert_eq!(
+            (start(Codec::H264, &[0x7c, 0x85, 1]), start(Codec::H264, &[0x7c, 0x05, 1])),
+            (Start::AfterAnother, Start::No)
+        );
+    }
+
+    #[test]
+    fn payloads_that_are_no_frame_are_none() {
+        assert_eq!(Codec::Vp8.assemble([&[0x10][..]].into_iter()), None);
+        assert_eq!(Codec::H264.assemble([&[0x7c, 0x85, 1][..]].into_iter()), None);
+        assert_eq!(Codec::Vp9.assemble([&[0x08, 0x82][..]].into_iter()), None);
+        let whole = Codec::H264.assemble([&[0x67, 1][..], &[0x7c, 0x85, 1], &[0x7c, 0x45, 2]].into_iter()).unwrap();
+        assert_eq!((whole.data, whole.keyframe), (vec![0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x65, 1, 2], true));
+    }
+}

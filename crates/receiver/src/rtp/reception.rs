@@ -1,0 +1,172 @@
+//! Packets in, frames and RTCP out: the parts put together.
+
+mod incoming;
+mod telling;
+
+use std::collections::VecDeque;
+
+use thalweg_sender::frames::StateHash;
+use thalweg_units::{ConfigError, Span, Time};
+use thalweg_wire::rtcp::{self, Compound};
+use thalweg_wire::rtp::Packet;
+
+use super::audio::AudioStream;
+use super::config::Config;
+use super::feedback::ArrivalFeedback;
+use super::frames::Frames;
+use super::output::Output;
+use super::parity::ParityStream;
+use super::statistics::Statistics;
+use super::streams::{Kind, Streams};
+
+/// One end that receives: see [the module](super).
+#[derive(Debug)]
+pub struct Reception {
+    config: Config,
+    streams: Streams,
+    video: Option<Frames>,
+    parity: Option<ParityStream>,
+    audio: Option<AudioStream>,
+    feedback: ArrivalFeedback,
+    /// When the next receiver report leaves.
+    report_due: Time,
+    outputs: VecDeque<Output>,
+    last_video: Option<Passage>,
+    last_audio: Option<Passage>,
+    intra_requests: u8,
+    /// Frames told as abandoned.
+    abandoned: u64,
+    counts: Statistics,
+}
+
+/// From the sender's camera or microphone, by its clock, to here, by ours.
+#[derive(Debug, Clone, Copy)]
+struct Passage {
+    captured: Time,
+    arrived: Time,
+}
+
+impl Reception {
+    pub(super) fn new(config: Config) -> Result<Reception, ConfigError> {
+        let video = config.video.as_ref().map(Frames::new).transpose()?;
+        let parity = config.video.as_ref().filter(|video| video.parity.is_some());
+        let parity = parity.map(|video| ParityStream::new(&video.extensions));
+        Ok(Reception {
+            streams: Streams::new(&config),
+            video,
+            parity,
+            audio: config.audio.as_ref().map(|audio| AudioStream::new(audio.patience)),
+            feedback: ArrivalFeedback::new(&config),
+            report_due: Time::NEVER,
+            outputs: VecDeque::new(),
+            last_video: None,
+            last_audio: None,
+            intra_requests: 0,
+            abandoned: 0,
+            counts: Statistics::default(),
+            config,
+        })
+    }
+
+    /// The round trip is known, as it is where the transport measures it; until then it is 100 ms (libwebrtc).
+    pub fn learn(&mut self, round_trip: Span) {
+        if let Some(frames) = &mut self.video {
+            frames.learn(round_trip);
+        }
+    }
+
+    /// An RTP packet came, decrypted. Malformed ones and those of unknown streams are counted and dropped.
+    pub fn on_rtp(&mut self, now: Time, packet: &[u8]) {
+        match Packet::parse(packet) {
+            Ok(rtp) => self.on_packet(now, &rtp, packet),
+            Err(_) => self.counts.malformed += 1,
+        }
+        self.run(now);
+    }
+
+    /// A packet of the video's stream was made of others by whoever has them: all of it, header and extensions too. It is checked
+    /// as if it had come. What flexfec-03 makes is made here where that was agreed on.
+    pub fn on_recovered(&mut self, now: Time, packet: &[u8]) {
+        self.on_made(now, packet);
+        self.run(now);
+    }
+
+    /// RTCP came, decrypted: sender reports are heeded, whatever else is passed over.
+    pub fn on_rtcp(&mut self, now: Time, datagram: &[u8]) {
+        self.counts.rtcp_received += 1;
+        for packet in Compound::new(datagram) {
+            match packet {
+                Ok(rtcp::Packet::SenderReport(report)) => {
+                    if let Some(stream) = self.streams.of_mut(report.ssrc) {
+                        stream.clock.on_report(now, &report);
+                    }
+                }
+                Ok(_) => {}
+                Err(_) => self.counts.malformed += 1,
+            }
+        }
+        self.run(now);
+    }
+
+    /// The decoder did not get to the state that a frame was to lead to.
+    pub fn on_disagreement(&mut self, claimed: StateHash) {
+        if let Some(frames) = &mut self.video {
+            frames.on_disagreement(claimed);
+        }
+    }
+
+    /// Time has passed.
+    pub fn on_timeout(&mut self, now: Time) {
+        self.run(now);
+    }
+
+    /// What to do next; to be asked until it is [`Output::Wait`] after everything that comes.
+    pub fn poll(&mut self) -> Output {
+        self.outputs.pop_front().unwrap_or_else(|| Output::Wait { until: self.next_event() })
+    }
+
+    /// How much later than the audio of the same instant video comes, below zero if earlier: what a player has to hold one of
+    /// them for. `None` until sender reports of both streams and something to play of both have come.
+    pub fn skew(&self) -> Option<Span> {
+        let (video, audio) = self.last_video.zip(self.last_audio)?;
+        Some((video.arrived - video.captured) - (audio.arrived - audio.captured))
+    }
+
+    /// What was counted so far.
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            video_stream: self.streams.counts(Kind::Video),
+            retransmission_stream: self.streams.counts(Kind::Retransmission),
+            parity_stream: self.streams.counts(Kind::Parity),
+            audio_stream: self.streams.counts(Kind::Audio),
+            video: self.video.as_ref().map(Frames::counts).unwrap_or_default(),
+            audio: self.audio.as_ref().map(AudioStream::counts).unwrap_or_default(),
+            ..self.counts
+        }
+    }
+
+    /// Does what is due.
+    fn run(&mut self, now: Time) {
+        let arrivals = self.feedback.poll(now);
+        self.tell(now, arrivals);
+        self.request(now);
+        self.report(now);
+        while let Some(packet) = self.audio.as_mut().and_then(|audio| audio.poll(now)) {
+            if let Some(captured) = packet.captured {
+                self.last_audio = Some(Passage { captured, arrived: packet.arrived });
+            }
+            self.outputs.push_back(Output::Audio(packet));
+        }
+        let abandoned = self.video.as_ref().map_or(0, |video| video.counts().abandoned);
+        if abandoned > self.abandoned {
+            self.outputs.push_back(Output::Abandoned(abandoned - self.abandoned));
+            self.abandoned = abandoned;
+        }
+    }
+
+    fn next_event(&self) -> Time {
+        let video = self.video.as_ref().map_or(Time::NEVER, Frames::next_event);
+        let audio = self.audio.as_ref().map_or(Time::NEVER, AudioStream::next_event);
+        self.report_due.min(self.feedback.next_event()).min(video).min(audio)
+    }
+}

@@ -1,0 +1,174 @@
+//! What becomes of an RTP packet: whose it is, what it says, where its payload goes.
+
+use thalweg_units::{Bytes, Time};
+use thalweg_wire::ParseError;
+use thalweg_wire::rtp::{FragmentGrace, FrameStates, Packet, TransportSequence};
+use thalweg_wire::rtx::Retransmission;
+
+use super::{Passage, Reception};
+use crate::rtp::config::Extensions;
+use crate::rtp::frames::MediaPacket;
+use crate::rtp::functional::Said;
+use crate::rtp::output::{Origin, Output, VideoFrame};
+use crate::rtp::streams::{Found, Kind};
+
+impl Reception {
+    fn extensions(&self, kind: Kind) -> Option<&Extensions> {
+        match kind {
+            Kind::Audio => self.config.audio.as_ref().map(|audio| &audio.extensions),
+            Kind::Video | Kind::Retransmission | Kind::Parity => {
+                self.config.video.as_ref().map(|video| &video.extensions)
+            }
+        }
+    }
+
+    /// Whether a packet says it is of another media section than its stream's.
+    fn is_elsewhere(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
+        let mid = match kind {
+            Kind::Audio => self.config.audio.as_ref().and_then(|audio| audio.mid.as_ref()),
+            Kind::Video | Kind::Retransmission | Kind::Parity => {
+                self.config.video.as_ref().and_then(|video| video.mid.as_ref())
+            }
+        };
+        let said = element(rtp, self.extensions(kind).and_then(|ids| ids.mid));
+        said.zip(mid).is_some_and(|(said, mid)| said != mid.as_bytes())
+    }
+
+    /// A packet came that is RTP, with these bytes.
+    pub(super) fn on_packet(&mut self, now: Time, rtp: &Packet<'_>, bytes: &[u8]) {
+        let header = rtp.header;
+        let Some(found) = self.streams.find(now, header.ssrc, header.payload_type) else {
+            self.counts.unknown += 1;
+            return;
+        };
+        if self.is_elsewhere(found.kind, rtp) {
+            self.counts.unknown += 1;
+            return;
+        }
+        self.begin_anew(found);
+        let Some(stream) = self.streams.get_mut(found.kind) else { return };
+        let number = stream.source.on_packet(now, header.sequence, header.timestamp);
+        let captured = stream.clock.instant(header.timestamp);
+        if self.report_due == Time::NEVER {
+            // The first one early (libwebrtc `RTCPSender::SetRTCPStatus`).
+            self.report_due = now + self.config.report_interval / 2;
+        }
+        let said = self.said(found.kind, rtp, bytes.len());
+        let transport = element(rtp, self.extensions(found.kind).and_then(|ids| ids.transport_sequence));
+        let transport = transport.and_then(parsed(TransportSequence::parse));
+        let answers = self.feedback.on_packet(now, header.ssrc, number, transport);
+        if rtp.payload.is_empty() {
+            self.counts.padding += 1;
+        }
+        match found.kind {
+            Kind::Video => {
+                let (payload, origin) = (rtp.payload, Origin::Media);
+                self.on_video(now, &MediaPacket { number, header, payload, said, origin });
+                let made = self.parity.as_mut().map(|parity| parity.on_media(number, bytes));
+                made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
+            }
+            Kind::Retransmission => self.on_repeat(now, rtp, said),
+            Kind::Parity => {
+                self.on_nothing(now, said);
+                let media = self.streams.get(Kind::Video).and_then(|stream| stream.ssrc);
+                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp));
+                made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
+            }
+            Kind::Audio => {
+                self.on_nothing(now, said);
+                if let Some(audio) = self.audio.as_mut().filter(|_| !rtp.payload.is_empty()) {
+                    audio.on_packet(now, number, &header, rtp.payload, captured);
+                }
+            }
+        }
+        self.tell(now, answers);
+    }
+
+    /// Another stream came in the place of one: nothing of that one goes on.
+    fn begin_anew(&mut self, found: Found) {
+        let Some(before) = found.instead_of else { return };
+        self.feedback.forget(before);
+        if let Some(parity) = self.parity.as_mut().filter(|_| found.kind == Kind::Video) {
+            parity.begin_anew();
+        }
+        match (found.kind, &mut self.video, &mut self.audio) {
+            (Kind::Video, Some(frames), _) => frames.begin_anew(),
+            (Kind::Audio, _, Some(stream)) => stream.begin_anew(),
+            _ => {}
+        }
+    }
+
+    /// What a packet says of functional video, where that was agreed on.
+    fn said(&self, kind: Kind, rtp: &Packet<'_>, length: usize) -> Option<Said> {
+        let ids = self.extensions(kind)?;
+        let grace = element(rtp, ids.grace).and_then(parsed(FragmentGrace::parse))?;
+        let states = element(rtp, ids.states).and_then(parsed(FrameStates::parse));
+        Some(Said { grace, states, size: Bytes::new(length as u64) + self.config.around })
+    }
+
+    fn on_video(&mut self, now: Time, packet: &MediaPacket<'_>) {
+        let ready = self.video.as_mut().map(|frames| frames.on_packet(now, packet));
+        ready.into_iter().flatten().for_each(|frame| self.give(frame));
+    }
+
+    /// A packet came that has nothing for the decoder.
+    fn on_nothing(&mut self, now: Time, said: Option<Said>) {
+        if let Some(frames) = &mut self.video {
+            frames.on_other(now, said);
+        }
+    }
+
+    /// A packet of the stream of repeats: padding, or the original's payload behind its number.
+    fn on_repeat(&mut self, now: Time, rtp: &Packet<'_>, said: Option<Said>) {
+        let Ok(repeat) = Retransmission::parse(rtp.payload) else {
+            self.on_nothing(now, said);
+            return;
+        };
+        let media = self.streams.get(Kind::Video).and_then(|stream| stream.source.locate(repeat.original_sequence));
+        // Before any media there is nothing to repeat, and an empty payload repeats nothing.
+        match media.filter(|_| !repeat.payload.is_empty()) {
+            Some(number) => {
+                let (header, payload, origin) = (rtp.header, repeat.payload, Origin::Repeat);
+                self.on_video(now, &MediaPacket { number, header, payload, said, origin });
+            }
+            None => self.on_nothing(now, said),
+        }
+    }
+
+    /// A packet of the video's stream was made of parity.
+    pub(super) fn on_made(&mut self, now: Time, packet: &[u8]) {
+        let Ok(rtp) = Packet::parse(packet) else {
+            self.counts.malformed += 1;
+            return;
+        };
+        let header = rtp.header;
+        let stream = self.streams.of_mut(header.ssrc);
+        let stream = stream.filter(|stream| stream.kind == Kind::Video && stream.payload_type == header.payload_type);
+        let Some(number) = stream.and_then(|stream| stream.source.locate(header.sequence)) else {
+            self.counts.unknown += 1;
+            return;
+        };
+        let said = self.said(Kind::Video, &rtp, packet.len());
+        let (payload, origin) = (rtp.payload, Origin::Parity);
+        self.on_video(now, &MediaPacket { number, header, payload, said, origin });
+    }
+
+    fn give(&mut self, mut frame: VideoFrame) {
+        let clock = self.streams.get(Kind::Video).map(|stream| &stream.clock);
+        frame.captured = clock.and_then(|clock| clock.instant(frame.timestamp as u32));
+        if let Some(captured) = frame.captured {
+            self.last_video = Some(Passage { captured, arrived: frame.last_arrival });
+        }
+        self.outputs.push_back(Output::Frame(frame));
+    }
+}
+
+/// The data of the header extension agreed on under this id.
+fn element<'a>(rtp: &Packet<'a>, id: Option<u8>) -> Option<&'a [u8]> {
+    rtp.extensions.as_ref()?.get(id?)
+}
+
+/// What a header extension says; one that is malformed says nothing.
+fn parsed<T>(parse: impl Fn(&[u8]) -> Result<T, ParseError>) -> impl Fn(&[u8]) -> Option<T> {
+    move |data| parse(data).ok()
+}

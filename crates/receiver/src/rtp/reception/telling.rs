@@ -1,0 +1,87 @@
+//! What is told the sender, as RTCP.
+
+use thalweg_units::Time;
+use thalweg_wire::rtcp::{
+    self, Chunk, FullIntra, IntraRequest, Item, Nack, Packet, PictureLoss, ReceiverReport, SourceDescription,
+};
+
+use super::Reception;
+use crate::request::MOST_REPEATS;
+use crate::rtp::output::Output;
+use crate::rtp::streams::Kind;
+
+impl Reception {
+    /// Tells of arrivals, each message in a datagram of its own, and of the decoder's states along with them.
+    pub(super) fn tell(&mut self, now: Time, arrivals: Vec<Packet>) {
+        if arrivals.is_empty() {
+            return;
+        }
+        for message in arrivals {
+            self.send(now, message);
+        }
+        if let (Some(frames), Some(media)) = (&self.video, self.media_ssrc())
+            && let Some(state) = frames.decoder_state(self.config.ssrc, media)
+        {
+            self.send(now, Packet::DecoderState(state));
+        }
+    }
+
+    /// Asks for what is missing, as far as that was agreed on.
+    pub(super) fn request(&mut self, now: Time) {
+        let (Some(frames), Some(video)) = (&mut self.video, &self.config.video) else { return };
+        let (wants, agreed, sender_ssrc) = (frames.poll(now), video.feedback, self.config.ssrc);
+        let Some(media_ssrc) = self.media_ssrc() else { return };
+        if agreed.nack {
+            for some in wants.packets.chunks(MOST_REPEATS) {
+                let numbers = some.iter().map(|number| *number as u16);
+                self.send(now, Packet::Nack(Nack::of(sender_ssrc, media_ssrc, numbers)));
+            }
+        }
+        if wants.keyframe && agreed.pli {
+            self.send(now, Packet::PictureLoss(PictureLoss { sender_ssrc, media_ssrc }));
+        } else if wants.keyframe && agreed.fir {
+            // Counted, so that a copy asks for no second one (RFC 5104 section 4.3.1.1).
+            self.intra_requests = self.intra_requests.wrapping_add(1);
+            let requests = vec![IntraRequest { ssrc: media_ssrc, sequence: self.intra_requests }];
+            self.send(now, Packet::FullIntra(FullIntra { sender_ssrc, requests }));
+        }
+    }
+
+    /// The receiver report, when it is due.
+    pub(super) fn report(&mut self, now: Time) {
+        if now >= self.report_due {
+            self.report_due = now + self.config.report_interval;
+            let report = self.receiver_report(now);
+            self.write(&report);
+        }
+    }
+
+    fn media_ssrc(&self) -> Option<u32> {
+        self.streams.get(Kind::Video).and_then(|stream| stream.ssrc)
+    }
+
+    /// What came of every stream, and our name (RFC 3550 section 6.1: no compound goes without).
+    fn receiver_report(&mut self, now: Time) -> Vec<Packet> {
+        let ssrc = self.config.ssrc;
+        let report = ReceiverReport { ssrc, blocks: self.streams.blocks(now), extension: Vec::new() };
+        let name = Item { kind: Item::CNAME, text: self.config.cname.clone().into_bytes() };
+        let chunks = vec![Chunk { source: ssrc, items: vec![name] }];
+        vec![Packet::ReceiverReport(report), Packet::SourceDescription(SourceDescription { chunks })]
+    }
+
+    fn send(&mut self, now: Time, packet: Packet) {
+        let mut packets = if self.config.reduced_size { Vec::new() } else { self.receiver_report(now) };
+        packets.push(packet);
+        self.write(&packets);
+    }
+
+    fn write(&mut self, packets: &[Packet]) {
+        let mut datagram = Vec::new();
+        let written = rtcp::write(packets, &mut datagram);
+        debug_assert_eq!(written, Ok(()), "no more is told than a packet holds");
+        if written.is_ok() {
+            self.counts.rtcp_sent += 1;
+            self.outputs.push_back(Output::Rtcp(datagram));
+        }
+    }
+}

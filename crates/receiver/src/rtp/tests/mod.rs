@@ -1,0 +1,162 @@
+//! A sender by hand: `wire`'s packetiser and nothing of the engine.
+
+mod call;
+mod functional;
+mod hostile;
+mod told;
+mod video;
+
+use super::*;
+use thalweg_units::{Bytes, Time};
+use thalweg_wire::rtcp::{self, Packet as Rtcp};
+use thalweg_wire::rtp::{
+    Extension, ExtensionBuffer, FeedbackRequest, FragmentGrace, FrameStates, Header, Packet, TransportSequence,
+};
+use thalweg_wire::rtx::Retransmission;
+use thalweg_wire::vp8::{Descriptor, PictureId, fragments};
+
+const VIDEO: u8 = 96;
+const REPEATS: u8 = 97;
+const AUDIO: u8 = 111;
+const MEDIA_SSRC: u32 = 50;
+const REPEATS_SSRC: u32 = 51;
+const AUDIO_SSRC: u32 = 52;
+const OURS: u32 = 7;
+
+fn at(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+/// Video with repeats, everything told that goes together, and audio; streams named.
+fn config() -> Config {
+    let extensions =
+        Extensions { transport_sequence: Some(3), grace: Some(4), states: Some(5), ..Extensions::default() };
+    let video = Video {
+        retransmission: Some(REPEATS),
+        ssrcs: Ssrcs { media: Some(MEDIA_SSRC), retransmission: Some(REPEATS_SSRC), parity: None },
+        extensions,
+        feedback: Feedback { nack: true, pli: true, transport: true, ..Feedback::default() },
+        ..Video::new(Codec::Vp8, VIDEO)
+    };
+    let audio = Audio { ssrc: Some(AUDIO_SSRC), extensions, ..Audio::new(AUDIO) };
+    Config { ssrc: OURS, cname: "us".into(), video: Some(video), audio: Some(audio), ..Config::default() }
+}
+
+fn with_video(change: impl Fn(&mut Video)) -> Config {
+    let mut config = config();
+    config.video.iter_mut().for_each(change);
+    config
+}
+
+/// What a frame holds: the first bit says what it is, the others are not looked at.
+fn picture(keyframe: bool, tag: u8, length: usize) -> Vec<u8> {
+    (0..length).map(|place| if place == 0 { u8::from(!keyframe) | tag << 1 } else { tag ^ place as u8 }).collect()
+}
+
+struct Sender {
+    sequence: u16,
+    repeats: u16,
+    transport: u16,
+    picture: u16,
+    /// What the next packets ask for.
+    request: Option<Option<FeedbackRequest>>,
+}
+
+impl Sender {
+    fn new() -> Sender {
+        Sender { sequence: 65_500, repeats: 9, transport: 65_530, picture: 32_760, request: None }
+    }
+
+    fn packet(&mut self, header: Header, payload: &[u8], padding: u8, more: &[Extension<'_>]) -> Vec<u8> {
+        let transport = TransportSequence { sequence: self.transport, request: self.request };
+        self.transport = self.transport.wrapping_add(1);
+        let bytes = transport.to_bytes().unwrap();
+        let mut elements = vec![Extension { id: 3, data: &bytes[..transport.size()] }];
+        elements.extend_from_slice(more);
+        let block = ExtensionBuffer::of(&elements).unwrap();
+        let mut out = Vec::new();
+        let packet = Packet { extensions: Some(block.as_extensions()), padding, ..Packet::new(header, payload) };
+        packet.write(&mut out).unwrap();
+        out
+    }
+
+    fn header(&mut self, marker: bool, timestamp: u32) -> Header {
+        let sequence = self.sequence;
+        self.sequence = self.sequence.wrapping_add(1);
+        Header { marker, payload_type: VIDEO, sequence, timestamp, ssrc: MEDIA_SSRC }
+    }
+
+    /// A frame in packets of at most 100 bytes of payload; with what each says beyond that.
+    fn frame_saying<'a>(
+        &mut self,
+        timestamp: u32,
+        frame: &[u8],
+        says: impl Fn(u16, u16) -> Vec<(u8, Vec<u8>)> + 'a,
+    ) -> Vec<Vec<u8>> {
+        let picture_id = Some(PictureId::Long(self.picture));
+        self.picture = (self.picture + 1) & 0x7fff;
+        let descriptor = Descriptor { picture_id, ..Descriptor::default() };
+        let pieces: Vec<_> = fragments(frame, descriptor, Bytes::new(100)).unwrap().collect();
+        let count = pieces.len() as u16;
+        let packet = |(index, piece): (usize, &thalweg_wire::vp8::Fragment<'_>)| {
+            let mut payload = Vec::new();
+            piece.descriptor.write(&mut payload).unwrap();
+            payload.extend_from_slice(piece.data);
+            let said = says(index as u16, count);
+            let said: Vec<_> = said.iter().map(|(id, data)| Extension { id: *id, data }).collect();
+            let header = self.header(piece.last, timestamp);
+            self.packet(header, &payload, 0, &said)
+        };
+        pieces.iter().enumerate().map(packet).collect()
+    }
+
+    fn frame(&mut self, timestamp: u32, frame: &[u8]) -> Vec<Vec<u8>> {
+        self.frame_saying(timestamp, frame, |_, _| Vec::new())
+    }
+
+    fn padding(&mut self) -> Vec<u8> {
+        let header = self.header(false, 0);
+        self.packet(header, &[], 50, &[])
+    }
+
+    fn repeat_header(&mut self, marker: bool, timestamp: u32) -> Header {
+        let sequence = self.repeats;
+        self.repeats = self.repeats.wrapping_add(1);
+        Header { marker, payload_type: REPEATS, sequence, timestamp, ssrc: REPEATS_SSRC }
+    }
+
+    /// `packet` again, as RFC 4588 has it.
+    fn repeat(&mut self, packet: &[u8]) -> Vec<u8> {
+        let packet = Packet::parse(packet).unwrap();
+        let mut payload = Vec::new();
+        let original_sequence = packet.header.sequence;
+        Retransmission { original_sequence, payload: packet.payload }.write(&mut payload);
+        let header = self.repeat_header(packet.header.marker, packet.header.timestamp);
+        self.packet(header, &payload, 0, &[])
+    }
+}
+
+fn drain(reception: &mut Reception) -> Vec<Output> {
+    let mut outputs = Vec::new();
+    loop {
+        match reception.poll() {
+            Output::Wait { .. } => return outputs,
+            output => outputs.push(output),
+        }
+    }
+}
+
+fn frames(outputs: &[Output]) -> Vec<&VideoFrame> {
+    outputs.iter().filter_map(|output| if let Output::Frame(frame) = output { Some(frame) } else { None }).collect()
+}
+
+fn rtcp(outputs: &[Output]) -> Vec<Rtcp> {
+    let sent = outputs.iter().filter_map(|output| if let Output::Rtcp(bytes) = output { Some(bytes) } else { None });
+    sent.flat_map(|bytes| rtcp::parse(bytes).unwrap()).collect()
+}
+
+/// Gives the packets at this instant; what comes out.
+fn give<'a>(reception: &mut Reception, millis: u64, packets: impl IntoIterator<Item = &'a Vec<u8>>) -> Vec<Output> {
+    packets.into_iter().for_each(|packet| reception.on_rtp(at(millis), packet));
+    drain(reception)
+}

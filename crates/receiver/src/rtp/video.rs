@@ -1,0 +1,284 @@
+//! Packets of an ordinary video into frames, in an order that can be decoded.
+//!
+//! Without words of the encoder every frame refers to the one before it (libwebrtc `RtpSeqNumOnlyRefFinder`): one can be
+//! decoded when it is a keyframe, or when every packet between it and the last one given out is here.
+
+use std::collections::BTreeMap;
+
+use thalweg_units::{Span, Time};
+use thalweg_wire::unwrap::TimestampUnwrapper;
+
+use super::buffer::{Buffer, PACKETS, Piece, Taken, WholeRun};
+use super::config::Codec;
+use super::frames::MediaPacket;
+use super::output::{Origin, VideoFrame};
+use super::payload::Assembled;
+use super::statistics::VideoCounts;
+use crate::missing::{self, MissingPackets};
+use crate::patience::{FOR_KEYFRAME, Patience, Waiting};
+
+/// Whole frames that wait for one before them (libwebrtc `kMaxFramesBuffered`).
+const FRAMES: usize = 800;
+/// Bytes in packets and frames that wait; libwebrtc has no such limit. Nearly three times [`PACKETS`] of 1500 bytes.
+pub(super) const BYTES: usize = 8 << 20;
+/// How far ahead of the newest packet a repeat may be.
+const AHEAD: u64 = PACKETS / 2;
+
+/// A whole frame that waits.
+#[derive(Debug)]
+struct Waiter {
+    run: WholeRun,
+    frame: Assembled,
+}
+
+/// What comes of one video.
+#[derive(Debug)]
+pub(super) struct VideoStream {
+    codec: Codec,
+    missing: MissingPackets,
+    patience: Patience,
+    buffer: Buffer,
+    /// Whole frames by the number of their first packet.
+    waiting: BTreeMap<u64, Waiter>,
+    waiting_bytes: usize,
+    /// The number after those of the last frame given out; `None` while only a keyframe helps.
+    expected: Option<u64>,
+    newest: Option<u64>,
+    timestamps: TimestampUnwrapper,
+    asked: Option<Time>,
+    counts: VideoCounts,
+}
+
+/// What is to be asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Wants {
+    /// Packets, in order.
+    pub(super) packets: Vec<u64>,
+    /// A keyframe.
+    pub(super) keyframe: bool,
+}
+
+impl VideoStream {
+    pub(super) fn new(codec: Codec) -> VideoStream {
+        VideoStream {
+            codec,
+            missing: MissingPackets::new(missing::Config::default()),
+            patience: Patience::default(),
+            buffer: Buffer::new(),
+            waiting: BTreeMap::new(),
+            waiting_bytes: 0,
+            expected: None,
+            newest: None,
+            timestamps: TimestampUnwrapper::new(),
+            asked: None,
+            counts: VideoCounts::default(),
+        }
+    }
+
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.missing.learn(round_trip);
+    }
+
+    /// What was counted.
+    pub(super) fn counts(&self) -> VideoCounts {
+        self.counts
+    }
+
+    /// The stream is another from here on: its frames follow none of those before.
+    pub(super) fn begin_anew(&mut self) {
+        self.buffer.clear();
+        self.counts.abandoned += self.waiting.len() as u64 + self.buffer.take_abandoned();
+        let (counts, asked, missing) = (self.counts, self.asked, self.missing.begin_anew());
+        *self = VideoStream { counts, asked, missing, ..VideoStream::new(self.codec) };
+    }
+
+    /// A packet came; the frames to decode now, in order.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &MediaPacket<'_>) -> Vec<VideoFrame> {
+        let MediaPacket { number, header, payload, origin, .. } = *packet;
+        if !self.admit(now, number, origin) {
+            return Vec::new();
+        }
+        self.patience.on_media(now);
+        let (taken, whole) = if payload.is_empty() {
+            self.buffer.on_padding(number)
+        } else {
+            let Ok(glimpse) = self.codec.glimpse(payload) else {
+                self.counts.malformed += 1;
+                return Vec::new();
+            };
+            let piece = Piece {
+                payload: payload.to_vec(),
+                timestamp: header.timestamp,
+                marker: header.marker,
+                start: glimpse.start,
+                picture: glimpse.picture,
+                arrived: now,
+                origin,
+            };
+            self.buffer.on_piece(number, piece)
+        };
+        self.count(taken, origin);
+        for run in whole {
+            self.on_whole(run);
+        }
+        let ready = self.ready();
+        if !ready.is_empty() {
+            self.patience.on_ready(now);
+        }
+        if self.buffer.take_overrun() {
+            self.patience.lose_track();
+        }
+        self.keep_within_bounds();
+        ready
+    }
+
+    /// Whether packet `number` has a place; what is missing of the numbers then.
+    fn admit(&mut self, now: Time, number: u64, origin: Origin) -> bool {
+        if origin == Origin::Media {
+            self.newest = self.newest.max(Some(number));
+            if self.missing.on_media(now, number) {
+                self.patience.lose_track();
+            }
+            return true;
+        }
+        // What was never heard of can hardly be repeated, but for the newest.
+        if self.newest.is_none_or(|newest| number > newest + AHEAD) {
+            self.counts.late += 1;
+            return false;
+        }
+        self.missing.on_repeat(number);
+        true
+    }
+
+    fn count(&mut self, taken: Taken, origin: Origin) {
+        let count = match (taken, origin) {
+            (Taken::New, Origin::Media) => return,
+            (Taken::New, Origin::Repeat) => &mut self.counts.repeated,
+            (Taken::New, Origin::Parity) => &mut self.counts.recovered,
+            (Taken::Twice, _) => &mut self.counts.twice,
+            (Taken::Late, _) => &mut self.counts.late,
+        };
+        *count += 1;
+    }
+
+    fn on_whole(&mut self, run: WholeRun) {
+        let Some(frame) = self.codec.assemble(run.pieces.iter().map(|piece| &piece.payload[..])) else {
+            // Nothing after it can be decoded without it.
+            self.counts.malformed += 1;
+            self.patience.lose_track();
+            return;
+        };
+        if self.expected.is_none_or(|expected| run.start >= expected) {
+            self.waiting_bytes += frame.data.len();
+            self.waiting.insert(run.start, Waiter { run, frame });
+        }
+    }
+
+    /// The frames that can be decoded now.
+    fn ready(&mut self) -> Vec<VideoFrame> {
+        let mut ready = Vec::new();
+        // A keyframe is never kept waiting, so the first one is new, and what is before it is never shown.
+        while let Some(start) = self.next() {
+            let abandoned = self.waiting.range(..start).count() as u64;
+            let after = self.waiting.split_off(&start);
+            self.forget_bytes_of_waiting();
+            self.waiting = after;
+            let Some(Waiter { run, frame }) = self.waiting.remove(&start) else { break };
+            self.waiting_bytes -= frame.data.len();
+            self.counts.abandoned += abandoned;
+            self.move_on(run.end + 1);
+            ready.push(self.give_out(run, frame));
+        }
+        ready
+    }
+
+    /// The first packet's number of the next frame that can be decoded.
+    fn next(&mut self) -> Option<u64> {
+        while let Some(expected) = self.expected.filter(|expected| self.buffer.is_padding(*expected)) {
+            self.move_on(expected + 1);
+        }
+        let expected = self.expected.filter(|expected| self.waiting.contains_key(expected));
+        expected.or_else(|| self.waiting.iter().find(|(_, waiter)| waiter.frame.keyframe).map(|(start, _)| *start))
+    }
+
+    /// Everything before `number` is done with.
+    fn move_on(&mut self, number: u64) {
+        self.expected = Some(number);
+        self.buffer.clear_up_to(number);
+        self.missing.clear_up_to(number);
+        self.counts.abandoned += self.buffer.take_abandoned();
+    }
+
+    fn forget_bytes_of_waiting(&mut self) {
+        self.waiting_bytes -= self.waiting.values().map(|waiter| waiter.frame.data.len()).sum::<usize>();
+        self.waiting.clear();
+    }
+
+    fn give_out(&mut self, run: WholeRun, frame: Assembled) -> VideoFrame {
+        self.counts.frames += 1;
+        self.counts.keyframes += u64::from(frame.keyframe);
+        let arrivals = run.pieces.iter().map(|piece| piece.arrived);
+        let of = |origin| run.pieces.iter().filter(|piece| piece.origin == origin).count() as u16;
+        let first = run.pieces.first();
+        VideoFrame {
+            number: 0,
+            frame: None,
+            picture: first.and_then(|piece| piece.picture),
+            data: frame.data,
+            keyframe: frame.keyframe,
+            timestamp: self.timestamps.unwrap(first.map_or(0, |piece| piece.timestamp)),
+            captured: None,
+            sequences: run.start..=run.end,
+            first_arrival: arrivals.clone().min().unwrap_or_default(),
+            last_arrival: arrivals.max().unwrap_or_default(),
+            repeated: of(Origin::Repeat),
+            recovered: of(Origin::Parity),
+            moves: None,
+        }
+    }
+
+    /// With too much waiting, what it waits for will not come (libwebrtc empties its buffers, too).
+    fn keep_within_bounds(&mut self) {
+        self.counts.abandoned += self.buffer.take_abandoned();
+        if self.waiting.len() > FRAMES || self.waiting_bytes + self.buffer.bytes() > BYTES {
+            self.counts.abandoned += self.waiting.len() as u64;
+            self.forget_bytes_of_waiting();
+            self.buffer.clear();
+            self.counts.abandoned += self.buffer.take_abandoned();
+            self.expected = None;
+            self.patience.lose_track();
+        }
+    }
+
+    fn waiting_for(&self) -> Waiting {
+        match (self.waiting.is_empty() && self.buffer.held() == 0, self.expected) {
+            (true, _) => Waiting::Nothing,
+            (false, None) => Waiting::Keyframe,
+            (false, Some(_)) => Waiting::Frame,
+        }
+    }
+
+    /// What to ask the sender for now. A keyframe is asked for no more often than the patience for one allows, whatever comes.
+    pub(super) fn poll(&mut self, now: Time) -> Wants {
+        let packets = self.missing.poll(now);
+        let mut keyframe = false;
+        if now >= self.keyframe_allowed() {
+            keyframe = self.patience.poll(now, self.waiting_for());
+            self.asked = if keyframe { Some(now) } else { self.asked };
+        }
+        self.counts.asked_for += packets.len() as u64;
+        self.counts.keyframes_asked_for += u64::from(keyframe);
+        Wants { packets, keyframe }
+    }
+
+    fn keyframe_allowed(&self) -> Time {
+        self.asked.map_or(Time::ZERO, |asked| asked + FOR_KEYFRAME)
+    }
+
+    /// When [`VideoStream::poll`] has something to say.
+    pub(super) fn next_event(&self) -> Time {
+        let keyframe = self.patience.next_event(self.waiting_for()).max(self.keyframe_allowed());
+        self.missing.next_event().min(keyframe)
+    }
+}

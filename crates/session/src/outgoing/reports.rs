@@ -1,0 +1,48 @@
+//! Sender reports: when, and what is in them.
+
+use thalweg_units::{Span, Time};
+use thalweg_wire::rtcp::{Chunk, Item, NtpTime, Packet, SourceDescription};
+
+use super::writer::Writer;
+
+/// How often they are sent: video's interval in libwebrtc (`kDefaultVideoReportInterval`, 1 s). Of 64 bytes with everything around them, not
+/// paced and not counted.
+const INTERVAL: Span = Span::from_secs(1);
+
+/// Reports of what was sent.
+#[derive(Debug)]
+pub(super) struct Reports {
+    next: Time,
+    wall: NtpTime,
+    cname: Vec<u8>,
+}
+
+impl Reports {
+    /// The first is due at once, so that sound and pictures can be played together from the beginning.
+    pub(super) fn new(now: Time, wall: NtpTime, cname: &str) -> Reports {
+        Reports { next: now, wall, cname: cname.as_bytes().to_vec() }
+    }
+
+    /// When the next is due.
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    pub(super) fn due(&self, now: Time) -> bool {
+        self.next <= now
+    }
+
+    /// The report that is due: nothing while nothing was sent.
+    pub(super) fn compound(&mut self, now: Time, writer: &Writer) -> Vec<Packet> {
+        let ntp = NtpTime::from_bits(self.wall.bits().wrapping_add(NtpTime::at(now).bits()));
+        let mut packets: Vec<Packet> = writer.reports(now, ntp).map(Packet::SenderReport).collect();
+        // Until the first packet has left, look again soon.
+        self.next = now + if packets.is_empty() { INTERVAL / 20 } else { INTERVAL };
+        if !packets.is_empty() {
+            let chunk = |source| Chunk { source, items: vec![Item { kind: Item::CNAME, text: self.cname.clone() }] };
+            let chunks = writer.sources().into_iter().map(chunk).collect();
+            packets.push(Packet::SourceDescription(SourceDescription { chunks }));
+        }
+        packets
+    }
+}

@@ -1,0 +1,67 @@
+//! One RTP stream: its numbers, its clock, and what was sent on it.
+
+use thalweg_units::{Random, Span, Time};
+use thalweg_wire::rtcp::{NtpTime, SenderReport};
+use thalweg_wire::rtp::Header;
+
+/// An RTP stream of ours.
+#[derive(Debug, Clone)]
+pub(super) struct Stream {
+    pub(super) ssrc: u32,
+    /// The number of the next packet, not cut to 16 bits.
+    next: u64,
+    /// Ticks of the media clock in a second.
+    clock: u64,
+    /// The timestamp at [`Time::ZERO`].
+    origin: u32,
+    packets: u32,
+    payload_bytes: u32,
+}
+
+impl Stream {
+    /// A stream that begins somewhere in the lower half of its numbers, so that a receiver cannot take a packet before the first for one a
+    /// turn later (libsrtp's advice; RFC 3711 section 3.3.1 would lose synchrony).
+    pub(super) fn new(ssrc: u32, clock: u64, random: &mut Random) -> Stream {
+        let (next, origin) = (random.below(1 << 15), random.bits() as u32);
+        Stream { ssrc, next, clock, origin, packets: 0, payload_bytes: 0 }
+    }
+
+    /// The timestamp of media captured at `at`.
+    pub(super) fn timestamp(&self, at: Time) -> u32 {
+        let ticks = u128::from(at.as_nanos()) * u128::from(self.clock) / 1_000_000_000;
+        self.origin.wrapping_add(ticks as u32)
+    }
+
+    /// The timestamp `ticks` after the origin.
+    pub(super) fn timestamp_of(&self, ticks: u64) -> u32 {
+        self.origin.wrapping_add(ticks as u32)
+    }
+
+    /// The header of the next packet, which carries `payload` bytes, and its number.
+    pub(super) fn next(&mut self, payload_type: u8, timestamp: u32, marker: bool, payload: usize) -> (Header, u64) {
+        let number = self.next;
+        self.next += 1;
+        self.packets = self.packets.wrapping_add(1);
+        self.payload_bytes = self.payload_bytes.wrapping_add(payload as u32);
+        let header = Header { marker, payload_type, sequence: number as u16, timestamp, ssrc: self.ssrc };
+        (header, number)
+    }
+
+    /// What was sent so far, at `now`, which is `ticks` of the media clock after the origin; `None` before the first packet.
+    pub(super) fn report(&self, ntp: NtpTime, timestamp: u32) -> Option<SenderReport> {
+        let report = SenderReport {
+            ssrc: self.ssrc,
+            ntp,
+            rtp_timestamp: timestamp,
+            packets: self.packets,
+            payload_bytes: self.payload_bytes,
+            ..SenderReport::default()
+        };
+        (self.packets > 0).then_some(report)
+    }
+
+    /// `span` in ticks of the media clock.
+    pub(super) fn ticks(&self, span: Span) -> i64 {
+        (i128::from(span.as_nanos()) * i128::from(self.clock) / 1_000_000_000) as i64
+    }
+}

@@ -1,0 +1,96 @@
+//! The answer to an offer of this end, checked.
+
+use super::choose::choose;
+use super::error::{Refusal, SdpError};
+use super::negotiate::{Negotiator, Preference};
+use super::negotiated::Negotiated;
+use super::offer::{Offer, Offered};
+use super::read::{Document, Section, dtls_role, extensions, formats, remote};
+use crate::parameters::{DtlsRole, Remote, excerpt};
+use crate::sdp::capabilities::Direction;
+
+/// What an answer means here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// The other end.
+    pub remote: Remote,
+    /// This end's role in DTLS.
+    pub dtls: DtlsRole,
+    /// This end nominates the pair of addresses: the offerer does, but a lite one not (RFC 8445 section 6.1.1).
+    pub controlling: bool,
+    /// What was agreed on.
+    pub media: Negotiated,
+    /// Sections the other end refused, or answered in a way this end cannot use, and why.
+    pub refused: Vec<Refusal>,
+}
+
+impl Offer {
+    /// Takes an answer: it must have the sections of the offer in their order, and name payload types and header extensions
+    /// of the offer only, with their meaning. Where the answer leaves several codecs, a sender takes the one it
+    /// prefers, a receiver the one the other end does.
+    ///
+    /// # Errors
+    /// [`SdpError`], which names the line, what it says and what is needed.
+    pub fn accept(&self, answer: &str) -> Result<Accepted, SdpError> {
+        let document = Document::read(answer)?;
+        let sections: Vec<_> = document.sections().collect();
+        if sections.len() != self.sections.len() {
+            return Err(SdpError::Wrong {
+                place: super::Place::Session,
+                found: format!("{} sections after it", sections.len()),
+                needed: format!("{}, as the offer has", self.sections.len()),
+            });
+        }
+        for (section, offered) in sections.iter().zip(&self.sections) {
+            offered.check(section, self.capabilities.direction)?;
+        }
+        let preference = match self.capabilities.direction {
+            Direction::SendOnly => Preference::Ours,
+            Direction::ReceiveOnly => Preference::Theirs,
+        };
+        let negotiator = Negotiator { local: &self.local, capabilities: &self.capabilities, preference };
+        let chosen = choose(&document, &negotiator)?;
+        let remote = remote(&document, &chosen.tagged)?;
+        Ok(Accepted {
+            dtls: dtls_role(&chosen.tagged, None)?,
+            controlling: remote.lite || !self.local.lite,
+            remote,
+            media: chosen.negotiated(&negotiator),
+            refused: chosen.refused,
+        })
+    }
+}
+
+impl Offered {
+    /// Whether a section can be the answer to this one.
+    fn check(&self, section: &Section<'_>, direction: Direction) -> Result<(), SdpError> {
+        let wrong = |found: String, needed: String| {
+            Err(SdpError::Wrong { place: section.place(), found: excerpt(&found), needed })
+        };
+        if section.kind() != self.kind {
+            return wrong(format!("m={}", section.kind()), format!("m={}, as the offer has there", self.kind));
+        }
+        if section.is_closed() {
+            return Ok(());
+        }
+        let mid = section.mid()?;
+        if mid != self.mid {
+            return wrong(format!("a=mid:{mid}"), format!("a=mid:{}, as the offer has there", self.mid));
+        }
+        for format in formats(section) {
+            let offered = self.formats.iter().find(|(number, _)| *number == format.payload_type);
+            if !offered.is_some_and(|(_, map)| format.is(map)) {
+                let meant = offered.map_or("no payload type of the offer".to_owned(), |(_, map)| map.clone());
+                let found = format!("a=rtpmap:{} {}", format.payload_type, format.map);
+                return wrong(found, format!("the meaning the offer gives that number: {meant}"));
+            }
+        }
+        for mapped in extensions(section, direction) {
+            if !self.extensions.contains(&mapped) {
+                let found = format!("a=extmap:{} {}", mapped.id, mapped.uri);
+                return wrong(found, "a header extension of the offer with the offer's number".to_owned());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! The answer to an offer.
+
+use rtc_sdp::MediaDescription;
+
+use super::capabilities::{Capabilities, Direction};
+use super::choose::{Chosen, choose};
+use super::error::{Refusal, SdpError};
+use super::local::Local;
+use super::negotiate::{Negotiator, Preference};
+use super::negotiated::{Audio, Negotiated, Streams, Video};
+use super::read::{Document, Section, dtls_role, remote};
+use super::write::{Codec, SectionLines, TransportLines, audio_format, closed, session, video_formats};
+use crate::parameters::{DtlsRole, Remote};
+
+/// An answer, and what it means here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The SDP to send back.
+    pub text: String,
+    /// The other end.
+    pub remote: Remote,
+    /// This end's role in DTLS.
+    pub dtls: DtlsRole,
+    /// This end nominates the pair of addresses: only where the offerer is lite and this end is not (RFC 8445 section 6.1.1).
+    pub controlling: bool,
+    /// What was agreed on.
+    pub media: Negotiated,
+    /// Sections that were refused, with port 0 in the answer, and why.
+    pub refused: Vec<Refusal>,
+}
+
+/// Answers an offer: a browser's that wants to receive where `capabilities` say this end sends, or one that wants to send
+/// where it receives. One codec is chosen for video, by the order in `capabilities`. Simulcast is declined by not being
+/// answered (RFC 8853 section 5.3.2): the offerer then sends one stream. Sections that are not taken, such as data channels,
+/// are refused alone.
+///
+/// # Errors
+/// [`SdpError`], which names the line, what it says and what is needed.
+pub fn answer(offer: &str, local: &Local, capabilities: &Capabilities) -> Result<Answer, SdpError> {
+    let document = Document::read(offer)?;
+    let negotiator = Negotiator { local, capabilities, preference: Preference::Ours };
+    let chosen = choose(&document, &negotiator)?;
+    let remote = remote(&document, &chosen.tagged)?;
+    let dtls = dtls_role(&chosen.tagged, Some(local.setup))?;
+    let sections =
+        document.sections().map(|section| section_lines(&section, &chosen, local, capabilities, dtls)).collect();
+    let bundle: Vec<_> = chosen.bundle.iter().map(String::as_str).collect();
+    Ok(Answer {
+        text: session(local, document.allows_mixed(), &bundle, sections),
+        dtls,
+        controlling: remote.lite && !local.lite,
+        remote,
+        media: chosen.negotiated(&negotiator),
+        refused: chosen.refused,
+    })
+}
+
+fn section_lines(
+    section: &Section<'_>,
+    chosen: &Chosen<'_>,
+    local: &Local,
+    capabilities: &Capabilities,
+    dtls: DtlsRole,
+) -> MediaDescription {
+    let setup = match dtls {
+        DtlsRole::Client => "active",
+        DtlsRole::Server => "passive",
+    };
+    let transport = TransportLines { local, setup, with_candidates: section.index == chosen.tagged.index };
+    let direction = capabilities.direction;
+    let sent = |streams| if direction == Direction::SendOnly { streams } else { Streams::default() };
+    match (&chosen.video, &chosen.audio) {
+        (Some((index, video)), _) if *index == section.index => {
+            let Video { codec, h264, payload_type, retransmission, .. } = *video;
+            SectionLines {
+                kind: "video",
+                mid: &video.mid,
+                direction,
+                formats: video_formats(
+                    &[Codec { codec, h264, payload_type, retransmission }],
+                    video.parity,
+                    video.feedback,
+                ),
+                extensions: video.extensions.mapped(),
+                streams: sent(video.streams),
+                transport,
+            }
+            .section()
+        }
+        (_, Some((index, audio))) if *index == section.index => {
+            let Audio { mid, payload_type, feedback, .. } = audio;
+            SectionLines {
+                kind: "audio",
+                mid,
+                direction,
+                formats: vec![audio_format(*payload_type, *feedback)],
+                extensions: audio.extensions.mapped(),
+                streams: sent(audio.streams),
+                transport,
+            }
+            .section()
+        }
+        _ => closed(section),
+    }
+}

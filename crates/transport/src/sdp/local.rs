@@ -1,0 +1,80 @@
+//! What this end tells of itself.
+
+use std::net::SocketAddr;
+
+use crate::parameters::{Credentials, DtlsRole, Fingerprint};
+
+/// SSRCs of the streams of this end: what it sends media with, or, where it receives, its reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamIds {
+    /// Video.
+    pub video: u32,
+    /// Repeats of video.
+    pub retransmission: u32,
+    /// Parity packets over video.
+    pub parity: u32,
+    /// Audio.
+    pub audio: u32,
+}
+
+/// This end of a connection to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Local {
+    /// What the other end's checks must be authenticated with.
+    pub credentials: Credentials,
+    /// Of the certificate this end will show.
+    pub fingerprint: Fingerprint,
+    /// Addresses this end's socket is reached at; unspecified ones (`0.0.0.0`) are left out.
+    pub candidates: Vec<SocketAddr>,
+    /// Answers checks and makes none.
+    pub lite: bool,
+    /// Who begins the DTLS handshake, where the other end leaves it open.
+    pub setup: DtlsRole,
+    /// SSRCs, all different.
+    pub streams: StreamIds,
+    /// The name common to streams that are played together (RFC 7022), and the name of their MediaStream: letters, digits
+    /// and `-`.
+    pub cname: String,
+}
+
+impl Local {
+    /// The values of `a=candidate` lines (RFC 8839 section 5.1): host candidates, the first preferred.
+    pub(super) fn candidate_lines(&self) -> Vec<String> {
+        // The type preference of host candidates (RFC 8445 section 5.1.2.2), component 1.
+        const HOST: u32 = 126;
+        let known: Vec<_> = self.candidates.iter().filter(|address| !address.ip().is_unspecified()).collect();
+        let line = |(index, address): (usize, &&SocketAddr)| {
+            // Candidates of one base and type share their foundation, others must not.
+            let foundation = known.iter().position(|other| other.ip() == address.ip()).unwrap_or(index) + 1;
+            let priority = HOST << 24 | (65_535 - u32::try_from(index).unwrap_or(0).min(65_535)) << 8 | 255;
+            format!("{foundation} 1 udp {priority} {} {} typ host", address.ip(), address.port())
+        };
+        known.iter().enumerate().map(line).collect()
+    }
+
+    /// The number of the session in `o=`: random as SSRCs are, and positive as JSEP asks.
+    pub(super) fn session(&self) -> u64 {
+        (u64::from(self.streams.video) << 32 | u64::from(self.streams.audio)) & i64::MAX as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::local;
+    use super::*;
+
+    #[test]
+    fn candidates_are_host_candidates_in_order_of_preference_and_unspecified_addresses_are_none() {
+        let addresses = ["192.0.2.1:5000", "0.0.0.0:5000", "[2001:db8::1]:5000", "192.0.2.1:5001"];
+        let candidates = addresses.iter().map(|address| address.parse().expect("an address")).collect();
+        let lines = Local { candidates, ..local(1) }.candidate_lines();
+        assert_eq!(
+            lines,
+            [
+                "1 1 udp 2130706431 192.0.2.1 5000 typ host",
+                "2 1 udp 2130706175 2001:db8::1 5000 typ host",
+                "1 1 udp 2130705919 192.0.2.1 5001 typ host",
+            ]
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! What of a section this end takes.
+
+use thalweg_wire::rtp::uri;
+
+use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
+use super::h264::{H264Format, H264Profile};
+use super::local::Local;
+use super::negotiated::{Audio, ExtensionIds, Feedback, Streams, Video};
+use super::read::{Format, Mapped, Section, extensions, formats, streams};
+use super::write::{Codec, OPUS, codec_map};
+
+/// Whose order of codecs counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Preference {
+    Ours,
+    Theirs,
+}
+
+/// Negotiates section by section.
+pub(super) struct Negotiator<'a> {
+    pub(super) local: &'a Local,
+    pub(super) capabilities: &'a Capabilities,
+    pub(super) preference: Preference,
+}
+
+impl Negotiator<'_> {
+    /// Takes a section of video, or says why not.
+    pub(super) fn video(&self, section: &Section<'_>) -> Result<Video, String> {
+        let mid = self.usable(section)?;
+        let formats = formats(section);
+        let Codec { codec, h264, payload_type, .. } = self.codec(&formats).ok_or_else(|| self.no_codec(&formats))?;
+        let media =
+            formats.iter().find(|format| format.payload_type == payload_type).expect("the codec is one of them");
+        let apt =
+            |format: &&Format<'_>| format.parameter("apt").and_then(|number| number.parse().ok()) == Some(payload_type);
+        let repeats = formats.iter().filter(|format| format.is("rtx/90000")).find(apt);
+        let repeats = repeats.filter(|_| self.capabilities.retransmission);
+        let parity = formats.iter().find(|format| format.is("flexfec-03/90000")).filter(|_| self.capabilities.parity);
+        let mapped = extensions(section, self.capabilities.direction);
+        let counted = [Some(media), repeats, parity];
+        let congestion = self.congestion(&counted, &mapped, &self.capabilities.congestion);
+        let (retransmission, parity) =
+            (repeats.map(|format| format.payload_type), parity.map(|format| format.payload_type));
+        let ours = self.local.streams;
+        Ok(Video {
+            mid: mid.to_owned(),
+            codec,
+            h264,
+            payload_type,
+            retransmission,
+            parity,
+            extensions: ExtensionIds {
+                playout_delay: self.capabilities.playout_delay.then(|| id(&mapped, uri::PLAYOUT_DELAY)).flatten(),
+                grace: self.capabilities.functional.then(|| id(&mapped, uri::FRAGMENT_GRACE)).flatten(),
+                states: self.capabilities.functional.then(|| id(&mapped, uri::FRAME_STATES)).flatten(),
+                ..self.common_extensions(&mapped, congestion)
+            },
+            feedback: self.feedback(media.feedback, congestion),
+            streams: match self.capabilities.direction {
+                Direction::SendOnly => Streams {
+                    media: Some(ours.video),
+                    retransmission: retransmission.map(|_| ours.retransmission),
+                    parity: parity.map(|_| ours.parity),
+                },
+                Direction::ReceiveOnly => {
+                    let theirs = streams(section);
+                    Streams {
+                        media: theirs.media,
+                        retransmission: theirs.retransmission.filter(|_| retransmission.is_some()),
+                        parity: theirs.parity.filter(|_| parity.is_some()),
+                    }
+                }
+            },
+            limit: section.limit().filter(|_| self.capabilities.direction == Direction::SendOnly),
+        })
+    }
+
+    /// Takes a section of audio, or says why not. `beside`: the congestion feedback of the video on the same transport,
+    /// if there is video; another kind would report on a part of the packets only.
+    pub(super) fn audio(&self, section: &Section<'_>, beside: Option<&Video>) -> Result<Audio, String> {
+        if !self.capabilities.audio {
+            return Err("no audio is wanted here".to_owned());
+        }
+        let mid = self.usable(section)?;
+        if beside.is_some_and(|video| video.mid == mid) {
+            return Err(format!("a=mid:{mid} is the name of the video too, must be of its own"));
+        }
+        let formats = formats(section);
+        let wanted = formats.iter().find(|format| format.is(OPUS));
+        let media = wanted.ok_or_else(|| format!("offers {}, needed is {OPUS}", listed(&formats)))?;
+        let mapped = extensions(section, self.capabilities.direction);
+        let kinds = match beside {
+            Some(video) => video.congestion().into_iter().collect(),
+            None => self.capabilities.congestion.clone(),
+        };
+        let congestion = self.congestion(&[Some(media)], &mapped, &kinds);
+        let says = |name| media.parameter(name) == Some("1");
+        Ok(Audio {
+            mid: mid.to_owned(),
+            payload_type: media.payload_type,
+            stereo: says("stereo"),
+            in_band_repair: says("useinbandfec"),
+            extensions: self.common_extensions(&mapped, congestion),
+            feedback: self.feedback(media.feedback, congestion),
+            streams: Streams {
+                media: match self.capabilities.direction {
+                    Direction::SendOnly => Some(self.local.streams.audio),
+                    Direction::ReceiveOnly => streams(section).media,
+                },
+                ..Streams::default()
+            },
+        })
+    }
+
+    /// The section's name, if media can go by it the way this end wants.
+    fn usable<'a>(&self, section: &Section<'a>) -> Result<&'a str, String> {
+        if section.is_closed() {
+            return Err("closed: its port is 0".to_owned());
+        }
+        if !section.is_secure_rtp() {
+            return Err(format!("goes over {}, needed is UDP/TLS/RTP/SAVPF", section.protocol()));
+        }
+        if !section.has("rtcp-mux") {
+            return Err("has no a=rtcp-mux: RTCP has no port of its own here".to_owned());
+        }
+        let direction = self.capabilities.direction;
+        match (section.sends_and_receives(), direction) {
+            ((_, true), Direction::SendOnly) | ((true, _), Direction::ReceiveOnly) => {}
+            _ => return Err(format!("is not {}, and this end is {}", direction.reverse().name(), direction.name())),
+        }
+        section.mid().map_err(|error| error.to_string())
+    }
+
+    /// The codec to use.
+    fn codec(&self, formats: &[Format<'_>]) -> Option<Codec> {
+        let codecs = &self.capabilities.video;
+        let mut known: Vec<_> = formats.iter().filter_map(|format| self.known(format)).collect();
+        if self.preference == Preference::Ours {
+            let profile = |profile| self.capabilities.h264.iter().position(|known| *known == profile);
+            known.sort_by_key(|found| {
+                let codec = codecs.iter().position(|codec| *codec == found.codec);
+                (codec, found.h264.and_then(|format| profile(format.profile)))
+            });
+        }
+        known.first().copied()
+    }
+
+    /// The codec a payload type is for, if this end has it.
+    fn known(&self, format: &Format<'_>) -> Option<Codec> {
+        let codec = self.capabilities.video.iter().copied().find(|codec| format.is(&codec_map(*codec)))?;
+        let h264 = match codec {
+            VideoCodec::Vp8 => None,
+            VideoCodec::Vp9 if format.parameter("profile-id").is_none_or(|id| id == "0") => None,
+            VideoCodec::Vp9 => return None,
+            VideoCodec::H264 => {
+                let level = match format.parameter("profile-level-id") {
+                    Some(text) => text.parse().ok()?,
+                    None => H264Format::UNSAID,
+                };
+                if format.parameter("packetization-mode") != Some("1")
+                    || !self.capabilities.h264.contains(&level.profile)
+                {
+                    return None;
+                }
+                Some(level)
+            }
+        };
+        Some(Codec { codec, h264, payload_type: format.payload_type, retransmission: None })
+    }
+
+    fn no_codec(&self, formats: &[Format<'_>]) -> String {
+        let codecs: Vec<_> = self.capabilities.video.iter().map(|codec| codec.name()).collect();
+        if codecs.is_empty() {
+            return "no video is wanted here".to_owned();
+        }
+        let profiles: &[H264Profile] = &self.capabilities.h264;
+        let is_h264 = self.capabilities.video.contains(&VideoCodec::H264);
+        let detail = if is_h264 { format!(" (H264 in packetization mode 1, {profiles:?})") } else { String::new() };
+        format!("offers {}, needed is one of {}{detail}", listed(formats), codecs.join(", "))
+    }
+
+    /// The first of `kinds` that the other end has for all packets that count.
+    fn congestion(
+        &self,
+        counted: &[Option<&Format<'_>>],
+        mapped: &[Mapped<'_>],
+        kinds: &[CongestionFeedback],
+    ) -> Option<CongestionFeedback> {
+        let counted = || counted.iter().flatten();
+        let media = counted().next()?.feedback;
+        let has = |kind: &CongestionFeedback| match kind {
+            CongestionFeedback::TransportOnRequest => media.transport && id(mapped, uri::TRANSPORT_CC_02).is_some(),
+            CongestionFeedback::Transport => media.transport && id(mapped, uri::TRANSPORT_CC_01).is_some(),
+            CongestionFeedback::PerStream => counted().all(|format| format.feedback.congestion),
+        };
+        kinds.iter().copied().find(has)
+    }
+
+    fn feedback(&self, offered: Feedback, congestion: Option<CongestionFeedback>) -> Feedback {
+        offered.repair().and(self.capabilities.feedback).with(congestion)
+    }
+
+    fn common_extensions(&self, mapped: &[Mapped<'_>], congestion: Option<CongestionFeedback>) -> ExtensionIds {
+        let on_request = congestion == Some(CongestionFeedback::TransportOnRequest);
+        let transport = match congestion {
+            Some(CongestionFeedback::TransportOnRequest) => id(mapped, uri::TRANSPORT_CC_02),
+            Some(CongestionFeedback::Transport) => id(mapped, uri::TRANSPORT_CC_01),
+            Some(CongestionFeedback::PerStream) | None => None,
+        };
+        ExtensionIds {
+            transport_sequence: transport,
+            transport_on_request: on_request,
+            mid: self.capabilities.mid.then(|| id(mapped, uri::MID)).flatten(),
+            absolute_send_time: self
+                .capabilities
+                .absolute_send_time
+                .then(|| id(mapped, uri::ABSOLUTE_SEND_TIME))
+                .flatten(),
+            ..ExtensionIds::default()
+        }
+    }
+}
+
+fn id(mapped: &[Mapped<'_>], uri: &str) -> Option<u8> {
+    mapped.iter().find(|mapped| mapped.uri == uri).map(|mapped| mapped.id)
+}
+
+/// The codecs of a section, for people; a few.
+fn listed(formats: &[Format<'_>]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for format in formats {
+        let name = match format.parameters {
+            "" => format.map.to_owned(),
+            parameters => format!("{} ({parameters})", format.map),
+        };
+        names.push(name);
+    }
+    names.dedup();
+    if names.is_empty() { "no codec".to_owned() } else { crate::parameters::excerpt(&names.join(", ")) }
+}

@@ -1,0 +1,134 @@
+//! An offer of this end.
+
+use thalweg_wire::rtp::uri;
+
+use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
+use super::fragment::Fragment;
+use super::h264::H264Format;
+use super::local::Local;
+use super::negotiated::{Feedback, Streams};
+use super::read::Mapped;
+use super::write::{Codec, FormatLines, SectionLines, TransportLines, audio_format, session, video_formats};
+use crate::parameters::Credentials;
+
+/// The first payload type of video: of the dynamic range, 96 to 127, that every end leaves to video and audio.
+const FIRST_VIDEO: u8 = 96;
+
+/// Payload type of parity packets, above those of all codecs.
+const PARITY: u8 = 118;
+
+/// Payload type of Opus, as browsers number it.
+const OPUS: u8 = 111;
+
+/// The level of H.264 that is offered, 3.1 as browsers do; what is sent may be of a higher one where the answer allows it.
+const LEVEL: u8 = 31;
+
+/// An offer, and what is needed to check the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The SDP to send.
+    pub text: String,
+    pub(super) local: Local,
+    pub(super) capabilities: Capabilities,
+    pub(super) sections: Vec<Offered>,
+}
+
+/// A section of an offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Offered {
+    pub(super) kind: &'static str,
+    pub(super) mid: &'static str,
+    /// Payload types, and what `a=rtpmap` says of them.
+    pub(super) formats: Vec<(u8, String)>,
+    pub(super) extensions: Vec<Mapped<'static>>,
+}
+
+/// Offers to send, as a WHIP client does, or to receive, as a WHEP client does: video (section `0`), audio (section
+/// `1`, or `0` where there is no video), bundled.
+pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
+    let (mut sections, mut lines) = (Vec::new(), Vec::new());
+    let congestion = |kind| capabilities.congestion.contains(&kind);
+    let transport = [CongestionFeedback::TransportOnRequest, CongestionFeedback::Transport].into_iter().any(congestion);
+    let feedback =
+        Feedback { transport, congestion: congestion(CongestionFeedback::PerStream), ..capabilities.feedback };
+    let mut add = |kind, formats: Vec<FormatLines>, streams| {
+        let mid = ["0", "1"][sections.len()];
+        let extensions = extensions(capabilities, kind == "video");
+        let numbers = formats.iter().map(|format| (format.payload_type, format.map.clone())).collect();
+        let transport = TransportLines { local, setup: "actpass", with_candidates: sections.is_empty() };
+        sections.push(Offered { kind, mid, formats: numbers, extensions: extensions.clone() });
+        let direction = capabilities.direction;
+        let streams = if direction == Direction::SendOnly { streams } else { Streams::default() };
+        lines.push(SectionLines { kind, mid, direction, formats, extensions, streams, transport }.section());
+    };
+    let ids = local.streams;
+    if !capabilities.video.is_empty() {
+        let parity = capabilities.parity.then_some(PARITY);
+        let streams = Streams {
+            media: Some(ids.video),
+            retransmission: capabilities.retransmission.then_some(ids.retransmission),
+            parity: parity.map(|_| ids.parity),
+        };
+        add("video", video_formats(&codecs(capabilities), parity, feedback), streams);
+    }
+    if capabilities.audio {
+        // A picture is no part of audio.
+        let feedback = Feedback { pli: false, fir: false, bitrate: false, ..feedback };
+        add("audio", vec![audio_format(OPUS, feedback)], Streams { media: Some(ids.audio), ..Streams::default() });
+    }
+    let bundle: Vec<_> = sections.iter().map(|section| section.mid).collect();
+    let text = session(local, true, &bundle, lines);
+    Offer { text, local: local.clone(), capabilities: capabilities.clone(), sections }
+}
+
+impl Offer {
+    /// What an ICE restart or a further candidate is told with (RFC 8840, RFC 9725 section 4.3): a fragment about the
+    /// transport of all sections. `candidates` are values of `a=candidate` lines, `candidate:...`.
+    pub fn fragment(&self, credentials: &Credentials, candidates: &[String]) -> Fragment {
+        let section = self.sections.first();
+        Fragment {
+            lite: self.local.lite,
+            bundle: self.sections.iter().map(|section| section.mid.to_owned()).collect(),
+            kind: section.map_or("video", |section| section.kind).to_owned(),
+            mid: section.map_or("0", |section| section.mid).to_owned(),
+            credentials: credentials.clone(),
+            candidates: candidates.to_vec(),
+            ended: true,
+        }
+    }
+}
+
+/// Codecs and their payload types, in order of preference; H.264 once for each profile.
+fn codecs(capabilities: &Capabilities) -> Vec<Codec> {
+    let formats = capabilities.video.iter().flat_map(|codec| match codec {
+        VideoCodec::H264 => {
+            let profiles = capabilities.h264.iter();
+            profiles.map(|profile| (*codec, Some(H264Format { profile: *profile, level: LEVEL }))).collect()
+        }
+        VideoCodec::Vp8 | VideoCodec::Vp9 => vec![(*codec, None)],
+    });
+    let numbers = (FIRST_VIDEO..OPUS).step_by(2);
+    let numbered = formats.zip(numbers).map(|((codec, h264), payload_type)| Codec {
+        codec,
+        h264,
+        payload_type,
+        retransmission: capabilities.retransmission.then_some(payload_type + 1),
+    });
+    numbered.collect()
+}
+
+/// Extensions and their numbers: the same in both sections, as they share a transport (RFC 9143).
+fn extensions(capabilities: &Capabilities, is_video: bool) -> Vec<Mapped<'static>> {
+    let congestion = |kind| capabilities.congestion.contains(&kind);
+    let wanted = [
+        (capabilities.mid, uri::MID),
+        (capabilities.absolute_send_time, uri::ABSOLUTE_SEND_TIME),
+        (congestion(CongestionFeedback::TransportOnRequest), uri::TRANSPORT_CC_02),
+        (congestion(CongestionFeedback::Transport), uri::TRANSPORT_CC_01),
+        (is_video && capabilities.playout_delay, uri::PLAYOUT_DELAY),
+        (is_video && capabilities.functional, uri::FRAGMENT_GRACE),
+        (is_video && capabilities.functional, uri::FRAME_STATES),
+    ];
+    let numbered = (1..).zip(wanted);
+    numbered.filter(|(_, (is_wanted, _))| *is_wanted).map(|(id, (_, uri))| Mapped { id, uri }).collect()
+}

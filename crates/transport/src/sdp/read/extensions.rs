@@ -1,0 +1,28 @@
+//! Header extensions: `a=extmap` (RFC 8285 section 5).
+
+use super::document::Section;
+use crate::sdp::Direction;
+
+/// A header extension and its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mapped<'a> {
+    pub(crate) id: u8,
+    pub(crate) uri: &'a str,
+}
+
+/// The extensions of a section that may be used when media goes in `direction`, seen from this end; of one number or one
+/// name the first. Numbers above 255 are for the answerer to choose another (RFC 8285 section 6), and are left out.
+pub(crate) fn extensions<'a>(section: &Section<'a>, direction: Direction) -> Vec<Mapped<'a>> {
+    let mut found: Vec<Mapped<'a>> = Vec::new();
+    for line in section.values("extmap") {
+        let mut words = line.split_whitespace();
+        let (Some(number), Some(uri)) = (words.next(), words.next()) else { continue };
+        let (number, way) = number.split_once('/').unwrap_or((number, "sendrecv"));
+        let Some(id) = number.parse().ok().filter(|id| matches!(id, 1..=14 | 16..=255)) else { continue };
+        let is_open = way == "sendrecv" || way == direction.reverse().name();
+        if is_open && !found.iter().any(|mapped| mapped.id == id || mapped.uri == uri) {
+            found.push(Mapped { id, uri });
+        }
+    }
+    found
+}

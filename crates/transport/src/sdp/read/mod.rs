@@ -1,0 +1,13 @@
+//! What another end's SDP says.
+
+mod document;
+mod extensions;
+mod formats;
+mod streams;
+mod transport;
+
+pub(super) use document::{Document, Section};
+pub(super) use extensions::{Mapped, extensions};
+pub(super) use formats::{Format, formats};
+pub(super) use streams::streams;
+pub(super) use transport::{credentials, dtls_role, remote};

@@ -1,0 +1,77 @@
+//! Where the other end is and how it is known: ICE (RFC 8839), DTLS (RFC 8842, RFC 8122).
+
+use super::document::{Document, Section};
+use crate::parameters::{Credentials, DtlsRole, Fingerprint, Remote, excerpt};
+use crate::sdp::{Place, SdpError};
+
+/// Most candidates of the other end that are kept; a browser has one for each address and a few of servers.
+const MOST_CANDIDATES: usize = 64;
+
+/// The other end, as the section that describes the bundle's transport says.
+pub(crate) fn remote(document: &Document, tagged: &Section<'_>) -> Result<Remote, SdpError> {
+    let missing = |needed| move || SdpError::Missing { place: tagged.place(), needed };
+    let ufrag = tagged.value("ice-ufrag").ok_or_else(missing("a=ice-ufrag: send the SDP of a WebRTC connection"))?;
+    let password = tagged.value("ice-pwd").ok_or_else(missing("a=ice-pwd: send the SDP of a WebRTC connection"))?;
+    Ok(Remote {
+        credentials: credentials(tagged.place(), ufrag, password)?,
+        fingerprint: fingerprint(tagged)?,
+        candidates: candidates(tagged),
+        lite: document.is_lite(),
+    })
+}
+
+/// Credentials of ICE, if they have the lengths of RFC 8839 section 5.4. Of characters, any visible ones but the colon
+/// that separates names in a check: some ends write `-` and `_`, which the RFC does not have.
+pub(crate) fn credentials(place: Place, ufrag: &str, password: &str) -> Result<Credentials, SdpError> {
+    for (key, value, least) in [("ice-ufrag", ufrag, 4), ("ice-pwd", password, 22)] {
+        if !(least..=256).contains(&value.len()) || !value.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':') {
+            let needed = format!("{least} to 256 letters, digits, + and /");
+            return Err(SdpError::Wrong { place, found: excerpt(&format!("a={key}:{value}")), needed });
+        }
+    }
+    Ok(Credentials { ufrag: ufrag.to_owned(), password: password.to_owned() })
+}
+
+/// The first fingerprint by SHA-256; an end may show several, by several hash functions (RFC 8122 section 5.1).
+fn fingerprint(tagged: &Section<'_>) -> Result<Fingerprint, SdpError> {
+    let mut first = None;
+    for line in tagged.inherited("fingerprint") {
+        match line.parse() {
+            Ok(fingerprint) => return Ok(fingerprint),
+            Err(source) => first = first.or(Some(source)),
+        }
+    }
+    Err(match first {
+        Some(source) => SdpError::Fingerprint { place: tagged.place(), source },
+        None => SdpError::Missing {
+            place: tagged.place(),
+            needed: "a=fingerprint: without one the other end's certificate cannot be checked, and media is not sent",
+        },
+    })
+}
+
+/// Candidates of component 1; beside RTP on one port RTCP needs none, though Pion names one.
+fn candidates(tagged: &Section<'_>) -> Vec<String> {
+    let lines = tagged.values("candidate").filter(|line| line.split_whitespace().nth(1) == Some("1"));
+    lines.take(MOST_CANDIDATES).map(|line| format!("candidate:{line}")).collect()
+}
+
+/// Which role in DTLS is left to this end: `preferred` where the other end offers both (RFC 8842 section 5).
+pub(crate) fn dtls_role(tagged: &Section<'_>, preferred: Option<DtlsRole>) -> Result<DtlsRole, SdpError> {
+    let needed = match preferred {
+        Some(_) => "a=setup:actpass, active or passive",
+        None => "a=setup:active or passive, as an answer chooses one",
+    };
+    let Some(setup) = tagged.value("setup") else {
+        return Err(SdpError::Missing { place: tagged.place(), needed });
+    };
+    match (setup, preferred) {
+        ("actpass", Some(role)) => Ok(role),
+        ("active", _) => Ok(DtlsRole::Server),
+        ("passive", _) => Ok(DtlsRole::Client),
+        _ => {
+            let found = excerpt(&format!("a=setup:{setup}"));
+            Err(SdpError::Wrong { place: tagged.place(), found, needed: needed.to_owned() })
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Negotiation with the SDP of others, and with our own.
+
+mod answers;
+mod offers;
+mod wrong;
+
+use super::*;
+use crate::parameters::{Credentials, DtlsRole, Fingerprint};
+
+/// Offers of Chromium 156, written by the browser on a page that asks for one, with nothing but its addresses of the day.
+const CHROMIUM: &str = include_str!("data/chromium-recvonly.sdp");
+const CHROMIUM_VIDEO: &str = include_str!("data/chromium-video-only.sdp");
+const CHROMIUM_DATA: &str = include_str!("data/chromium-with-data.sdp");
+const CHROMIUM_SENDS: &str = include_str!("data/chromium-sendonly.sdp");
+const CHROMIUM_SIMULCAST: &str = include_str!("data/chromium-simulcast.sdp");
+/// With the field trial for RFC 8888 on.
+const CHROMIUM_CCFB: &str = include_str!("data/chromium-rfc8888.sdp");
+/// Made by hand after what Firefox is known to write: lines of the session for all sections, directions of extensions, other
+/// numbers, small letters in the fingerprint.
+const FIREFOX: &str = include_str!("data/firefox-like.sdp");
+
+/// What the server of `tests/whip/server` (Pion 4.1.4) answered to `offer(&local(1), &sender())`.
+const PION: &str = include_str!("data/pion-answer.sdp");
+
+const ALL: [&str; 8] =
+    [CHROMIUM, CHROMIUM_VIDEO, CHROMIUM_DATA, CHROMIUM_SENDS, CHROMIUM_SIMULCAST, CHROMIUM_CCFB, FIREFOX, PION];
+
+/// An end; the number tells it from others.
+pub(super) fn local(number: u32) -> Local {
+    Local {
+        credentials: Credentials { ufrag: format!("frag{number}"), password: format!("{number:022}") },
+        fingerprint: Fingerprint::new([number as u8; 32]),
+        candidates: vec!["127.0.0.1:4000".parse().expect("an address")],
+        lite: false,
+        setup: DtlsRole::Client,
+        streams: StreamIds {
+            video: number * 10 + 1,
+            retransmission: number * 10 + 2,
+            parity: number * 10 + 3,
+            audio: number * 10 + 4,
+        },
+        cname: format!("thalweg-{number}"),
+    }
+}
+
+fn sender() -> Capabilities {
+    Capabilities::all(Direction::SendOnly)
+}
+
+fn receiver() -> Capabilities {
+    Capabilities::all(Direction::ReceiveOnly)
+}
+
+/// The lines of the section with this number, from 0.
+fn section(text: &str, number: usize) -> Vec<&str> {
+    text.lines().skip_while(|line| !line.starts_with("m=")).fold(Vec::new(), |mut sections: Vec<Vec<&str>>, line| {
+        if line.starts_with("m=") {
+            sections.push(Vec::new());
+        }
+        sections.last_mut().expect("begun by m=").push(line);
+        sections
+    })[number]
+        .clone()
+}

@@ -1,0 +1,161 @@
+//! Our offers, and what others answer.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Whether the two ends of a session hold the same.
+fn agree(answer: &Answer, accepted: &Accepted, offerer: &Local) {
+    let (theirs, ours) = (&answer.media, &accepted.media);
+    assert_eq!(theirs.direction, ours.direction.reverse());
+    // Each section but for what only the sender's end knows of the receiver's wishes.
+    let video = theirs.video.clone().map(|video| Video { limit: None, ..video });
+    assert_eq!(video, ours.video.clone().map(|video| Video { limit: None, ..video }));
+    assert_eq!(theirs.audio, ours.audio);
+    assert_ne!(answer.dtls, accepted.dtls);
+    assert_ne!(answer.controlling, accepted.controlling);
+    assert_eq!(answer.remote.credentials, offerer.credentials);
+    assert_eq!(answer.remote.fingerprint, offerer.fingerprint);
+    assert_eq!(accepted.refused.len(), answer.refused.len());
+}
+
+#[test]
+fn our_offer_to_send_answered_by_our_receiver_is_all_there_is() {
+    let (ours, theirs) = (local(1), local(2));
+    let offer = offer(&ours, &sender());
+    let answer = answer(&offer.text, &theirs, &receiver()).expect("an answer");
+    let accepted = offer.accept(&answer.text).expect("our own answer");
+    agree(&answer, &accepted, &ours);
+    let video = accepted.media.video.expect("video");
+    assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
+    assert_eq!((video.retransmission, video.parity), (Some(97), Some(118)));
+    assert!(
+        video.extensions.transport_on_request && video.extensions.grace.is_some() && video.extensions.states.is_some()
+    );
+    assert_eq!(accepted.remote.candidates, ["candidate:1 1 udp 2130706431 127.0.0.1 4000 typ host"]);
+    assert_eq!(accepted.remote.fingerprint, theirs.fingerprint);
+}
+
+#[test]
+fn pion_takes_our_offer_with_repeats_and_transport_wide_feedback_at_its_own_pace() {
+    let accepted = offer(&local(1), &sender()).accept(PION).expect("an answer");
+    let video = accepted.media.video.expect("video");
+    assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
+    assert_eq!((video.retransmission, video.parity), (Some(97), None));
+    assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: None });
+    let extensions = ExtensionIds { mid: Some(1), transport_sequence: Some(4), ..ExtensionIds::default() };
+    assert_eq!(video.extensions, extensions);
+    assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
+    assert!(video.feedback.nack && video.feedback.pli && video.feedback.fir);
+    assert_eq!(accepted.media.audio.expect("audio").extensions.transport_sequence, Some(4));
+    assert_eq!((accepted.dtls, accepted.controlling, accepted.refused), (DtlsRole::Server, true, Vec::new()));
+    // It names each address for RTCP too, which has no component of its own.
+    let addresses: Vec<_> =
+        accepted.remote.candidates.iter().map(|line| line.split(' ').nth(4).expect("an address")).collect();
+    assert_eq!(addresses, ["fd00::2", "127.0.0.1", "192.0.2.2"]);
+    // Of the codecs it leaves to us, the one we would rather send.
+    let vp9 = Capabilities { video: vec![VideoCodec::Vp9, VideoCodec::Vp8], ..sender() };
+    let swapped = Offer { capabilities: vp9, ..offer(&local(1), &sender()) };
+    let video = swapped.accept(PION).expect("an answer").media.video.expect("video");
+    assert_eq!((video.codec, video.payload_type, video.retransmission), (VideoCodec::Vp9, 104, Some(105)));
+}
+
+#[test]
+fn the_same_arguments_give_the_same_offer() {
+    assert_eq!(offer(&local(1), &sender()), offer(&local(1), &sender()));
+    assert_ne!(offer(&local(1), &sender()).text, offer(&local(2), &sender()).text);
+}
+
+#[test]
+fn a_fragment_speaks_of_the_transport_of_the_offer() {
+    let offer = offer(&local(1), &sender());
+    let credentials = local(3).credentials;
+    let fragment = offer.fragment(&credentials, &["candidate:1 1 udp 1 127.0.0.1 9 typ host".to_owned()]);
+    let read = fragment::Fragment::read(&fragment.to_string()).expect("a fragment");
+    assert_eq!(read, fragment);
+    assert_eq!((read.mid.as_str(), read.bundle.len(), read.credentials), ("0", 2, credentials));
+}
+
+#[test]
+fn an_answer_may_refuse_a_section_but_not_all() {
+    let offer = offer(&local(1), &sender());
+    let without = Capabilities { audio: false, ..receiver() };
+    let answered = answer(&offer.text, &local(2), &without).expect("an answer");
+    let accepted = offer.accept(&answered.text).expect("video alone");
+    assert!(accepted.media.audio.is_none());
+    assert_eq!(accepted.refused[0].to_string(), "section 1 (audio): closed: its port is 0");
+    let nothing = answered.text.replace("m=video 9", "m=video 0");
+    let error = offer.accept(&nothing).unwrap_err();
+    assert!(matches!(&error, SdpError::NothingInCommon(refused) if refused.len() == 2), "{error}");
+}
+
+#[test]
+fn an_answer_that_changes_what_was_offered_is_refused_by_the_line() {
+    let offer = offer(&local(1), &sender());
+    let good = answer(&offer.text, &local(2), &receiver()).expect("an answer").text;
+    let cases = [
+        ("a=rtpmap:96 VP8/90000", "a=rtpmap:96 VP9/90000", "a=rtpmap:96 VP9/90000"),
+        ("SAVPF 96 97 118\r\n", "SAVPF 96 97 118 55\r\na=rtpmap:55 AV1/90000\r\n", "no payload type of the offer"),
+        ("a=extmap:1 ", "a=extmap:12 ", "a=extmap:12 "),
+        ("a=mid:0\r\n", "a=mid:7\r\n", "a=mid:7"),
+        ("a=setup:active", "a=setup:actpass", "a=setup:actpass"),
+        ("m=audio", "m=video", "m=video"),
+        ("a=setup:active\r\n", "", "no a=setup"),
+        ("a=fingerprint:sha-256", "a=fingerprint:sha-1", "sha-1"),
+        ("a=ice-ufrag:frag2\r\n", "", "no a=ice-ufrag"),
+        ("a=ice-pwd:", "a=ice-pwd:a b", "a=ice-pwd:a b"),
+    ];
+    for (line, other, named) in cases {
+        assert!(good.contains(line), "{line}");
+        let error = offer.accept(&good.replace(line, other)).expect_err(other).to_string();
+        assert!(error.contains(named), "{other}: {error}");
+    }
+    for (line, other) in [("a=rtcp-mux\r\n", ""), ("a=recvonly", "a=sendonly"), ("UDP/TLS/RTP/SAVPF", "RTP/AVP")] {
+        let error = offer.accept(&good.replace(line, other)).expect_err(line);
+        assert!(matches!(&error, SdpError::NothingInCommon(refused) if refused.len() == 2), "{error}");
+    }
+    let apart = offer.accept(&good.replace("a=group:BUNDLE 0 1\r\n", "")).expect("video alone");
+    assert!(apart.media.audio.is_none() && apart.refused[0].why.contains("BUNDLE"), "{:?}", apart.refused);
+    let one_more = format!("{good}m=audio 9 UDP/TLS/RTP/SAVPF 0\r\n");
+    let error = offer.accept(&one_more).unwrap_err().to_string();
+    assert!(error.contains("3 sections") && error.contains("needed is 2"), "{error}");
+}
+
+prop_compose! {
+    fn capabilities(direction: Direction)(
+        video in proptest::sample::subsequence(vec![VideoCodec::Vp8, VideoCodec::H264, VideoCodec::Vp9], 1..=3).prop_shuffle(),
+        h264 in proptest::sample::subsequence(
+            vec![H264Profile::ConstrainedBaseline, H264Profile::Baseline, H264Profile::Main, H264Profile::ConstrainedHigh, H264Profile::High],
+            1..=5,
+        ).prop_shuffle(),
+        congestion in proptest::sample::subsequence(
+            vec![CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport],
+            0..=3,
+        ).prop_shuffle(),
+        switches in any::<[bool; 11]>(),
+    ) -> Capabilities {
+        let [audio, retransmission, parity, nack, pli, fir, bitrate, playout_delay, absolute_send_time, mid, functional] = switches;
+        let feedback = Feedback { nack, pli, fir, bitrate, ..Feedback::default() };
+        Capabilities {
+            direction, video, h264, audio, retransmission, parity, congestion, feedback,
+            playout_delay, absolute_send_time, mid, functional,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_our_offer_and_our_answer_say_is_the_same_whatever_both_can_do(
+        ours in capabilities(Direction::SendOnly),
+        theirs in capabilities(Direction::ReceiveOnly),
+        they_offer in any::<bool>(),
+    ) {
+        let (offerer, answerer) = if they_offer { (theirs, ours) } else { (ours, theirs) };
+        let offer = offer(&local(1), &offerer);
+        match answer(&offer.text, &local(2), &answerer) {
+            Ok(answer) => agree(&answer, &offer.accept(&answer.text).expect("our own answer"), &local(1)),
+            Err(SdpError::NothingInCommon(refused)) => prop_assert_eq!(refused.len(), offer.sections.len()),
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Payload types as lines.
+
+use crate::sdp::capabilities::VideoCodec;
+use crate::sdp::h264::H264Format;
+use crate::sdp::negotiated::Feedback;
+
+/// How `a=rtpmap` writes Opus, whatever its channels (RFC 7587 section 7).
+pub(crate) const OPUS: &str = "opus/48000/2";
+
+/// How long a span of video parity packets may cover, in microseconds: what libwebrtc writes, which checks only that it is there.
+const REPAIR_WINDOW: &str = "repair-window=10000000";
+
+/// What is said of a payload type.
+pub(crate) struct FormatLines {
+    pub(crate) payload_type: u8,
+    pub(crate) map: String,
+    pub(crate) parameters: Option<String>,
+    pub(crate) feedback: Feedback,
+}
+
+/// A video codec with its payload type, and that of its repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Codec {
+    pub(crate) codec: VideoCodec,
+    pub(crate) h264: Option<H264Format>,
+    pub(crate) payload_type: u8,
+    pub(crate) retransmission: Option<u8>,
+}
+
+/// How `a=rtpmap` writes a codec.
+pub(crate) fn codec_map(codec: VideoCodec) -> String {
+    format!("{}/90000", codec.name())
+}
+
+/// How `a=fmtp` writes what must be equal at both ends.
+fn codec_parameters(codec: VideoCodec, h264: Option<H264Format>) -> Option<String> {
+    let format = h264.unwrap_or(H264Format::UNSAID);
+    match codec {
+        VideoCodec::Vp8 => None,
+        VideoCodec::Vp9 => Some("profile-id=0".to_owned()),
+        VideoCodec::H264 => Some(format!("level-asymmetry-allowed=1;packetization-mode=1;profile-level-id={format}")),
+    }
+}
+
+/// The payload types of video. What is reported of packets is said of repeats and parity packets too: libwebrtc wants
+/// `ack ccfb` of every payload type, and writes `transport-cc` and `goog-remb` of parity packets.
+pub(crate) fn video_formats(codecs: &[Codec], parity: Option<u8>, feedback: Feedback) -> Vec<FormatLines> {
+    let only = |transport, bitrate| Feedback {
+        congestion: feedback.congestion,
+        transport: transport && feedback.transport,
+        bitrate: bitrate && feedback.bitrate,
+        ..Feedback::default()
+    };
+    let mut lines = Vec::new();
+    for Codec { codec, h264, payload_type, retransmission } in codecs.iter().copied() {
+        let parameters = codec_parameters(codec, h264);
+        lines.push(FormatLines { payload_type, map: codec_map(codec), parameters, feedback });
+        lines.extend(retransmission.map(|repeats| FormatLines {
+            payload_type: repeats,
+            map: "rtx/90000".to_owned(),
+            parameters: Some(format!("apt={payload_type}")),
+            feedback: only(false, false),
+        }));
+    }
+    lines.extend(parity.map(|payload_type| FormatLines {
+        payload_type,
+        map: "flexfec-03/90000".to_owned(),
+        parameters: Some(REPAIR_WINDOW.to_owned()),
+        feedback: only(true, true),
+    }));
+    lines
+}
+
+/// The payload type of audio.
+pub(crate) fn audio_format(payload_type: u8, feedback: Feedback) -> FormatLines {
+    let parameters = Some("minptime=10;useinbandfec=1".to_owned());
+    FormatLines { payload_type, map: OPUS.to_owned(), parameters, feedback }
+}

@@ -1,0 +1,172 @@
+//! Sections, and the session around them.
+
+use std::fmt::Display;
+
+use rtc_sdp::description::common::{Address, Attribute, ConnectionInformation};
+use rtc_sdp::description::media::{MediaName, RangedPort};
+use rtc_sdp::description::session::{Origin, TimeDescription};
+use rtc_sdp::{MediaDescription, SessionDescription};
+
+use super::formats::FormatLines;
+use crate::sdp::capabilities::Direction;
+use crate::sdp::local::Local;
+use crate::sdp::negotiated::Streams;
+use crate::sdp::read::{Mapped, Section};
+
+/// The port of a section while where media goes is ICE's to find (RFC 8840 section 4.1.1).
+const DISCARD: isize = 9;
+
+/// What is said of the transport under a section.
+pub(crate) struct TransportLines<'a> {
+    pub(crate) local: &'a Local,
+    /// Of `a=setup`.
+    pub(crate) setup: &'static str,
+    /// Candidates are said once, in the section that describes the bundle's transport.
+    pub(crate) with_candidates: bool,
+}
+
+/// What is said in a section.
+pub(crate) struct SectionLines<'a> {
+    pub(crate) kind: &'static str,
+    pub(crate) mid: &'a str,
+    pub(crate) direction: Direction,
+    pub(crate) formats: Vec<FormatLines>,
+    pub(crate) extensions: Vec<Mapped<'a>>,
+    /// What is sent; none where nothing is.
+    pub(crate) streams: Streams,
+    pub(crate) transport: TransportLines<'a>,
+}
+
+impl SectionLines<'_> {
+    pub(crate) fn section(&self) -> MediaDescription {
+        let numbers = self.formats.iter().map(|format| format.payload_type.to_string()).collect();
+        let protocol = ["UDP", "TLS", "RTP", "SAVPF"].map(str::to_owned).to_vec();
+        let mut section = empty(self.kind, DISCARD, protocol, numbers);
+        let lines = &mut Lines(&mut section.attributes);
+        self.transport.write(lines);
+        lines.value("mid", self.mid);
+        for Mapped { id, uri } in &self.extensions {
+            lines.value("extmap", format_args!("{id} {uri}"));
+        }
+        lines.flag(self.direction.name());
+        let cname = &self.transport.local.cname;
+        if self.direction == Direction::SendOnly {
+            lines.value("msid", format_args!("{cname} {}", self.kind));
+        }
+        lines.flag("rtcp-mux");
+        lines.flag("rtcp-rsize");
+        for FormatLines { payload_type, map, parameters, feedback } in &self.formats {
+            lines.value("rtpmap", format_args!("{payload_type} {map}"));
+            for kind in feedback.names() {
+                lines.value("rtcp-fb", format_args!("{payload_type} {kind}"));
+            }
+            if let Some(parameters) = parameters {
+                lines.value("fmtp", format_args!("{payload_type} {parameters}"));
+            }
+        }
+        if let (Direction::SendOnly, Streams { media: Some(media), retransmission, parity }) =
+            (self.direction, self.streams)
+        {
+            for (semantics, id) in [("FID", retransmission), ("FEC-FR", parity)] {
+                if let Some(id) = id {
+                    lines.value("ssrc-group", format_args!("{semantics} {media} {id}"));
+                }
+            }
+            for id in [Some(media), retransmission, parity].into_iter().flatten() {
+                lines.value("ssrc", format_args!("{id} cname:{cname}"));
+                lines.value("ssrc", format_args!("{id} msid:{cname} {}", self.kind));
+            }
+        }
+        section
+    }
+}
+
+impl TransportLines<'_> {
+    fn write(&self, lines: &mut Lines<'_>) {
+        let Local { credentials, fingerprint, .. } = self.local;
+        if self.with_candidates {
+            for candidate in self.local.candidate_lines() {
+                lines.value("candidate", candidate);
+            }
+            // Host candidates are all there will be.
+            lines.flag("end-of-candidates");
+        }
+        lines.value("ice-ufrag", &credentials.ufrag);
+        lines.value("ice-pwd", &credentials.password);
+        lines.value("ice-options", "trickle");
+        lines.value("fingerprint", fingerprint);
+        lines.value("setup", self.setup);
+    }
+}
+
+/// The answer to a section that is refused: its own line with port 0 (RFC 3264 section 6).
+pub(crate) fn closed(section: &Section<'_>) -> MediaDescription {
+    let name = &section.media.media_name;
+    let mut closed = empty(&name.media, 0, name.protos.clone(), name.formats.clone());
+    let lines = &mut Lines(&mut closed.attributes);
+    if let Ok(mid) = section.mid() {
+        lines.value("mid", mid);
+    }
+    lines.flag("inactive");
+    closed
+}
+
+/// The whole text: sections on one transport, described by the first of `bundle`.
+pub(crate) fn session(local: &Local, allow_mixed: bool, bundle: &[&str], sections: Vec<MediaDescription>) -> String {
+    let origin = Origin {
+        username: "-".to_owned(),
+        session_id: local.session(),
+        session_version: 1,
+        network_type: "IN".to_owned(),
+        address_type: "IP4".to_owned(),
+        unicast_address: "127.0.0.1".to_owned(),
+    };
+    let mut session = SessionDescription {
+        origin,
+        session_name: "-".to_owned(),
+        time_descriptions: vec![TimeDescription::default()],
+        media_descriptions: sections,
+        ..SessionDescription::default()
+    };
+    let lines = &mut Lines(&mut session.attributes);
+    if !bundle.is_empty() {
+        lines.value("group", format_args!("BUNDLE {}", bundle.join(" ")));
+    }
+    if allow_mixed {
+        lines.flag("extmap-allow-mixed");
+    }
+    if local.lite {
+        lines.flag("ice-lite");
+    }
+    lines.value("msid-semantic", " WMS *");
+    session.marshal()
+}
+
+fn empty(kind: &str, port: isize, protos: Vec<String>, formats: Vec<String>) -> MediaDescription {
+    let address = Address { address: "0.0.0.0".to_owned(), ttl: None, range: None };
+    let connection =
+        ConnectionInformation { network_type: "IN".to_owned(), address_type: "IP4".to_owned(), address: Some(address) };
+    MediaDescription {
+        media_name: MediaName {
+            media: kind.to_owned(),
+            port: RangedPort { value: port, range: None },
+            protos,
+            formats,
+        },
+        connection_information: Some(connection),
+        ..MediaDescription::default()
+    }
+}
+
+/// `a=` lines as they are written one after the other.
+struct Lines<'a>(&'a mut Vec<Attribute>);
+
+impl Lines<'_> {
+    fn flag(&mut self, key: &str) {
+        self.0.push(Attribute::new(key.to_owned(), None));
+    }
+
+    fn value(&mut self, key: &str, value: impl Display) {
+        self.0.push(Attribute::new(key.to_owned(), Some(value.to_string())));
+    }
+}

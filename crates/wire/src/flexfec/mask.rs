@@ -1,0 +1,190 @@
+//! Which packets a parity packet is the sum of.
+
+use alloc::vec::Vec;
+
+use super::Format;
+use crate::reader::Reader;
+use crate::{ParseError, WriteError};
+
+/// Places in the first part of a mask.
+const SHORT: u32 = 15;
+/// Places in the first two parts.
+const MIDDLE: u32 = SHORT + 31;
+/// The bit that says that a part is the last, of each part the highest.
+const LAST_SHORT: u16 = 1 << 15;
+const LAST_MIDDLE: u32 = 1 << 31;
+const LAST_LONG: u64 = 1 << 63;
+
+/// A set of packets: a sequence number, and which of the numbers from there on. Never empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mask {
+    first: u16,
+    /// Bit j stands for packet `first + j`, the lowest first.
+    places: u128,
+}
+
+impl Mask {
+    /// Packet `first + j` (wrapping) for each bit j of `places`.
+    ///
+    /// # Errors
+    /// No place, or one as far from `first` as the format's longest mask.
+    pub fn new(format: Format, first: u16, places: u128) -> Result<Mask, WriteError> {
+        let length = u64::from(u128::BITS - places.leading_zeros());
+        WriteError::check("length of a FlexFEC mask", length, 1, format.longest().into())?;
+        Ok(Mask { first, places })
+    }
+
+    /// The sequence number of place 0, which need not be in the set.
+    pub fn first(&self) -> u16 {
+        self.first
+    }
+
+    /// The places, bit j for packet `first + j`.
+    pub fn places(&self) -> u128 {
+        self.places
+    }
+
+    /// How many packets there are.
+    pub fn count(&self) -> u32 {
+        self.places.count_ones()
+    }
+
+    /// Whether `sequence` is one of them.
+    pub fn contains(&self, sequence: u16) -> bool {
+        let place = u32::from(sequence.wrapping_sub(self.first));
+        self.places.checked_shr(place).is_some_and(|rest| rest & 1 == 1)
+    }
+
+    /// All of them, from the first on.
+    pub fn sequences(&self) -> impl Iterator<Item = u16> + use<> {
+        let Mask { first, places } = *self;
+        (0..128u16).filter(move |place| places >> place & 1 == 1).map(move |place| first.wrapping_add(place))
+    }
+
+    /// Bytes it takes in a header with its sequence number: 4, 8 or 16.
+    pub(super) fn size(&self) -> usize {
+        match u128::BITS - self.places.leading_zeros() {
+            length if length <= SHORT => 4,
+            length if length <= MIDDLE => 8,
+            _ => 16,
+        }
+    }
+
+    /// Reads sequence number and mask.
+    pub(super) fn parse(format: Format, reader: &mut Reader<'_>) -> Result<Mask, ParseError> {
+        let first = reader.u16("FlexFEC base sequence number")?;
+        let at = reader.at();
+        let short = reader.u16("FlexFEC mask")?;
+        // The highest bit of `bits` stands for place 0.
+        let mut bits = u128::from(short & !LAST_SHORT) << (128 - SHORT);
+        if short & LAST_SHORT == 0 {
+            let middle = reader.u32("FlexFEC mask, second part")?;
+            bits |= u128::from(middle & !LAST_MIDDLE) << (128 - MIDDLE);
+            if middle & LAST_MIDDLE == 0 {
+                let at = reader.at();
+                let long = reader.u64("FlexFEC mask, third part")?;
+                match format {
+                    Format::Draft03 if long & LAST_LONG == 0 => {
+                        let what = "flag that ends the third part of a flexfec-03 mask";
+                        return Err(ParseError::OutOfRange { what, at, found: 0, least: 1, most: 1 });
+                    }
+                    Format::Draft03 => bits |= u128::from(long & !LAST_LONG) << (65 - MIDDLE),
+                    Format::Rfc8627 => bits |= u128::from(long) << (64 - MIDDLE),
+                }
+            }
+        }
+        if bits == 0 {
+            let (least, most) = (1, format.longest().into());
+            return Err(ParseError::OutOfRange { what: "packets in a FlexFEC mask", at, found: 0, least, most });
+        }
+        Ok(Mask { first, places: bits.reverse_bits() })
+    }
+
+    /// Appends sequence number and mask, in as few parts as have all places.
+    pub(super) fn write(&self, format: Format, out: &mut Vec<u8>) {
+        let bits = self.places.reverse_bits();
+        let short = (bits >> (128 - SHORT)) as u16;
+        let middle = (bits >> (128 - MIDDLE)) as u32 & !LAST_MIDDLE;
+        let size = self.size();
+        out.extend_from_slice(&self.first.to_be_bytes());
+        out.extend_from_slice(&(short | if size == 4 { LAST_SHORT } else { 0 }).to_be_bytes());
+        if size > 4 {
+            out.extend_from_slice(&(middle | if size == 8 { LAST_MIDDLE } else { 0 }).to_be_bytes());
+        }
+        if size > 8 {
+            let long = match format {
+                Format::Draft03 => (bits >> (65 - MIDDLE)) as u64 | LAST_LONG,
+                Format::Rfc8627 => (bits >> (64 - MIDDLE)) as u64,
+            };
+            out.extend_from_slice(&long.to_be_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn bytes(format: Format, places: u128) -> Vec<u8> {
+        let mut out = Vec::new();
+        Mask::new(format, 1000, places).unwrap().write(format, &mut out);
+        out
+    }
+
+    #[test]
+    fn the_first_place_is_the_highest_bit_behind_the_flag() {
+        assert_eq!(bytes(Format::Draft03, 0b111), [0x03, 0xe8, 0xf0, 0x00]);
+        assert_eq!(bytes(Format::Draft03, 1 << 14), [0x03, 0xe8, 0x80, 0x01]);
+        assert_eq!(bytes(Format::Draft03, 1 << 15), [0x03, 0xe8, 0, 0, 0xc0, 0, 0, 0]);
+        assert_eq!(bytes(Format::Draft03, 1 << 45), [0x03, 0xe8, 0, 0, 0x80, 0, 0, 1]);
+    }
+
+    #[test]
+    fn the_third_part_has_a_flag_in_the_draft_only() {
+        assert_eq!(bytes(Format::Draft03, 1 << 46)[8..], [0xc0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes(Format::Draft03, 1 << 108)[8..], [0x80, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(bytes(Format::Rfc8627, 1 << 46)[8..], [0x80, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes(Format::Rfc8627, 1 << 109)[8..], [0, 0, 0, 0, 0, 0, 0, 1]);
+        let unflagged = [0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0];
+        assert!(Mask::parse(Format::Draft03, &mut Reader::new(&unflagged)).is_err());
+        let mask = Mask::parse(Format::Rfc8627, &mut Reader::new(&unflagged)).unwrap();
+        assert_eq!(mask.places(), 1 << 47);
+    }
+
+    #[test]
+    fn no_packet_and_one_too_far_are_refused() {
+        for (format, longest) in [(Format::Draft03, 109), (Format::Rfc8627, 110)] {
+            assert!(Mask::new(format, 0, 0).is_err());
+            assert!(Mask::new(format, 0, 1 << longest).is_err());
+            assert!(Mask::new(format, 0, 1 << (longest - 1)).is_ok());
+        }
+        assert!(Mask::parse(Format::Draft03, &mut Reader::new(&[0, 0, 0x80, 0])).is_err());
+    }
+
+    #[test]
+    fn numbers_go_on_after_the_last() {
+        let mask = Mask::new(Format::Draft03, 65_535, 0b1011).unwrap();
+        assert_eq!(mask.sequences().collect::<Vec<_>>(), [65_535, 0, 2]);
+        assert!(mask.contains(0) && !mask.contains(1) && mask.contains(2) && !mask.contains(65_534));
+    }
+
+    proptest! {
+        #[test]
+        fn a_mask_survives_being_written_and_read(
+            draft: bool, first: u16, bits: u128, length in 1u32..=109, rest: Vec<u8>,
+        ) {
+            let format = if draft { Format::Draft03 } else { Format::Rfc8627 };
+            let mask = Mask::new(format, first, bits >> (128 - length) | 1 << (length - 1)).unwrap();
+            let mut out = Vec::new();
+            mask.write(format, &mut out);
+            prop_assert_eq!(out.len(), mask.size());
+            out.extend_from_slice(&rest);
+            let mut reader = Reader::new(&out);
+            prop_assert_eq!(Mask::parse(format, &mut reader), Ok(mask));
+            prop_assert_eq!(reader.rest(), &rest[..]);
+            prop_assert_eq!(mask.sequences().count() as u32, mask.count());
+            prop_assert!(mask.sequences().all(|sequence| mask.contains(sequence)));
+        }
+    }
+}

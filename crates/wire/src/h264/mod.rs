@@ -1,0 +1,29 @@
+//! H.264 in RTP (RFC 6184, `packetization-mode=1`): NAL units of the byte stream (Annex B), an access unit cut into packets,
+//! packets put together again, and the parameter sets without which nobody can begin to decode.
+//!
+//! ```
+//! use thalweg_units::Bytes;
+//! use thalweg_wire::h264::{assemble, fragments, is_keyframe};
+//!
+//! let frame = [&[0, 0, 0, 1, 0x67, 0x42][..], &[0, 0, 0, 1, 0x68, 0xce], &[0, 0, 0, 1, 0x65], &[7; 3000]].concat();
+//! let mut payloads = Vec::new();
+//! for fragment in fragments(&frame, Bytes::new(1200))? {
+//!     let mut payload = Vec::new();
+//!     fragment.payload.write(&mut payload)?;
+//!     payloads.push(payload);
+//! }
+//! assert_eq!(payloads.len(), 4, "the parameter sets together, and three parts of the slice");
+//! assert_eq!(assemble(payloads.iter().map(Vec::as_slice))?, frame);
+//! assert!(is_keyframe(&frame));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod packets;
+mod parameters;
+mod payload;
+mod units;
+
+pub use packets::{AssemblyError, Fragment, assemble, fragments};
+pub use parameters::{ParameterSets, exponential_golomb};
+pub use payload::Payload;
+pub use units::{UnitKind, is_keyframe, start_code, units};

@@ -1,0 +1,144 @@
+//! Parameter sets, kept for the key frames that come without.
+
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::packets::push;
+use super::{UnitKind, is_keyframe, units};
+
+/// The parameter sets a stream has had. Nobody can begin to decode at a key frame without them, and some encoders and most files
+/// say them only once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ParameterSets {
+    /// By kind, sequence parameter sets first, and number.
+    sets: BTreeMap<(bool, u32), Vec<u8>>,
+}
+
+impl ParameterSets {
+    /// None yet.
+    pub fn new() -> ParameterSets {
+        ParameterSets::default()
+    }
+
+    /// Keeps the sets of `access_unit` (Annex B) and gives it back; a key frame has those before it that it lacks. Those that a key
+    /// frame has are all of their kind from then on: some encoders number them anew each time.
+    pub fn complete<'a>(&mut self, access_unit: &'a [u8]) -> Cow<'a, [u8]> {
+        let mut present = Vec::new();
+        for unit in units(access_unit) {
+            if let Some(key) = key(unit) {
+                self.sets.insert(key, unit.to_vec());
+                present.push(key);
+            }
+        }
+        if !is_keyframe(access_unit) {
+            return Cow::Borrowed(access_unit);
+        }
+        let brings = |kind: bool| present.iter().any(|(of, _)| *of == kind);
+        self.sets.retain(|key, _| present.contains(key) || !brings(key.0));
+        let mut missing = self.sets.iter().filter(|(key, _)| !present.contains(key)).peekable();
+        if missing.peek().is_none() {
+            return Cow::Borrowed(access_unit);
+        }
+        let mut complete = Vec::new();
+        missing.for_each(|(_, set)| push(&mut complete, set));
+        units(access_unit).for_each(|unit| push(&mut complete, unit));
+        Cow::Owned(complete)
+    }
+
+    /// Whether there is a set of either kind.
+    pub fn is_complete(&self) -> bool {
+        [false, true].iter().all(|kind| self.sets.keys().any(|(of, _)| of == kind))
+    }
+}
+
+/// Whether a unit is a picture parameter set rather than a sequence's, and its number (sections 7.3.2.1.1 and 7.3.2.2); `None` of
+/// other units and of numbers past the standard's 31 and 255.
+fn key(unit: &[u8]) -> Option<(bool, u32)> {
+    let (header, body) = unit.split_first()?;
+    match UnitKind::of(*header) {
+        // Behind profile, constraints and level.
+        UnitKind::SequenceParameters => Some((false, exponential_golomb(body.get(3..)?).filter(|id| *id < 32)?)),
+        UnitKind::PictureParameters => Some((true, exponential_golomb(body).filter(|id| *id < 256)?)),
+        _ => None,
+    }
+}
+
+/// The number `bytes` begin with, `ue(v)` of section 9.1: as many zeros as bits follow the first one. `None` past 16 of them.
+pub fn exponential_golomb(bytes: &[u8]) -> Option<u32> {
+    let bit = |at: usize| bytes.get(at / 8).map(|byte| u32::from(byte >> (7 - at % 8) & 1));
+    let mut zeros = 0;
+    while bit(zeros)? == 0 {
+        zeros += 1;
+        if zeros > 16 {
+            return None;
+        }
+    }
+    let mut value = 0;
+    for at in zeros..=2 * zeros {
+        value = value << 1 | bit(at)?;
+    }
+    Some(value - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEQUENCE: [u8; 5] = [0x67, 0x42, 0, 0x0a, 0xf8];
+    const PICTURE: [u8; 3] = [0x68, 0xce, 0x38];
+    const KEY: [u8; 2] = [0x65, 0x88];
+    const DELTA: [u8; 2] = [0x41, 0x9a];
+
+    fn stream(units: &[&[u8]]) -> Vec<u8> {
+        let mut out = Vec::new();
+        units.iter().for_each(|unit| push(&mut out, unit));
+        out
+    }
+
+    #[test]
+    fn the_first_codes_of_the_standards_table_are_read() {
+        // Table 9-2: 1, 010, 011, 00100, ..., 0001010.
+        let codes = [0b1000_0000, 0b0100_0000, 0b0110_0000, 0b0010_0000, 0b0010_1000, 0b0011_0000, 0b0011_1000];
+        let values: Vec<_> = codes.iter().map(|code| exponential_golomb(&[*code])).collect();
+        assert_eq!(values, (0..7).map(Some).collect::<Vec<_>>());
+        assert_eq!(exponential_golomb(&[0b0001_0100]), Some(9));
+        assert_eq!(exponential_golomb(&[0, 0, 0x80, 0, 0x80]), Some(65_536), "16 zeros, a one, 16 bits");
+        assert_eq!(exponential_golomb(&[0, 0, 0xff, 0xff, 0xff]), Some((1 << 17) - 2));
+        assert_eq!(exponential_golomb(&[0b0000_0100]), None);
+        assert_eq!(exponential_golomb(&[]), None);
+    }
+
+    #[test]
+    fn a_key_frame_without_sets_gets_the_last_ones() {
+        let mut sets = ParameterSets::new();
+        let first = stream(&[&SEQUENCE, &PICTURE, &KEY]);
+        assert_eq!(sets.complete(&first), first);
+        assert!(sets.is_complete());
+        let delta = stream(&[&DELTA]);
+        assert!(matches!(sets.complete(&delta), Cow::Borrowed(same) if same == delta));
+        assert_eq!(sets.complete(&stream(&[&KEY])), first);
+        // A new one takes the place of the one with its number, and only what is missing is added.
+        let other = [0x68, 0xee, 0x3c];
+        assert_eq!(sets.complete(&stream(&[&other, &KEY])), stream(&[&SEQUENCE, &other, &KEY]));
+        assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &other, &KEY]));
+        // One with another number does not.
+        let second = [0x68, 0x5e, 0x3c];
+        sets.complete(&stream(&[&second]));
+        assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &other, &second, &KEY]));
+        // Of those a key frame brings, the others of the kind are gone.
+        let renewed = stream(&[&second, &KEY]);
+        assert_eq!(sets.complete(&renewed), stream(&[&SEQUENCE, &second, &KEY]));
+        assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &second, &KEY]));
+    }
+
+    #[test]
+    fn a_key_frame_before_any_set_stays_as_it_is() {
+        let mut sets = ParameterSets::new();
+        let frame = stream(&[&KEY]);
+        assert_eq!(sets.complete(&frame), frame);
+        assert!(!sets.is_complete());
+        sets.complete(&stream(&[&SEQUENCE]));
+        assert!(!sets.is_complete());
+    }
+}

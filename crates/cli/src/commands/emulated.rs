@@ -71,6 +71,27 @@ impl Link {
 }
 
 impl Emulated {
+    /// Whether a link was asked for at all.
+    pub(crate) fn wanted(&self) -> bool {
+        let delayed = self.delay > Span::ZERO || self.loss.is_some();
+        delayed || self.up.is_some() || self.down.is_some() || self.rate.is_some() || self.scenario.is_some()
+    }
+
+    /// The link in words.
+    pub(crate) fn words(&self) -> String {
+        if let Some(path) = &self.scenario {
+            return path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        }
+        let mut words: Vec<String> = self.rate.iter().map(ToString::to_string).collect();
+        words.extend(self.up.iter().chain(&self.down).map(|name| link::label(name)));
+        words.extend(self.queue.map(|queue| format!("{queue} of queue")));
+        words.extend(self.loss.map(|loss| format!("{} % loss", loss * 100.0)));
+        if self.delay > Span::ZERO {
+            words.push(format!("{} each way", self.delay));
+        }
+        words.join(", ")
+    }
+
     pub(crate) fn link(&self) -> anyhow::Result<Link> {
         let zero = match self.from {
             From::Start => Zero::Start,

@@ -28,6 +28,9 @@ pub(crate) struct Sending {
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
     #[arg(long, visible_alias = "codec", value_name = "ENCODER")]
     encoder: Option<Codec>,
+    /// The video is encoded already, and sent as it is: IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg takes apart
+    #[arg(long, conflicts_with_all = ["encoder", "size"])]
+    encoded: bool,
     /// The size to make the video, such as 1280x720 or 720p
     #[arg(long)]
     size: Option<Size>,
@@ -95,7 +98,7 @@ impl Sending {
             },
             barcode: !self.no_barcode,
             audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
-            codec: self.encoder.clone().unwrap_or_default(),
+            codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
             channels: channels.iter().map(channel).collect::<anyhow::Result<_>>()?,
             link: link.as_ref().map(|_| self.link.words()),
             most_viewers: self.viewers,

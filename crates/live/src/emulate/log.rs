@@ -11,7 +11,7 @@
 //! # 15 d 1504 queue-full    it was dropped instead
 //! ```
 //!
-//! Drops are in a comment because `mm-throughput-graph` refuses Mahimahi's own `d` lines. Behind a link that sends bit after bit there are no
+//! Drops are in a comment, which `mm-throughput-graph` skips wherever it stands, because it refuses Mahimahi's own `d` lines. Behind a link that sends bit after bit there are no
 //! opportunities: each millisecond has one of what it carries, and sizes are those of the IP packets.
 
 use std::fs::File;

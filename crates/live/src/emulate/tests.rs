@@ -1,6 +1,7 @@
 //! The relay over loopback, and the same packets through the simulator's path.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +45,14 @@ fn relay(server: &UdpSocket, link: LinkConfig) -> Relay {
 
 fn next(socket: &UdpSocket) -> Option<(Vec<u8>, SocketAddr)> {
     let mut buffer = [0; 2000];
-    socket.recv_from(&mut buffer).ok().map(|(length, from)| (buffer[..length].to_vec(), from))
+    loop {
+        match socket.recv_from(&mut buffer) {
+            Ok((length, from)) => return Some((buffer[..length].to_vec(), from)),
+            // A wait with a timeout is not taken up again after a signal, even SIGCONT (signal(7)).
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
 }
 
 #[test]

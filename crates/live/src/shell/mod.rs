@@ -85,6 +85,8 @@ pub fn run<E: Display>(
     }
     // What is wrong with the link is said before anything is changed.
     drop(config.link.build::<Vec<u8>, E>(config.clock.now(), find)?);
+    // From here on a signal does not end this process before what it has changed is as it was.
+    let (interrupt, terminate) = (Signals::interrupt()?, Signals::terminate()?);
     let (outer, block) = claim()?;
     network::address(&outer, block.outer(), block.inner())?;
     network::route(&block.to_string(), &outer)?;
@@ -102,6 +104,8 @@ pub fn run<E: Display>(
             outer,
             link,
             running,
+            interrupt,
+            terminate,
             unsent: 0,
         }
         .run()
@@ -147,17 +151,21 @@ struct Work {
     outer: Device,
     link: EmulatedLink<Vec<u8>>,
     running: Running,
+    /// Ctrl-C, which the command gets too.
+    interrupt: Signals,
+    terminate: Signals,
     unsent: u64,
 }
 
 impl Work {
     fn run(mut self) -> Result<Finished, ShellError> {
-        let (mut interrupt, mut terminate) = (Signals::interrupt()?, Signals::terminate()?);
         let mut tick = self.clock.now() + TICK;
         let mut patience = Time::NEVER;
         loop {
             let until = self.link.next_event().min(tick).min(patience);
-            let woken = self.poller.wait(until, &[&self.inner, &self.outer, &self.running, &interrupt, &terminate])?;
+            let woken = self
+                .poller
+                .wait(until, &[&self.inner, &self.outer, &self.running, &self.interrupt, &self.terminate])?;
             self.release(woken.now);
             for (index, way) in [(0, Way::Up), (1, Way::Down)] {
                 if woken.is_ready(index) {
@@ -169,8 +177,8 @@ impl Work {
                 self.link.flush(woken.now);
                 tick = woken.now + TICK;
             }
-            interrupt.take();
-            if terminate.take() {
+            self.interrupt.take();
+            if self.terminate.take() {
                 self.running.ask_to_end();
                 patience = patience.min(woken.now + PATIENCE);
             }

@@ -32,7 +32,10 @@ pub(super) fn open(block: &Block, device: &Device, tell: &mut dyn FnMut(&str)) -
     for (tool, name) in [(Tool::Nft, "nft"), (Tool::Iptables, "iptables")] {
         let translation = Translation { tool, block: block.to_string(), device: device.name().to_string() };
         if let Err(error) = translation.change(true) {
-            problems.push(error.to_string());
+            problems.push(match error {
+                ShellError::Setup { problem, .. } => format!("{name}: {problem}"),
+                other => format!("{name}: {other}"),
+            });
             continue;
         }
         let forwarded = set_forwarding(true);

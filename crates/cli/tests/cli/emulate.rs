@@ -105,6 +105,8 @@ fn what_is_wrong_with_a_link_is_said_with_the_fix() {
         (["--loss", "2"], "0 to 1"),
         (["--delay", "20"], "20ms"),
         (["--scenario", "/nowhere"], "/nowhere"),
+        (["--clients", "0"], "1 to 1000"),
+        (["--spin", "1s"], "50us"),
     ] {
         let message = refused(&arguments);
         assert!(message.contains(part), "{arguments:?}: {message}");

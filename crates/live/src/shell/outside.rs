@@ -26,7 +26,8 @@ enum Tool {
     Iptables,
 }
 
-/// Lets what comes from `block` out under the machine's own address, if this machine has a program for that; tells what it did.
+/// Lets what comes from `block` out under the machine's own address, if this machine has a program for that; tells what
+/// it did.
 pub(super) fn open(block: &Block, device: &Device, tell: &mut dyn FnMut(&str)) -> Option<Outside> {
     let mut problems = Vec::new();
     for (tool, name) in [(Tool::Nft, "nft"), (Tool::Iptables, "iptables")] {

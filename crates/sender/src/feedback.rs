@@ -122,9 +122,8 @@ impl Reader {
         match packet {
             Packet::TransportFeedback(feedback) => self.transport(feedback, sent.newest()?),
             Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
-            Packet::SenderReport(SenderReport { blocks, .. }) | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => {
-                self.plain(blocks, sent)
-            }
+            Packet::SenderReport(SenderReport { blocks, .. })
+            | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => self.plain(blocks, sent),
             Packet::DecoderState(state) => decoder(state, sent),
             Packet::Nack(nack) => missing(nack, sent.newest_of(nack.media_ssrc)?),
             Packet::PictureLoss(loss) => sent.newest_of(loss.media_ssrc).map(|_| News::KeyframeNeeded),

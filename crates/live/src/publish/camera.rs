@@ -17,13 +17,11 @@ use crate::clock::{Clock, pause};
 use crate::media::encoded::{EncodedOptions, EncodedSource, EncodedVideoFrame};
 use crate::media::{MediaError, Repeat};
 
-/// A picture, and when it was taken.
+/// A picture that was taken.
 #[derive(Debug, Clone)]
 pub struct Taken {
     /// Which, from 0; numbers follow one another.
     pub number: u64,
-    /// When.
-    pub at: Time,
     /// What is seen.
     pub seen: Seen,
 }
@@ -140,14 +138,10 @@ impl Camera {
                 Seen::Picture(picture) if barcode => Seen::Picture(numbered(&picture, number)),
                 seen => seen,
             };
-            let at = match pictures {
-                Pictures::Stream(_) => clock.now(),
-                Pictures::Footage(_) | Pictures::Encoded(_) | Pictures::None => {
-                    wait_until(&clock, due, stop);
-                    due
-                }
-            };
-            take(Taken { number, at, seen });
+            if !matches!(pictures, Pictures::Stream(_)) {
+                wait_until(&clock, due, stop);
+            }
+            take(Taken { number, seen });
             number += 1;
             // What could not be made in time is not made up for: a camera that falls behind skips.
             while !matches!(pictures, Pictures::Stream(_))

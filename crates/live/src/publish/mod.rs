@@ -41,8 +41,8 @@ use camera::{Camera, Running, spawn};
 use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig};
 use messages::{Message, Outbox};
-use sound::Microphone;
 use network::{Channel, Network};
+use sound::Microphone;
 pub use uplink::{Uplink, UplinkState};
 
 /// Nothing can be published.

@@ -95,7 +95,9 @@ impl Encoding {
         let codec = match &self.codec {
             None if scheme.needs_candidates() => {
                 let name = &scheme.name;
-                return Err(format!("{name} chooses among frames: it needs an encoder, not frames that are encoded already"));
+                return Err(format!(
+                    "{name} chooses among frames: it needs an encoder, not frames that are encoded already"
+                ));
             }
             None => return Ok(Coder::Passthrough(Passthrough::default())),
             Some(codec) if scheme.needs_candidates() => codec.functional(),

@@ -1,4 +1,5 @@
-//! How late a thread wakes, by ways of waiting, taken in turn so that whatever else the machine does falls on all of them.
+//! How late a thread wakes, by ways of waiting, taken in turn so that whatever else the machine does falls on all of
+//! them.
 //!
 //! `cargo bench -p thalweg-live --bench timers [-- SECONDS]`
 

@@ -89,7 +89,7 @@ impl Network {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            video: self.codecs.offered(),
+            video: vec![self.codecs.offered],
             audio: self.sound,
             // Of no use to what sends here, and bytes in every packet.
             absolute_send_time: false,

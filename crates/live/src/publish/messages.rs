@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use thalweg_codecs::EncodeError;
 use thalweg_session::{Encoded, Sound};
-use thalweg_video::source::SourceError;
 
-use super::camera::Taken;
+use super::camera::{CameraError, Taken};
 use super::viewer::State;
+use crate::media::MediaError;
 use crate::reactor::Waker;
 use crate::web::{About, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Snapshot};
 
@@ -20,9 +20,11 @@ pub(super) enum Message {
     /// A picture was taken.
     Picture(Taken),
     /// There are no more pictures.
-    CameraEnded(Result<(), SourceError>),
+    CameraEnded(Result<(), CameraError>),
     /// A packet of sound was made.
     Sound(Sound),
+    /// There is no more sound.
+    SoundEnded(Result<(), MediaError>),
     /// An encoder made this of the picture it was asked for; `encoder` tells it from one that was replaced.
     Encoded { viewer: Key, encoder: u64, made: Result<Vec<Encoded>, EncodeError> },
     /// Somebody wants to watch.

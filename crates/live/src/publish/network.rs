@@ -99,6 +99,10 @@ impl Network {
             Message::Sound(sound) => {
                 self.viewers.values_mut().for_each(|viewer| viewer.on_sound(now, sound.clone()));
             }
+            Message::SoundEnded(ended) => match ended {
+                Ok(()) => tracing::info!("the sound has ended"),
+                Err(error) => tracing::error!(%error, "the sound failed; pictures go on"),
+            },
             Message::Encoded { viewer, encoder, made } => {
                 let Some(found) = self.viewers.get_mut(&viewer) else { return };
                 match made {

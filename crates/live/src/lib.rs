@@ -6,6 +6,7 @@ pub mod emulate;
 pub mod media;
 pub mod publish;
 pub mod reactor;
+pub mod rehearse;
 pub mod shell;
 pub mod web;
 pub mod whip;

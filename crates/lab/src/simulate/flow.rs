@@ -15,6 +15,7 @@ use thalweg_video::{Picture, scale};
 use super::SimulateError;
 use super::frames::Frames;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
+use super::summarize::Played;
 use crate::footage::Footage;
 use crate::metrics::QualitySource;
 use crate::record::{Record, Recorder, What};
@@ -117,33 +118,13 @@ impl Flow {
         })
     }
 
-    /// What it sends, in a word.
-    pub(super) fn video(&self) -> String {
-        self.video.label()
-    }
-
-    /// How long it sends, in seconds.
-    pub(super) fn seconds(&self) -> f64 {
-        (self.end - self.begin).as_secs_f64()
-    }
-
-    /// When its camera starts.
-    pub(super) fn begin(&self) -> Time {
-        self.begin
-    }
-
-    /// When it stops sending.
-    pub(super) fn end(&self) -> Time {
-        self.end
-    }
-
     /// Whether it has stopped sending.
     pub(super) fn has_stopped(&self, now: Time) -> bool {
         now >= self.end
     }
 
     /// Where the quality of its frames comes from.
-    pub(super) fn quality(&self) -> QualitySource {
+    fn quality(&self) -> QualitySource {
         match (self.measure_quality, &self.footage) {
             (false, _) => QualitySource::None,
             (true, Some(_)) => QualitySource::Measured,
@@ -151,8 +132,17 @@ impl Flow {
         }
     }
 
-    pub(super) fn codec_settings(&self) -> String {
-        self.codec.encoder.settings()
+    /// What became of its pictures, and what else its figures need.
+    pub(super) fn into_played(self) -> Played {
+        Played {
+            number: self.number,
+            video: self.video.label(),
+            begin: self.begin,
+            end: self.end,
+            codec: self.codec.encoder.settings(),
+            quality: self.quality(),
+            frames: self.frames.into_records(),
+        }
     }
 
     pub(super) fn next_event(&self) -> Time {
@@ -304,7 +294,7 @@ impl Flow {
             let psnr = quality.map_or(f64::NAN, |quality| quality.0);
             let what = What::Displayed { frame: info.frame, picture: info.picture, latency, psnr };
             recorder.push(Record { at: now, flow: self.number, what });
-            self.frames.on_shown(now, &info, quality);
+            self.frames.on_shown(now, (info.frame, info.picture), quality);
         }
         Ok(())
     }

@@ -240,6 +240,11 @@ impl Outgoing {
         &self.setup.scheme
     }
 
+    /// The same with the sizes packets have on this path and without what the other end did not agree to: what the engine is made of.
+    pub fn fitted_scheme(&self) -> Scheme {
+        self.fitted(&self.setup.scheme)
+    }
+
     /// The video as it was agreed on.
     pub fn video(&self) -> &Video {
         &self.video

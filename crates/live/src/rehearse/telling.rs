@@ -139,3 +139,43 @@ fn came(sent: &Sent, packets: &[(Time, Payload, Bytes)], arrivals: &[Arrival]) -
     }
     came
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rehearse::sending::Departure;
+
+    fn whole(timestamp: u64, captured: Option<Time>) -> Whole {
+        Whole { at: Time::ZERO, timestamp, captured, data: [].into() }
+    }
+
+    #[test]
+    fn frames_before_the_first_sender_report_are_known_by_those_after_it() {
+        let taken = [1_000, 1_033, 1_067].map(Time::from_millis);
+        let second = Time::from_nanos(1_032_999_990);
+        let frames = [whole(90_000, None), whole(92_970, Some(second)), whole(96_030, None), whole(99_000, None)];
+        assert_eq!(pictures(&frames, &taken), [Some(0), Some(1), Some(2), None]);
+        assert_eq!(pictures(&frames[..1], &taken), [None]);
+    }
+
+    #[test]
+    fn a_label_that_comes_round_again_is_the_newest_packet_that_had_it() {
+        let (label, size) = (Label { ssrc: 7, sequence: 9 }, Bytes::new(100));
+        let other = Label { ssrc: 7, sequence: 10 };
+        let departures = vec![Departure { label, size }, Departure { label: other, size }, Departure { label, size }];
+        let packets: Vec<_> =
+            [10, 20, 30].map(|millis| (Time::from_millis(millis), Payload::Media, size)).into_iter().collect();
+        let sent = Sent { departures, ..Sent::default() };
+        let arrival = |millis, label| Arrival { at: Time::from_millis(millis), label, size };
+        // The first is lost; what comes twice is counted once; a stranger is nobody's.
+        let arrivals = [
+            arrival(25, other),
+            arrival(26, other),
+            arrival(40, label),
+            arrival(41, Label { ssrc: 8, sequence: 1 }),
+        ];
+        let came = came(&sent, &packets, &arrivals);
+        let at = came.iter().map(|arrival| arrival.map(|arrival| arrival.at.as_millis())).collect::<Vec<_>>();
+        assert_eq!(at, [None, Some(25), Some(40)]);
+    }
+}

@@ -29,6 +29,7 @@ fn scenario(seconds: i64) -> Scenario {
         feedback: None,
         measure_quality: true,
         ssim: Ssim::default(),
+        ask_every: None,
         call: false,
         clock_offset: Span::ZERO,
         competitors: Vec::new(),

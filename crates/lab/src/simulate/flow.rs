@@ -13,6 +13,7 @@ use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
 
 use super::SimulateError;
+use super::asking::Asking;
 use super::frames::Frames;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use super::summarize::Played;
@@ -65,6 +66,7 @@ pub(super) struct Flow {
     ssim: Ssim,
     pub(super) frames: Frames,
     under_way: UnderWay,
+    asking: Asking,
     candidates: Vec<Candidate>,
     encoding_done: Time,
     decoding: VecDeque<Decoding>,
@@ -109,6 +111,7 @@ impl Flow {
             ssim: scenario.ssim,
             frames: Frames::default(),
             under_way: UnderWay::default(),
+            asking: Asking::every(scenario.ask_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
             decoding: VecDeque::new(),
@@ -356,7 +359,8 @@ impl Flow {
     ) -> Result<(), SimulateError> {
         loop {
             match self.engine.poll() {
-                Output::Transmit(packet) => {
+                Output::Transmit(mut packet) => {
+                    packet.asks = self.asking.asks(now, packet.asks);
                     let cargo = Cargo::Packet(packet.sent.id.0);
                     up.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
                     self.under_way.enter(packet);

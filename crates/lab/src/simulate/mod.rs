@@ -4,6 +4,7 @@
 //! order: cross traffic enters; packets come out of the forward path; receivers answer; reports and acknowledgements come out of the
 //! backward path; decoded frames are shown; encoded frames are queued; cameras are read; senders' timers go off.
 
+mod asking;
 mod competitors;
 mod flow;
 mod frames;

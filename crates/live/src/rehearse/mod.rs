@@ -38,6 +38,7 @@ use thalweg_lab::simulate::{Played, Run, summarize};
 use thalweg_lab::{FindTrace, Scenario};
 use thalweg_link::{Capacity, DropReason, PathError, Trace};
 use thalweg_sender::{Camera, Scheme};
+use thalweg_session::outgoing::ASK_INTERVAL;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::clock::Clock;
@@ -91,7 +92,7 @@ pub fn rehearse(
 ) -> Result<Rehearsal, RehearseError> {
     check(scenario)?;
     let style = meeting::on_the_wire(scenario.feedback.unwrap_or(scheme.feedback));
-    let scenario = Scenario { feedback: Some(style), ..scenario.clone() };
+    let scenario = Scenario { feedback: Some(style), ask_every: Some(ASK_INTERVAL), ..scenario.clone() };
     let (mut link, capacity) = link(&scenario, find)?;
     let clock = Clock::new();
     // What reads pictures: the encoder, and after the run whoever compares.

@@ -168,12 +168,8 @@ mod tests {
         let sent = Sent { departures, ..Sent::default() };
         let arrival = |millis, label| Arrival { at: Time::from_millis(millis), label, size };
         // The first is lost; what comes twice is counted once; a stranger is nobody's.
-        let arrivals = [
-            arrival(25, other),
-            arrival(26, other),
-            arrival(40, label),
-            arrival(41, Label { ssrc: 8, sequence: 1 }),
-        ];
+        let arrivals =
+            [arrival(25, other), arrival(26, other), arrival(40, label), arrival(41, Label { ssrc: 8, sequence: 1 })];
         let came = came(&sent, &packets, &arrivals);
         let at = came.iter().map(|arrival| arrival.map(|arrival| arrival.at.as_millis())).collect::<Vec<_>>();
         assert_eq!(at, [None, Some(25), Some(40)]);

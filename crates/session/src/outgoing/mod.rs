@@ -24,6 +24,7 @@ use thalweg_transport::{self as transport, Connection, Credentials, Datagram, Tr
 use thalweg_units::{ConfigError, Random, Time};
 use thalweg_wire::rtcp::{self, Goodbye};
 
+pub use extensions::ASK_INTERVAL;
 use reports::Reports;
 pub use setup::Setup;
 pub use sound::Sound;

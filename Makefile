@@ -4,7 +4,7 @@ CARGO ?= cargo
 # libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
 PACKAGES = libvpx-dev pkg-config
 
-.PHONY: demo test setup check fuzz bench clean
+.PHONY: demo test setup check fuzz bench agree clean
 
 demo: setup
 	$(CARGO) build --release -p thalweg-cli
@@ -29,6 +29,11 @@ fuzz: setup
 bench: setup
 	$(CARGO) bench --workspace
 	$(CARGO) run --release -q -p thalweg-cli -- bench
+
+# The same scenarios by the clock on real sockets and in virtual time: how far the two are apart (docs/live.md). Ten minutes.
+agree: setup
+	$(CARGO) build --release -p thalweg-cli
+	tests/agree/agree.sh
 
 setup:
 	@pkg-config --exists vpx || { \

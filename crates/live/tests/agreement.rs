@@ -69,7 +69,7 @@ fn what_only_the_simulator_has_is_refused_in_words() {
     let traffic = Competitor::Datagrams(DatagramsConfig::default());
     let refused = [
         (Scenario { competitors: vec![traffic], ..scenario(1) }, "1 competitors"),
-        (Scenario { clock_offset: Span::from_millis(5), ..scenario(1) }, "clock_offset is 5 ms"),
+        (Scenario { clock_offset: Span::from_millis(5), ..scenario(1) }, "clock_offset is 5ms"),
         (scenario(0), "duration is"),
     ];
     for (scenario, words) in refused {

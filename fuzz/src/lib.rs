@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod ccfb;
+mod flexfec;
 mod functional;
+mod payloads;
 mod rtcp;
 mod rtp;
 mod sdp;
@@ -15,7 +17,9 @@ mod vp8_state;
 mod y4m;
 
 pub use ccfb::ccfb;
+pub use flexfec::flexfec;
 pub use functional::functional;
+pub use payloads::{h264_payload, opus_packet, vp9_payload};
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
@@ -30,13 +34,17 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 15] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
     ("functional", functional),
     ("vp8_payload", vp8_payload),
+    ("vp9_payload", vp9_payload),
+    ("h264_payload", h264_payload),
+    ("opus_packet", opus_packet),
+    ("flexfec", flexfec),
     ("vp8_decode", vp8_decode),
     ("vp8_state", vp8_state),
     ("trace", trace),

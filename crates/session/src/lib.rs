@@ -2,9 +2,12 @@
 //!
 //! [`Outgoing`] is the sender's: the engine's packets, which name bytes, become RTP with header extensions and leave protected through a
 //! [`Connection`](thalweg_transport::Connection); what the other end says comes back as RTCP and becomes what the engine takes in. Whoever
-//! drives it owns clock, sockets, pictures and encoder.
+//! drives it owns clock, sockets, pictures and encoder. [`Incoming`] is the receiver's: whole frames and sound out of what comes, and everything
+//! that a browser would answer.
 #![forbid(unsafe_code)]
 
+pub mod incoming;
 pub mod outgoing;
 
+pub use incoming::Incoming;
 pub use outgoing::{Encoded, Outgoing, Output, Setup, Sound};

@@ -56,7 +56,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(agreed: &Negotiated, video: Video, path: PathOverhead, most: Bytes, random: &mut Random) -> Writer {
+    pub(super) fn new(
+        agreed: &Negotiated,
+        video: Video,
+        path: PathOverhead,
+        most: Bytes,
+        random: &mut Random,
+    ) -> Writer {
         let PathOverhead { ipv6, srtp_tag } = path;
         let ip = if ipv6 { overhead::IPV6 } else { overhead::IPV4 };
         let codec = video.codec;

@@ -1,0 +1,101 @@
+//! What a receiver is made of: what was agreed on, in the receiver's own words.
+
+use thalweg_receiver::rtp::{self, Codec, Config, Ssrcs};
+use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_transport::Connection;
+use thalweg_transport::sdp::{self, Direction, Negotiated, VideoCodec};
+use thalweg_units::ConfigError;
+use thalweg_wire::overhead;
+
+/// What a receiver is made of.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// What was agreed on with the other end.
+    pub media: Negotiated,
+    /// The name in our reports (RFC 7022).
+    pub cname: String,
+    /// What becomes of functional video, where its header extensions were agreed on; `None` for an ordinary decoder.
+    pub keeps_states: Option<KeptAtReceiver>,
+    /// Whether packets come over IPv6, whose header is 20 bytes longer.
+    pub ipv6: bool,
+}
+
+impl Setup {
+    /// A receiver of what was agreed on over IPv4, which keeps states where that is of use.
+    pub fn new(media: Negotiated, cname: String) -> Setup {
+        Setup { media, cname, keeps_states: Some(KeptAtReceiver::default()), ipv6: false }
+    }
+
+    /// The reception over this connection.
+    ///
+    /// # Errors
+    /// When this end was to send, or neither video nor audio was agreed on.
+    pub(super) fn config(&self, connection: &Connection) -> Result<Config, ConfigError> {
+        let media = &self.media;
+        if media.direction != Direction::ReceiveOnly {
+            return Err(ConfigError::out_of_range("direction", media.direction.name(), "recvonly for who receives"));
+        }
+        if media.video.is_none() && media.audio.is_none() {
+            return Err(ConfigError::out_of_range("media", "nothing", "video or audio: offer a codec both ends have"));
+        }
+        let ip = if self.ipv6 { overhead::IPV6 } else { overhead::IPV4 };
+        Ok(Config {
+            ssrc: media.local.video,
+            cname: self.cname.clone(),
+            video: media.video.as_ref().map(|video| self.video(video)),
+            audio: media.audio.as_ref().map(audio),
+            around: ip + overhead::UDP + connection.srtp_overhead(),
+            ..Config::default()
+        })
+    }
+
+    fn video(&self, video: &sdp::Video) -> rtp::Video {
+        let sdp::ExtensionIds { grace, states, .. } = video.extensions;
+        let is_functional = video.codec == VideoCodec::Vp8 && grace.is_some() && states.is_some();
+        rtp::Video {
+            codec: match video.codec {
+                VideoCodec::Vp8 => Codec::Vp8,
+                VideoCodec::H264 => Codec::H264,
+                VideoCodec::Vp9 => Codec::Vp9,
+            },
+            payload_type: video.payload_type,
+            retransmission: video.retransmission,
+            parity: video.parity,
+            ssrcs: Ssrcs {
+                media: video.streams.media,
+                retransmission: video.streams.retransmission,
+                parity: video.streams.parity,
+            },
+            mid: Some(video.mid.clone()),
+            extensions: extensions(&video.extensions),
+            feedback: rtp::Feedback {
+                nack: video.feedback.nack,
+                pli: video.feedback.pli,
+                fir: video.feedback.fir,
+                transport: video.feedback.transport,
+                congestion: video.feedback.congestion,
+            },
+            keeps_states: self.keeps_states.filter(|_| is_functional),
+        }
+    }
+}
+
+fn audio(audio: &sdp::Audio) -> rtp::Audio {
+    rtp::Audio {
+        ssrc: audio.streams.media,
+        mid: Some(audio.mid.clone()),
+        extensions: extensions(&audio.extensions),
+        ..rtp::Audio::new(audio.payload_type)
+    }
+}
+
+fn extensions(ids: &sdp::ExtensionIds) -> rtp::Extensions {
+    rtp::Extensions {
+        transport_sequence: ids.transport_sequence,
+        transport_on_request: ids.transport_on_request,
+        mid: ids.mid,
+        absolute_send_time: ids.absolute_send_time,
+        grace: ids.grace,
+        states: ids.states,
+    }
+}

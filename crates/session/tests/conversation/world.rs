@@ -1,0 +1,188 @@
+//! A sender and a receiver that have agreed by SDP, and the paths between them.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use thalweg_link::{Link, Path, PathConfig, Trace};
+use thalweg_receiver::rtp::{AudioPacket, VideoFrame};
+use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
+use thalweg_sender::{Camera, Scheme};
+use thalweg_session::outgoing::Sound;
+use thalweg_session::{Encoded, Incoming, Outgoing, incoming, outgoing};
+use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
+use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
+use thalweg_units::{Bytes, Seed, Size, Span, Time};
+use thalweg_wire::rtcp::NtpTime;
+
+/// The instant of the start, the same for a whole process; only differences from it mean anything.
+#[allow(clippy::disallowed_methods)]
+fn origin() -> Instant {
+    static ORIGIN: OnceLock<Instant> = OnceLock::new();
+    *ORIGIN.get_or_init(Instant::now)
+}
+
+fn addresses() -> [SocketAddr; 2] {
+    ["192.0.2.1:1000", "198.51.100.2:2000"].map(|text| text.parse().expect("an address"))
+}
+
+pub struct World {
+    now: Time,
+    pub outgoing: Outgoing,
+    pub incoming: Incoming,
+    /// What the encoder made, in order.
+    pub encoded: Vec<Arc<[u8]>>,
+    pub shown: Vec<VideoFrame>,
+    pub heard: Vec<AudioPacket>,
+    there: Path<Datagram>,
+    back: Path<Datagram>,
+    pictures: u64,
+    sounds: u64,
+}
+
+impl World {
+    /// The receiver offers, as `thalweg watch` does.
+    pub fn new(scheme: Scheme, path: &PathConfig, receiver: &Capabilities) -> World {
+        let identities = [(); 2].map(|()| Identity::generate().expect("random numbers"));
+        let [here, there] = addresses();
+        let mut configs = [Config::default(), Config { controlling: true, ..Config::default() }];
+        let connect = |config: &Config, identity: &Identity, address| {
+            let mut connection = Connection::new(config.clone(), identity, origin()).expect("a connection");
+            connection.add_local(address).expect("an address");
+            connection
+        };
+        let local = |connection: &Connection, identity: &Identity, address, number: u32| Local {
+            credentials: connection.credentials().clone(),
+            fingerprint: identity.fingerprint(),
+            candidates: vec![address],
+            lite: false,
+            setup: DtlsRole::Client,
+            streams: StreamIds { video: number, retransmission: number + 1, parity: number + 2, audio: number + 3 },
+            cname: format!("end-{number}"),
+        };
+        let mut watching = connect(&configs[1], &identities[1], there);
+        let offer = sdp::offer(&local(&watching, &identities[1], there, 200), receiver);
+        configs[0].dtls = DtlsRole::Client;
+        let mut publishing = connect(&configs[0], &identities[0], here);
+        let capabilities = Capabilities::all(Direction::SendOnly);
+        let answering = local(&publishing, &identities[0], here, 100);
+        let answer = sdp::answer(&offer.text, &answering, &capabilities).expect("an answer");
+        publishing.set_dtls_role(answer.dtls);
+        publishing.set_remote(Time::ZERO, &answer.remote).expect("a good description");
+        let accepted = offer.accept(&answer.text).expect("a good answer");
+        watching.set_dtls_role(accepted.dtls);
+        watching.set_remote(Time::ZERO, &accepted.remote).expect("a good description");
+        let setup = outgoing::Setup {
+            scheme,
+            camera: Camera { size: Size::new(320, 180), interval: Span::from_millis(33) },
+            media: answer.media,
+            cname: "publisher".into(),
+            seed: Seed::new(5),
+            wall: NtpTime::at(Time::ZERO),
+            ipv6: false,
+        };
+        let outgoing = Outgoing::new(setup, publishing, Time::ZERO).expect("a sender");
+        let incoming = incoming::Setup::new(accepted.media, "watcher".into());
+        let incoming = Incoming::new(incoming, watching, Time::ZERO).expect("a receiver");
+        let mut none = |_: &str| -> Result<Arc<Trace>, Infallible> { unreachable!("no hop has a trace") };
+        let there = path.build(Seed::new(1).child("there"), &mut none).expect("a path");
+        let back = path.build(Seed::new(1).child("back"), &mut none).expect("a path");
+        let (encoded, shown, heard) = Default::default();
+        World { now: Time::ZERO, outgoing, incoming, encoded, shown, heard, there, back, pictures: 0, sounds: 0 }
+    }
+
+    /// A picture every 33 ms and a packet of sound every 20 ms, for so long.
+    pub fn run(&mut self, span: Span) {
+        let end = self.now + span;
+        loop {
+            let due = self.drain();
+            let (picture, sound) = (Time::from_millis(33 * self.pictures), Time::from_millis(20 * self.sounds));
+            let next = due.min(picture).min(sound).min(self.there.next_event()).min(self.back.next_event());
+            if next > end {
+                return;
+            }
+            self.now = next.max(self.now);
+            while let Some(departure) = self.there.poll(self.now) {
+                let Datagram { from, to, bytes } = departure.packet;
+                self.incoming.on_datagram(self.now, from, to, &bytes);
+                self.drain_incoming();
+            }
+            while let Some(departure) = self.back.poll(self.now) {
+                let Datagram { from, to, bytes } = departure.packet;
+                self.outgoing.on_datagram(self.now, from, to, &bytes);
+                self.drain_outgoing();
+            }
+            if picture <= self.now {
+                self.outgoing.on_picture(self.now, self.pictures);
+                self.pictures += 1;
+            }
+            if sound <= self.now {
+                let sound = Sound { data: vec![0xfc, 0xff, 0xfe].into(), ticks: 960 * self.sounds, captured: self.now };
+                self.outgoing.on_sound(self.now, sound);
+                self.sounds += 1;
+            }
+            self.outgoing.on_timeout(self.now);
+            self.incoming.on_timeout(self.now);
+        }
+    }
+
+    fn drain(&mut self) -> Time {
+        self.drain_outgoing().min(self.drain_incoming())
+    }
+
+    fn drain_outgoing(&mut self) -> Time {
+        loop {
+            match self.outgoing.poll() {
+                outgoing::Output::Transmit(datagram) => {
+                    let size = Bytes::new(28 + datagram.bytes.len() as u64);
+                    self.there.offer(self.now, size, datagram);
+                }
+                outgoing::Output::Encode { plan, .. } => {
+                    let candidate = self.encode(&plan);
+                    self.outgoing.on_encoded(self.now, vec![candidate]);
+                }
+                outgoing::Output::Wait { until, .. } => return until,
+                outgoing::Output::Commit { .. } | outgoing::Output::Forget { .. } | outgoing::Output::News(_) => {}
+            }
+        }
+    }
+
+    fn drain_incoming(&mut self) -> Time {
+        loop {
+            match self.incoming.poll() {
+                incoming::Output::Transmit(datagram) => {
+                    let size = Bytes::new(28 + datagram.bytes.len() as u64);
+                    self.back.offer(self.now, size, datagram);
+                }
+                incoming::Output::Frame(frame) => self.shown.push(frame),
+                incoming::Output::Audio(packet) => self.heard.push(packet),
+                incoming::Output::Wait { until } => return until,
+                incoming::Output::Abandoned(_) | incoming::Output::News(_) => {}
+            }
+        }
+    }
+
+    /// A frame of the size that was asked for; each is unlike all others.
+    fn encode(&mut self, plan: &EncodePlan) -> Encoded {
+        let size = match plan.targets[0] {
+            Target::Rate(rate) => rate.over(plan.interval).get().clamp(20, 60_000),
+            Target::Size(size) | Target::Guess(size) => size.get().clamp(20, 60_000),
+            Target::Quantizer(_) => 1000,
+        };
+        let number = self.encoded.len() as u64;
+        let mut data = vec![u8::from(!plan.keyframe)];
+        data.extend(number.to_be_bytes());
+        data.resize(size as usize, number as u8);
+        let data: Arc<[u8]> = data.into();
+        self.encoded.push(data.clone());
+        let frame = EncodedFrame {
+            size: Bytes::new(size),
+            keyframe: plan.keyframe,
+            quantizer: None,
+            picture: plan.size,
+            transition: None,
+        };
+        Encoded { frame, data }
+    }
+}

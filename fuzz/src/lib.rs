@@ -3,6 +3,7 @@
 
 mod ccfb;
 mod functional;
+mod incoming;
 mod rtcp;
 mod rtp;
 mod sdp;
@@ -16,6 +17,7 @@ mod y4m;
 
 pub use ccfb::ccfb;
 pub use functional::functional;
+pub use incoming::incoming;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
@@ -30,12 +32,13 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
     ("functional", functional),
+    ("incoming", incoming),
     ("vp8_payload", vp8_payload),
     ("vp8_decode", vp8_decode),
     ("vp8_state", vp8_state),

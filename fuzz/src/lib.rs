@@ -9,6 +9,7 @@ mod rtp;
 mod sdp;
 mod steps;
 mod trace;
+mod transport;
 mod twcc;
 mod vp8_decode;
 mod vp8_payload;
@@ -22,6 +23,7 @@ pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
 pub use trace::trace;
+pub use transport::{transport_begin, transport_connected, transport_handshake};
 pub use twcc::twcc;
 pub use vp8_decode::vp8_decode;
 pub use vp8_payload::vp8_payload;
@@ -32,7 +34,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 15] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -45,4 +47,7 @@ pub const TARGETS: [Target; 12] = [
     ("trace", trace),
     ("y4m", y4m),
     ("sdp", sdp),
+    ("transport_begin", transport_begin),
+    ("transport_handshake", transport_handshake),
+    ("transport_connected", transport_connected),
 ];

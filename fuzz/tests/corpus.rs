@@ -39,6 +39,7 @@ fn seeds() -> Vec<Vec<u8>> {
         ivf(),
         encoded(),
         vp8_state(),
+        transport(),
         browser_offer(),
         b"a=ice-ufrag:abcd\r\na=ice-pwd:0123456789abcdefABCDEF\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\n".to_vec(),
     ]
@@ -85,6 +86,16 @@ fn functional_answer() -> Vec<u8> {
     let mut out = Vec::new();
     rtcp::write(&packets, &mut out).expect("in range");
     out
+}
+
+/// Steps for two connections: datagrams that were really sent, as they were, changed and cut, to either end; and bytes.
+fn transport() -> Vec<u8> {
+    let mut steps = vec![0];
+    for back in 0..12 {
+        steps.extend([back % 2, back, 0, back % 2, back, 1, 0, 40 + back, 0x80, 0x20 | (back % 2), back, 4, 0, 60, 5]);
+    }
+    steps.extend([0x10, 4, 0x80, 200, 0, 1, 0x11, 20, 22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 1, 2, 3, 4, 5, 6, 7]);
+    steps
 }
 
 /// Two key frames, the second of one macroblock.

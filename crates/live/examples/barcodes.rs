@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::Write;
 
 use thalweg_video::source::{Format, Scene, SceneConfig, Source, Y4mWriter};
-use thalweg_video::{Size, barcode};
+use thalweg_video::{Picture, Size, barcode};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut writer = Y4mWriter::new(&mut out, format)?;
     for number in first..first + count {
-        if let Some(mut picture) = scene.next_picture()? {
+        if let Some(picture) = scene.next_picture()? {
+            let mut picture = Picture::clone(&picture);
             barcode::draw(&mut picture, number);
             writer.write(&picture)?;
         }

@@ -129,7 +129,8 @@ impl Hub for FakeHub {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let value = |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
+    let value =
+        |name: &str| arguments.iter().position(|argument| argument == name).and_then(|at| arguments.get(at + 1));
     let mut config = WebConfig::new(value("--listen").map_or("127.0.0.1:8099", |listen| listen).parse()?)?;
     if let Some(token) = value("--token") {
         config.token = Some(token.parse()?);

@@ -9,10 +9,11 @@ use thalweg_wire::rtcp::NtpTime;
 /// Seconds from the start of NTP's count (1900) to that of Unix (1970): RFC 868.
 const NTP_TO_UNIX: u64 = 2_208_988_800;
 
-/// The machine's monotonic clock, counted from when this was made. A copy counts from the same instant, in every thread.
+/// The machine's monotonic clock, counted from when this was made. A copy counts from the same instant, in every
+/// thread.
 ///
-/// The time of day belongs to [`Time::ZERO`] as it was then: a later step of the machine's calendar changes no mapping, so two instants keep
-/// their distance in either count.
+/// The time of day belongs to [`Time::ZERO`] as it was then: a later step of the machine's calendar changes no mapping,
+/// so two instants keep their distance in either count.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     /// `CLOCK_MONOTONIC` at [`Time::ZERO`], in nanoseconds: what timers are set by.

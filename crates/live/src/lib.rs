@@ -3,6 +3,7 @@
 
 pub mod clock;
 pub mod emulate;
+pub mod media;
 pub mod publish;
 pub mod reactor;
 pub mod shell;

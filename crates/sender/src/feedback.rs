@@ -4,6 +4,8 @@
 //! last ([`Numbering`]; [`Streams`] for senders of several RTP streams) and follows the receiver's clock through its wraps. It
 //! opens no socket and knows no key, so a simulated sender hears with the same ear as a real one.
 
+mod plain;
+
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
@@ -11,10 +13,11 @@ use thalweg_control::{Acknowledgement, PacketId};
 use thalweg_units::{Span, Time};
 use thalweg_wire::ParseError;
 use thalweg_wire::rtcp::ccfb::{self, Ecn};
-use thalweg_wire::rtcp::{self, DecoderState, Nack, Packet, twcc};
+use thalweg_wire::rtcp::{self, DecoderState, Nack, Packet, ReceiverReport, ReportBlock, SenderReport, twcc};
 use thalweg_wire::unwrap::FrameUnwrapper;
 
 use crate::frames::StateHash;
+use plain::PlainReports;
 
 /// What a receiver says, in the sender's own numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +73,8 @@ pub trait Numbering {
 pub struct Reader {
     transport: twcc::Reader,
     congestion: ccfb::Reader,
+    /// Where nothing else is agreed on.
+    plain: Option<PlainReports>,
     /// The last arrival that had a time.
     last: Time,
 }
@@ -85,7 +90,22 @@ impl Reader {
     /// days and 18.2 hours) that went before.
     pub fn new() -> Reader {
         let transport = twcc::Reader::near(Time::ZERO);
-        Reader { transport, congestion: ccfb::Reader::near(Time::ZERO), last: Time::ZERO }
+        Reader { transport, congestion: ccfb::Reader::near(Time::ZERO), plain: None, last: Time::ZERO }
+    }
+
+    /// A reader for a receiver that tells nothing but receiver reports (RFC 3550): packets are taken to arrive when the report does, so give
+    /// [`Reader::read_at`] the time.
+    pub fn of_plain_reports() -> Reader {
+        Reader { plain: Some(PlainReports::default()), ..Reader::new() }
+    }
+
+    /// [`Reader::read`] at the time `now`, which plain receiver reports are dated by.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_at(&mut self, now: Time, datagram: &[u8], sent: &impl Numbering) -> Result<Vec<News>, ParseError> {
+        self.last = if self.plain.is_some() { now } else { self.last };
+        self.read(datagram, sent)
     }
 
     /// What a datagram of RTCP says, already decrypted. Packets that were never sent, streams of others and RTCP that is no
@@ -102,6 +122,8 @@ impl Reader {
         match packet {
             Packet::TransportFeedback(feedback) => self.transport(feedback, sent.newest()?),
             Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
+            Packet::SenderReport(SenderReport { blocks, .. })
+            | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => self.plain(blocks, sent),
             Packet::DecoderState(state) => decoder(state, sent),
             Packet::Nack(nack) => missing(nack, sent.newest_of(nack.media_ssrc)?),
             Packet::PictureLoss(loss) => sent.newest_of(loss.media_ssrc).map(|_| News::KeyframeNeeded),
@@ -111,6 +133,14 @@ impl Reader {
             }
             _ => None,
         }
+    }
+
+    fn plain(&mut self, blocks: &[ReportBlock], sent: &impl Numbering) -> Option<News> {
+        let (now, plain) = (self.last, self.plain.as_mut()?);
+        let mut acknowledgements: Vec<Acknowledgement> =
+            blocks.iter().flat_map(|block| plain.read(now, block, sent)).collect();
+        acknowledgements.sort_unstable_by_key(|told| told.id);
+        (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
     }
 
     fn transport(&mut self, feedback: &twcc::Feedback, newest: PacketId) -> Option<News> {

@@ -39,7 +39,8 @@ pub(crate) struct Ice {
     known: BTreeSet<SocketAddr>,
     /// Our own addresses as the other end has told them.
     mapped: BTreeSet<SocketAddr>,
-    candidates: usize,
+    /// What signalling said of where the other end is.
+    candidates: BTreeSet<SocketAddr>,
     most_addresses: usize,
     route: Option<Route>,
 }
@@ -62,7 +63,7 @@ impl Ice {
             locals: Vec::new(),
             known: BTreeSet::new(),
             mapped: BTreeSet::new(),
-            candidates: 0,
+            candidates: BTreeSet::new(),
             most_addresses: config.most_addresses,
             route: None,
         }
@@ -94,15 +95,18 @@ impl Ice {
         Ok(())
     }
 
-    /// Adds a candidate of the other end; `false` when it is one that cannot be used here.
-    pub(crate) fn add_remote(&mut self, line: &str) -> Result<bool, TransportError> {
-        let Some(candidate) = read_candidate(line)? else { return Ok(false) };
-        if self.candidates >= self.most_addresses {
-            return Err(TransportError::Candidates { most: self.most_addresses });
+    /// Refuses more candidates than there may be, with those there are.
+    pub(crate) fn check_room(&self, more: &[Candidate]) -> Result<(), TransportError> {
+        let all: BTreeSet<_> = more.iter().map(Candidate::addr).chain(self.candidates.iter().copied()).collect();
+        let most = self.most_addresses;
+        if all.len() <= most { Ok(()) } else { Err(TransportError::Candidates { most }) }
+    }
+
+    /// Adds a candidate of the other end, for which there is room.
+    pub(crate) fn add_remote(&mut self, candidate: Candidate) {
+        if self.candidates.insert(candidate.addr()) {
+            self.agent.add_remote_candidate(candidate);
         }
-        self.candidates += 1;
-        self.agent.add_remote_candidate(candidate);
-        Ok(true)
     }
 
     pub(crate) fn set_remote(&mut self, credentials: &Credentials) {
@@ -113,7 +117,7 @@ impl Ice {
     pub(crate) fn restart(&mut self, credentials: Credentials) {
         self.agent.ice_restart(creds(&credentials), true);
         self.credentials = credentials;
-        self.candidates = 0;
+        self.candidates.clear();
         self.mapped.clear();
         self.known.clear();
         self.known.extend(self.route.map(|route| route.remote));

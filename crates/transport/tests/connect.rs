@@ -53,6 +53,25 @@ fn two_ends_connect_whoever_begins_in_either_version_of_dtls() {
 }
 
 #[test]
+fn a_connection_may_move_to_another_thread() {
+    fn moves<T: Send>() {}
+    moves::<Connection>();
+}
+
+#[test]
+fn a_candidate_signalled_again_is_not_another_one() {
+    let mut world = World::new(usual(), &clean(), 1);
+    world.signal();
+    for _ in 0..100 {
+        world.ends[0].add_remote_candidate(&candidate(addresses()[1])).unwrap();
+        world.signal();
+    }
+    let line = |port| candidate(format!("192.0.2.9:{port}").parse().unwrap());
+    assert!((5001..5032).all(|port| world.ends[0].add_remote_candidate(&line(port)).is_ok()));
+    assert_eq!(world.ends[0].add_remote_candidate(&line(5032)), Err(TransportError::Candidates { most: 32 }));
+}
+
+#[test]
 fn connecting_takes_a_second_on_a_clean_path() {
     let world = World::connected(usual(), &clean(), 1);
     assert!(world.now < Time::from_millis(1000), "{}", world.now);

@@ -1,9 +1,9 @@
 //! Bytes on the wire.
 //!
-//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), parity ([`flexfec`]), payloads of [`vp8`], [`vp9`] and [`h264`], and RTCP
-//! ([`rtcp`]), each parsed from and written to plain byte slices. Parsing never panics: what is wrong is a [`ParseError`] that names the field, the offset and
-//! the allowed range. [`unwrap`] makes endless counters of the short ones on the wire and [`overhead`] knows what a payload
-//! weighs once every header is on it.
+//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), parity ([`flexfec`]), payloads of [`vp8`], [`vp9`], [`h264`] and [`opus`],
+//! and RTCP ([`rtcp`]), each parsed from and written to plain byte slices. Parsing never panics: what is wrong is a
+//! [`ParseError`] that names the field, the offset and the allowed range. [`unwrap`] makes endless counters of the short ones
+//! on the wire and [`overhead`] knows what a payload weighs once every header is on it.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod error;
 pub mod flexfec;
 pub mod h264;
 mod micros;
+pub mod opus;
 pub mod overhead;
 mod reader;
 pub mod rtcp;

@@ -17,13 +17,15 @@ const SYNTHETIC: Span = Span::from_secs(600);
 
 #[derive(clap::Args)]
 pub(crate) struct Emulated {
-    /// The way up: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving); unlimited when absent
+    /// The way up: a trace file, a rate (2Mbps), rates in turn (2Mbps/500kbps@40s) or a synthetic link (lte-driving);
+    /// unlimited when absent
     #[arg(long)]
     up: Option<String>,
     /// The way down: as --up
     #[arg(long)]
     down: Option<String>,
-    /// A link up that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of a trace's opportunities
+    /// A link up that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of a
+    /// trace's opportunities
     #[arg(long, conflicts_with = "up")]
     rate: Option<Rates>,
     /// One-way delay of the path in each direction
@@ -43,14 +45,14 @@ pub(crate) struct Emulated {
     seed: Option<Seed>,
     /// When the traces' time begins
     #[arg(long, default_value = "start")]
-    from: From,
+    from: Begin,
     /// Log each packet in Mahimahi's manner: to LOG.up and LOG.down
     #[arg(long)]
     log: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum From {
+enum Begin {
     /// When the command starts
     Start,
     /// When the first packet comes
@@ -71,10 +73,31 @@ impl Link {
 }
 
 impl Emulated {
+    /// Whether a link was asked for at all.
+    pub(crate) fn wanted(&self) -> bool {
+        let delayed = self.delay > Span::ZERO || self.loss.is_some();
+        delayed || self.up.is_some() || self.down.is_some() || self.rate.is_some() || self.scenario.is_some()
+    }
+
+    /// The link in words.
+    pub(crate) fn words(&self) -> String {
+        if let Some(path) = &self.scenario {
+            return path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        }
+        let mut words: Vec<String> = self.rate.iter().map(ToString::to_string).collect();
+        words.extend(self.up.iter().chain(&self.down).map(|name| link::label(name)));
+        words.extend(self.queue.map(|queue| format!("{queue} of queue")));
+        words.extend(self.loss.map(|loss| format!("{} % loss", loss * 100.0)));
+        if self.delay > Span::ZERO {
+            words.push(format!("{} each way", self.delay));
+        }
+        words.join(", ")
+    }
+
     pub(crate) fn link(&self) -> anyhow::Result<Link> {
         let zero = match self.from {
-            From::Start => Zero::Start,
-            From::FirstPacket => Zero::FirstPacket,
+            Begin::Start => Zero::Start,
+            Begin::FirstPacket => Zero::FirstPacket,
         };
         let common = LinkConfig { zero, log: self.log.clone(), ..LinkConfig::default() };
         if let Some(path) = &self.scenario {

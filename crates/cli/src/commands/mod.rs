@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod codec;
 pub(crate) mod compare;
+pub(crate) mod duel;
 pub(crate) mod emulate;
 mod emulated;
 pub(crate) mod explain;
@@ -12,5 +13,6 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod schemes;
+mod sending;
 pub(crate) mod shell;
 pub(crate) mod trace;

@@ -11,10 +11,11 @@ use super::emulated::Emulated;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Needs root: the command gets a network of its own, all of whose IPv4 packets pass the link; up is what it sends. The \
-machine is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where nft or iptables can translate addresses; it \
-says so. The command runs as root: write `-- sudo -u me COMMAND` for anybody else. Shells may be opened inside one another, and everything is \
-removed when the command ends. The exit code is the command's."
+    after_help = "Needs root: the command gets a network of its own, all of whose IPv4 packets pass the link; up is \
+what it sends. The machine is at $THALWEG_GATEWAY there, and $THALWEG_SHELL is set. Other machines are reached where \
+nft or iptables can translate addresses; it says so. The command runs as root: write `-- sudo -u me COMMAND` for \
+anybody else. Shells may be opened inside one another, and everything is removed when the command ends. The exit code \
+is the command's."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `thalweg emulate` and `thalweg shell` between real sockets.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -56,9 +56,13 @@ fn a_scenario_of_the_simulator_stands_between_two_programs() {
     // The last of them may be lost: what comes after them says that all have come.
     server.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let (mut buffer, mut came, mut upstream) = ([0; 100], 0, None);
-    while let Ok((_, from)) = server.recv_from(&mut buffer) {
-        came += 1;
-        upstream = Some(from);
+    loop {
+        match server.recv_from(&mut buffer) {
+            Ok((_, from)) => (came, upstream) = (came + 1, Some(from)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            // A signal.
+            Err(_) => {}
+        }
     }
     server.send_to(b"back", upstream.unwrap()).unwrap();
     assert_eq!(client.recv_from(&mut buffer).unwrap(), (4, address));
@@ -100,12 +104,15 @@ fn what_is_wrong_with_a_link_is_said_with_the_fix() {
         (["--up", "nowhere.trace"], "nowhere.trace"),
         (["--loss", "2"], "0 to 1"),
         (["--delay", "20"], "20ms"),
-        (["--listen", "nowhere"], "127.0.0.1:9000"),
         (["--scenario", "/nowhere"], "/nowhere"),
+        (["--clients", "0"], "1 to 1000"),
+        (["--spin", "1s"], "50us"),
     ] {
         let message = refused(&arguments);
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
+    let nowhere = thalweg(&["emulate", "--listen", "nowhere", "--to", "127.0.0.1:9"]);
+    assert!(text(&nowhere.stderr).contains("127.0.0.1:9000"), "{}", text(&nowhere.stderr));
     assert!(refused(&["--rate", "1Mbps", "--up", "2Mbps"]).contains("cannot be used with"));
 }
 
@@ -124,4 +131,24 @@ fn a_shell_has_its_commands_exit_code_and_its_link_or_says_what_it_needs() {
     }
     assert_eq!(done.status.code(), Some(7), "{message}");
     assert!(message.contains("\"up\""), "{message}");
+}
+
+#[test]
+fn a_shell_asked_to_end_ends_its_command_first() {
+    let script = "trap 'exit 3' TERM; echo ready; sleep 30 & wait";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(["shell", "--", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut ready).unwrap();
+    if ready.is_empty() {
+        println!("skipped: needs root, network namespaces and /dev/net/tun");
+        child.wait().unwrap();
+        return;
+    }
+    Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
 }

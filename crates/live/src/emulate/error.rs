@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use thalweg_units::ConfigError;
+
 /// A link cannot be emulated.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulateError {
@@ -15,6 +17,9 @@ pub enum EmulateError {
         /// What is wrong, with the value and what is allowed.
         problem: String,
     },
+    /// A parameter of the emulator itself is out of range.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The address to listen at is not ours or is taken.
     #[error("cannot listen at {address}: {source}; give an address of this machine and a free port (port 0 takes one)")]
     Listen {

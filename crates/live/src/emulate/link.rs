@@ -43,8 +43,8 @@ pub struct LinkConfig {
     pub seed: Seed,
     /// When the paths' time begins.
     pub zero: Zero,
-    /// The most each direction holds in memory, queues without limits too; what comes beyond is dropped and counted as `overflowed`.
-    /// 64 MiB by default: five seconds of 100 Mbps.
+    /// The most each direction holds in memory, queues without limits too; what comes beyond is dropped and counted as
+    /// `overflowed`. 64 MiB by default: five seconds of 100 Mbps.
     pub most_inside: Bytes,
     /// Where to log each packet, in Mahimahi's manner: two files, this name with `.up` and with `.down` added.
     pub log: Option<PathBuf>,
@@ -125,7 +125,8 @@ impl<P> EmulatedLink<P> {
         self.direction(way).offer(Time::ZERO + (now - zero), size, packet);
     }
 
-    /// Gives what is due by `now` to `pass_on`, in order of time in each direction; it returns the time at which the packet was passed on.
+    /// Gives what is due by `now` to `pass_on`, in order of time in each direction; it returns the time at which the
+    /// packet was passed on.
     pub fn release(&mut self, now: Time, mut pass_on: impl FnMut(Way, P) -> Time) {
         let Some(zero) = self.zero else { return };
         for way in [Way::Up, Way::Down] {

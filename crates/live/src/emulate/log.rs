@@ -5,14 +5,15 @@
 //! ```text
 //! # thalweg link log: 2Mbps/500kbps@40s
 //! # base timestamp: 0
-//! 3 + 1504            a packet of 1500 bytes arrived (sizes count 4 bytes of packet information, as the trace's opportunities do)
+//! 3 + 1504            a packet of 1500 bytes arrived (sizes count 4 bytes of packet information)
 //! 12 # 1504           the link could have carried this much
 //! 12 - 1504 9         the packet left the path, having waited 9 ms in queues
 //! # 15 d 1504 queue-full    it was dropped instead
 //! ```
 //!
-//! Drops are in a comment because `mm-throughput-graph` refuses Mahimahi's own `d` lines. Behind a link that sends bit after bit there are no
-//! opportunities: each millisecond has one of what it carries, and sizes are those of the IP packets.
+//! Drops are in a comment, which `mm-throughput-graph` skips wherever it stands, because it refuses Mahimahi's own `d`
+//! lines. Behind a link that sends bit after bit there are no opportunities: each millisecond has one of what it
+//! carries, and sizes are those of the IP packets.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use thalweg_link::Trace;
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 
 use super::clients::Clients;
@@ -16,6 +16,8 @@ use super::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use crate::clock::Clock;
 use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
 
+/// Each has a descriptor, and each wake-up looks at all of them.
+const MOST_CLIENTS: usize = 1000;
 /// How often silent clients are looked for and logs are written.
 const TICK: Span = Span::from_secs(1);
 
@@ -26,11 +28,12 @@ pub struct RelayConfig {
     pub listen: SocketAddr,
     /// The server. Only it is heard from that side.
     pub server: SocketAddr,
-    /// The link between them: one, which all clients share. A packet's size is that of the IP packet the client sent or gets.
+    /// The link between them: one, which all clients share. A packet's size is that of the IP packet the client sent or
+    /// gets.
     pub link: LinkConfig,
     /// The clock it runs by.
     pub clock: Clock,
-    /// The most clients at a time; what others send is dropped and counted. 64 by default.
+    /// The most clients at a time, 1 to 1000; what others send is dropped and counted. 64 by default.
     pub most_clients: usize,
     /// How long a client may be silent before it is forgotten. 60 s by default.
     pub idle: Span,
@@ -41,6 +44,16 @@ pub struct RelayConfig {
 }
 
 impl RelayConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        if !(1..=MOST_CLIENTS).contains(&self.most_clients) {
+            return Err(ConfigError::out_of_range("clients", self.most_clients, "1 to 1000"));
+        }
+        if self.idle <= Span::ZERO {
+            return Err(ConfigError::out_of_range("idle", self.idle, "longer than 0, such as 60s"));
+        }
+        self.poller.check()
+    }
+
     /// A relay from `listen` to `server` over a link without delay or limits.
     pub fn new(listen: SocketAddr, server: SocketAddr) -> RelayConfig {
         RelayConfig {
@@ -58,8 +71,9 @@ impl RelayConfig {
 
 /// A relay that runs in a thread of its own; dropped, it stops.
 ///
-/// Each client address gets a socket of its own towards the server, which so sees as many addresses as there are clients; what the server
-/// sends there goes to that client alone. Nobody who has not sent something is ever sent anything, and never more than the server sent.
+/// Each client address gets a socket of its own towards the server, which so sees as many addresses as there are
+/// clients; what the server sends there goes to that client alone. Nobody who has not sent something is ever sent
+/// anything, and never more than the server sent.
 pub struct Relay {
     address: SocketAddr,
     requests: Sender<Request>,
@@ -76,11 +90,13 @@ impl Relay {
     /// Starts relaying. `find` gives a trace by its name.
     ///
     /// # Errors
-    /// When a trace cannot be found, a parameter is out of range, the address cannot be listened at, or the log cannot be written.
+    /// When a trace cannot be found, a parameter is out of range, the address cannot be listened at, or the log cannot
+    /// be written.
     pub fn start<E: Display>(
         config: &RelayConfig,
         find: &mut dyn FnMut(&str) -> Result<Arc<Trace>, E>,
     ) -> Result<Relay, EmulateError> {
+        config.check()?;
         let listen = UdpSocket::bind(config.listen, &config.udp)
             .map_err(|source| EmulateError::Listen { address: config.listen, source })?;
         let poller = Poller::new(config.clock, config.poller)?;

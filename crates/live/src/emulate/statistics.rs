@@ -21,7 +21,8 @@ pub struct DirectionStatistics {
     pub delivered_bytes: Bytes,
     /// Packets the link dropped, by reason.
     pub dropped: BTreeMap<DropReason, u64>,
-    /// Packets the emulator dropped because the link held as much as it may hold in memory: not something a real link does.
+    /// Packets the emulator dropped because the link held as much as it may hold in memory: not something a real link
+    /// does.
     pub overflowed: u64,
     /// What is on the way now.
     pub inside: Bytes,

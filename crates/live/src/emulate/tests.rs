@@ -1,6 +1,7 @@
 //! The relay over loopback, and the same packets through the simulator's path.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +45,14 @@ fn relay(server: &UdpSocket, link: LinkConfig) -> Relay {
 
 fn next(socket: &UdpSocket) -> Option<(Vec<u8>, SocketAddr)> {
     let mut buffer = [0; 2000];
-    socket.recv_from(&mut buffer).ok().map(|(length, from)| (buffer[..length].to_vec(), from))
+    loop {
+        match socket.recv_from(&mut buffer) {
+            Ok((length, from)) => return Some((buffer[..length].to_vec(), from)),
+            // A wait with a timeout is not taken up again after a signal, even SIGCONT (signal(7)).
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
 }
 
 #[test]
@@ -71,8 +79,8 @@ fn a_round_trip_takes_both_delays_and_not_much_longer() {
     assert_eq!((statistics.up.lateness.count(), statistics.unsent, statistics.missed), (20, 0, 0));
 }
 
-/// Numbered datagrams of 1200 bytes every 2 ms for 2 s, more than twice what passes, and when each came out: what the relay and the simulator
-/// make of the same input.
+/// Numbered datagrams of 1200 bytes every 2 ms for 2 s, more than twice what passes, and when each came out: what the
+/// relay and the simulator make of the same input.
 #[test]
 fn two_megabits_a_second_are_what_the_simulator_makes_of_the_same_packets() {
     let (server, client, clock) = (socket(), socket(), Clock::new());
@@ -118,7 +126,8 @@ fn two_megabits_a_second_are_what_the_simulator_makes_of_the_same_packets() {
     assert!((ideal / 2.0 - 1.0).abs() < 0.01, "{ideal} Mbps at 2 Mbps");
 }
 
-/// The emulated link alone, driven by real wake-ups: what left when, against a path in virtual time given the same arrivals.
+/// The emulated link alone, driven by real wake-ups: what left when, against a path in virtual time given the same
+/// arrivals.
 #[test]
 fn departures_are_those_of_virtual_time_within_the_lateness() {
     let up = path([

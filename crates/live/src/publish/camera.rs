@@ -6,21 +6,35 @@ use std::thread::JoinHandle;
 
 use thalweg_lab::footage::{self, Footage};
 use thalweg_lab::scenario::Video;
-use thalweg_units::{Seed, Span, Time};
+use thalweg_sender::frames::EncodedFrame;
+use thalweg_session::Encoded;
+use thalweg_transport::sdp::VideoCodec;
+use thalweg_units::{Bytes, Seed, Span, Time};
 use thalweg_video::source::{Format, Source, SourceError};
 use thalweg_video::{Picture, barcode};
 
 use crate::clock::{Clock, pause};
+use crate::media::encoded::{EncodedOptions, EncodedSource, EncodedVideoFrame};
+use crate::media::{MediaError, Repeat};
 
-/// A picture, and when it was taken.
+/// A picture that was taken.
 #[derive(Debug, Clone)]
 pub struct Taken {
     /// Which, from 0; numbers follow one another.
     pub number: u64,
-    /// When.
-    pub at: Time,
-    /// What is seen; `None` from a camera for encoders that look at no samples.
-    pub picture: Option<Arc<Picture>>,
+    /// What is seen.
+    pub seen: Seen,
+}
+
+/// What a camera gives.
+#[derive(Debug, Clone)]
+pub enum Seen {
+    /// Samples, to be encoded.
+    Picture(Arc<Picture>),
+    /// A frame that is encoded already.
+    Frame(Encoded),
+    /// Nothing: for encoders that look at no samples.
+    Nothing,
 }
 
 /// Where pictures come from.
@@ -29,6 +43,8 @@ enum Pictures {
     Footage(Box<Footage>),
     /// As they come: their times are when they do.
     Stream(Box<dyn Source>),
+    /// Frames that somebody else has encoded, at their own times.
+    Encoded(Box<EncodedSource>),
     /// For encoders that look at none.
     None,
 }
@@ -59,6 +75,17 @@ impl Camera {
         Ok(Camera { pictures, format, barcode })
     }
 
+    /// Frames as they are in `name` ([`crate::media::encoded`]), from the beginning again at the end where that is possible; and their codec.
+    ///
+    /// # Errors
+    /// When it cannot be read, with what to do about it.
+    pub fn encoded(name: &str, format: Format) -> Result<(Camera, VideoCodec), MediaError> {
+        let repeat = if name == "-" { Repeat::Once } else { Repeat::Forever };
+        let source = EncodedSource::open(name, EncodedOptions { repeat, frame_rate: format.frame_rate })?;
+        let codec = source.codec();
+        Ok((Camera { pictures: Pictures::Encoded(Box::new(source)), format, barcode: false }, codec))
+    }
+
     /// A camera whose pictures nobody looks at.
     pub fn blank(format: Format) -> Camera {
         Camera { pictures: Pictures::None, format, barcode: false }
@@ -76,39 +103,45 @@ impl Camera {
         clock: Clock,
         begin: Time,
         mut take: impl FnMut(Taken) + Send + 'static,
-        ended: impl FnOnce(Result<(), SourceError>) + Send + 'static,
+        ended: impl FnOnce(Result<(), CameraError>) + Send + 'static,
     ) -> Running {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let body = move || ended(self.run(clock, begin, &stopped, &mut take));
-        Running { stop, thread: Some(spawn("camera", body)) }
+        Running::new(stop, spawn("camera", body))
     }
 
-    fn run(self, clock: Clock, begin: Time, stop: &AtomicBool, take: &mut dyn FnMut(Taken)) -> Result<(), SourceError> {
+    fn run(self, clock: Clock, begin: Time, stop: &AtomicBool, take: &mut dyn FnMut(Taken)) -> Result<(), CameraError> {
         let Camera { mut pictures, format, barcode } = self;
         let mut number = 0;
         while !stop.load(Ordering::Relaxed) {
-            let due = begin + nth(format, number);
-            let picture = match &mut pictures {
-                Pictures::None => None,
-                Pictures::Footage(footage) => {
-                    let Some(picture) = footage.picture(number)? else { return Ok(()) };
-                    Some(picture)
-                }
-                Pictures::Stream(stream) => {
-                    let Some(picture) = stream.next_picture()? else { return Ok(()) };
-                    Some(picture)
-                }
+            let mut due = begin + nth(format, number);
+            let seen = match &mut pictures {
+                Pictures::None => Seen::Nothing,
+                Pictures::Footage(footage) => match footage.picture(number)? {
+                    Some(picture) => Seen::Picture(picture),
+                    None => return Ok(()),
+                },
+                Pictures::Stream(stream) => match stream.next_picture()? {
+                    Some(picture) => Seen::Picture(picture),
+                    None => return Ok(()),
+                },
+                Pictures::Encoded(source) => match source.next_frame()? {
+                    Some(frame) => {
+                        due = begin + frame.time;
+                        Seen::Frame(encoded(frame, format))
+                    }
+                    None => return Ok(()),
+                },
             };
-            let picture = picture.map(|picture| if barcode { numbered(&picture, number) } else { picture });
-            let at = match pictures {
-                Pictures::Stream(_) => clock.now(),
-                Pictures::Footage(_) | Pictures::None => {
-                    wait_until(&clock, due, stop);
-                    due
-                }
+            let seen = match seen {
+                Seen::Picture(picture) if barcode => Seen::Picture(numbered(&picture, number)),
+                seen => seen,
             };
-            take(Taken { number, at, picture });
+            if !matches!(pictures, Pictures::Stream(_)) {
+                wait_until(&clock, due, stop);
+            }
+            take(Taken { number, seen });
             number += 1;
             // What could not be made in time is not made up for: a camera that falls behind skips.
             while !matches!(pictures, Pictures::Stream(_))
@@ -119,6 +152,25 @@ impl Camera {
         }
         Ok(())
     }
+}
+
+/// A camera has failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CameraError {
+    /// Its pictures cannot be read on.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Its frames cannot be read on.
+    #[error(transparent)]
+    Media(#[from] MediaError),
+}
+
+/// The frame as the engine takes it; its quantiser and states are known to who encoded it.
+fn encoded(frame: EncodedVideoFrame, format: Format) -> Encoded {
+    let size = Bytes::new(frame.data.len() as u64);
+    let (keyframe, picture) = (frame.keyframe, format.size);
+    let about = EncodedFrame { size, keyframe, quantizer: None, picture, transition: None };
+    Encoded { frame: about, data: frame.data.into() }
 }
 
 /// When picture `number` is taken after the first; exact for every frame rate, without drift.
@@ -134,7 +186,7 @@ fn numbered(picture: &Picture, number: u64) -> Arc<Picture> {
     Arc::new(picture)
 }
 
-fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
+pub(super) fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
     /// So long a stop may wait.
     const STEP: Span = Span::from_millis(100);
     loop {
@@ -150,6 +202,13 @@ fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
 pub struct Running {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// A thread that looks at `stop`.
+    pub(super) fn new(stop: Arc<AtomicBool>, thread: JoinHandle<()>) -> Running {
+        Running { stop, thread: Some(thread) }
+    }
 }
 
 impl Drop for Running {

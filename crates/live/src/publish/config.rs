@@ -21,8 +21,8 @@ pub struct PublishConfig {
     pub barcode: bool,
     /// What is heard: a name that [`crate::media::audio`] knows; `None` for no sound at all.
     pub audio: Option<String>,
-    /// What encodes it, once for each viewer.
-    pub codec: Codec,
+    /// What encodes it, once for each viewer; `None` when the video is encoded already ([`crate::media::encoded`]) and sent as it is.
+    pub codec: Option<Codec>,
     /// What viewers can watch; the first is what they get when they do not choose.
     pub channels: Vec<ChannelConfig>,
     /// The emulated link in words, for the page.
@@ -58,15 +58,22 @@ impl ChannelConfig {
 /// How video is encoded, and what that is called in SDP.
 #[derive(Debug, Clone)]
 pub(super) struct Codecs {
-    pub(super) codec: Codec,
+    pub(super) codec: Option<Codec>,
+    pub(super) offered: VideoCodec,
 }
 
 impl Codecs {
-    /// What viewers are offered: a model's frames are zeros that pass for VP8.
-    pub(super) fn offered(&self) -> Vec<VideoCodec> {
-        match self.codec {
-            Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => vec![VideoCodec::Vp8],
-            Codec::H264(_) => vec![VideoCodec::H264],
-        }
+    /// A model's frames are zeros that pass for VP8.
+    pub(super) fn of(codec: &Codec) -> Codecs {
+        let offered = match codec {
+            Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,
+            Codec::H264(_) => VideoCodec::H264,
+        };
+        Codecs { codec: Some(codec.clone()), offered }
+    }
+
+    /// Frames that are encoded already.
+    pub(super) fn passthrough(offered: VideoCodec) -> Codecs {
+        Codecs { codec: None, offered }
     }
 }

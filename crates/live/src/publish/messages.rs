@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use thalweg_codecs::EncodeError;
 use thalweg_session::{Encoded, Sound};
-use thalweg_video::source::SourceError;
 
-use super::camera::Taken;
+use super::camera::{CameraError, Taken};
+use super::viewer::State;
+use crate::media::MediaError;
 use crate::reactor::Waker;
 use crate::web::{About, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Snapshot};
 
@@ -19,15 +20,27 @@ pub(super) enum Message {
     /// A picture was taken.
     Picture(Taken),
     /// There are no more pictures.
-    CameraEnded(Result<(), SourceError>),
+    CameraEnded(Result<(), CameraError>),
     /// A packet of sound was made.
     Sound(Sound),
+    /// There is no more sound.
+    SoundEnded(Result<(), MediaError>),
     /// An encoder made this of the picture it was asked for; `encoder` tells it from one that was replaced.
     Encoded { viewer: Key, encoder: u64, made: Result<Vec<Encoded>, EncodeError> },
     /// Somebody wants to watch.
     Join(Join, SyncSender<Result<Joined, Refused>>),
     /// A fragment of signalling came.
     Patch { id: String, fragment: String, condition: Condition, reply: SyncSender<Result<Patched, Refused>> },
+    /// Make an offer to a server; what becomes of the connection is told to the first.
+    Offer(Sender<State>, SyncSender<Result<(Key, String), Refused>>),
+    /// The server's answer.
+    Accept(Key, String, SyncSender<Result<(), Refused>>),
+    /// Restart ICE: the fragment for the server.
+    Restart(Key, SyncSender<Option<String>>),
+    /// The server's half of the restart; whether it can be used.
+    Restarted(Key, String, SyncSender<bool>),
+    /// A connection of ours goes.
+    Drop(Key),
     /// A viewer goes.
     Leave(String, SyncSender<bool>),
     /// A viewer wants another scheme.
@@ -68,6 +81,29 @@ impl Outbox {
         let (reply, answer) = sync_channel(1);
         self.send(question(reply));
         answer.recv_timeout(PATIENCE).ok()
+    }
+}
+
+/// What a WHIP client asks.
+impl Outbox {
+    pub(super) fn offer(&self, states: Sender<State>) -> Option<Result<(Key, String), Refused>> {
+        self.ask(|reply| Message::Offer(states, reply))
+    }
+
+    pub(super) fn accept(&self, key: Key, answer: String) -> Option<Result<(), Refused>> {
+        self.ask(|reply| Message::Accept(key, answer, reply))
+    }
+
+    pub(super) fn restart(&self, key: Key) -> Option<Option<String>> {
+        self.ask(|reply| Message::Restart(key, reply))
+    }
+
+    pub(super) fn restarted(&self, key: Key, fragment: String) -> Option<bool> {
+        self.ask(|reply| Message::Restarted(key, fragment, reply))
+    }
+
+    pub(super) fn drop_viewer(&self, key: Key) {
+        self.send(Message::Drop(key));
     }
 }
 

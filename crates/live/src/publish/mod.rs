@@ -12,9 +12,13 @@ mod config;
 mod encoder;
 mod figures;
 mod gauges;
+mod joining;
 mod messages;
 mod network;
+mod passthrough;
 mod random;
+mod sound;
+mod uplink;
 mod viewer;
 
 use std::net::{IpAddr, SocketAddr};
@@ -29,12 +33,17 @@ use thalweg_video::source::SourceError;
 
 use crate::clock::Clock;
 use crate::emulate::{EmulateError, Relay, RelayConfig};
+use crate::media::MediaError;
 use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 use crate::web::{self, About, Hub};
+use crate::whip::Endpoint;
 use camera::{Camera, Running, spawn};
+use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig};
 use messages::{Message, Outbox};
 use network::{Channel, Network};
+use sound::Microphone;
+pub use uplink::{Uplink, UplinkState};
 
 /// Nothing can be published.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +51,9 @@ pub enum PublishError {
     /// The video cannot be read.
     #[error("video: {0}")]
     Video(#[from] SourceError),
+    /// Sound, or video that is encoded already, cannot be had.
+    #[error(transparent)]
+    Media(#[from] MediaError),
     /// A socket cannot be had.
     #[error("cannot bind UDP {address}: {error}; choose an address of this machine and a free port, or port 0")]
     Bind {
@@ -72,6 +84,7 @@ pub struct Publisher {
     outbox: Outbox,
     network: Option<JoinHandle<()>>,
     camera: Option<Running>,
+    sound: Option<Running>,
     relays: Vec<Relay>,
     addresses: Vec<SocketAddr>,
 }
@@ -83,11 +96,15 @@ impl Publisher {
     /// When anything named in the configuration cannot be had, with what to do about it.
     pub fn start(config: PublishConfig, clock: Clock, find: &mut FindTrace<'_>) -> Result<Publisher, PublishError> {
         check(&config)?;
-        let camera = if config.codec.is_model() {
-            Camera::blank(config.video.scene_format())
-        } else {
-            Camera::open(&config.video, config.barcode, config.seed)?
+        let (camera, codecs) = match &config.codec {
+            Some(codec) if codec.is_model() => (Camera::blank(config.video.scene_format()), Codecs::of(codec)),
+            Some(codec) => (Camera::open(&config.video, config.barcode, config.seed)?, Codecs::of(codec)),
+            None => {
+                let (camera, codec) = Camera::encoded(&config.video.source, config.video.scene_format())?;
+                (camera, Codecs::passthrough(codec))
+            }
         };
+        let sound = config.audio.as_deref().map(Microphone::open).transpose()?;
         let format = camera.format();
         let poller = Poller::new(clock, PollerConfig::default())?;
         let (outbox, inbox) = Outbox::new(poller.waker());
@@ -109,13 +126,14 @@ impl Publisher {
             outbox: outbox.clone(),
             identity,
             channels,
-            codecs: config::Codecs { codec: config.codec.clone() },
+            codecs,
             format,
             sound: config.audio.is_some(),
             most_viewers: config.most_viewers,
             about,
             seed: config.seed,
             viewers: Default::default(),
+            offered: Default::default(),
             by_ufrag: Default::default(),
             by_address: Default::default(),
             album: Default::default(),
@@ -139,12 +157,33 @@ impl Publisher {
                 ended.send(Message::CameraEnded(why));
             },
         );
-        Ok(Publisher { outbox, network: Some(network), camera: Some(camera), relays, addresses })
+        let sound = sound.map(|microphone| {
+            let (taken, ended) = (outbox.clone(), outbox.clone());
+            microphone.start(
+                clock,
+                begin,
+                move |sound| {
+                    taken.send(Message::Sound(sound));
+                },
+                move |why| {
+                    ended.send(Message::SoundEnded(why));
+                },
+            )
+        });
+        Ok(Publisher { outbox, network: Some(network), camera: Some(camera), sound, relays, addresses })
     }
 
     /// What a web server asks.
     pub fn hub(&self) -> Arc<dyn Hub> {
         Arc::new(self.outbox.clone())
+    }
+
+    /// Sends to a WHIP server too, until the uplink is dropped; drop it before this.
+    ///
+    /// # Errors
+    /// When the system has no randomness.
+    pub fn uplink(&self, endpoint: Endpoint) -> Result<Uplink, PublishError> {
+        Uplink::start(endpoint, self.outbox.clone())
     }
 
     /// The UDP address of each channel's socket.
@@ -165,7 +204,7 @@ impl Publisher {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        self.camera = None;
+        (self.camera, self.sound) = (None, None);
         self.outbox.send(Message::Stop);
         if let Some(thread) = self.network.take() {
             let _ = thread.join();
@@ -260,7 +299,7 @@ fn about(config: &PublishConfig, clock: &Clock, begin: Time, size: thalweg_units
         width: size.width,
         height: size.height,
         frame_interval_ms: interval.as_millis_f64(),
-        barcodes: config.barcode && !config.codec.is_model(),
+        barcodes: config.barcode && config.codec.as_ref().is_some_and(|codec| !codec.is_model()),
         epoch_ms: epoch.as_nanos() as f64 / 1e6,
         link: config.link.clone(),
         feedback_on_request: true,

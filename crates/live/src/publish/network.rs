@@ -1,24 +1,22 @@
 //! The network thread: sockets, viewers, and when each is due.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-use thalweg_sender::{Camera, Scheme};
-use thalweg_session::{Outgoing, Setup};
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
-use thalweg_transport::{Config, Connection, DtlsRole, Identity, ufrag_of};
+use thalweg_sender::Scheme;
+use thalweg_transport::{Identity, ufrag_of};
 use thalweg_units::{Seed, Span, Time};
 use thalweg_video::source::Format;
 
 use super::config::{ChannelConfig, Codecs};
 use super::figures;
+use super::joining::Offered;
 use super::messages::{Key, Message, Outbox, reply};
-use super::random;
-use super::viewer::{Album, Encoding, State, Viewer};
+use super::viewer::{Album, State, Viewer};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
-use crate::web::{About, Condition, Join, Joined, Patched, Refused, RefusedKind};
+use crate::web::{About, Refused, RefusedKind};
 
 /// Somebody who joined and has not connected is forgotten after this: twice what an ICE agent tries for (RFC 8445 section 14.3 gives up
 /// after 39.5 s at most; browsers do after 15 to 30).
@@ -50,6 +48,8 @@ pub(super) struct Network {
     pub(super) about: About,
     pub(super) seed: Seed,
     pub(super) viewers: BTreeMap<Key, Viewer>,
+    /// Offers of ours that have not been answered.
+    pub(super) offered: BTreeMap<Key, Offered>,
     pub(super) by_ufrag: BTreeMap<String, Key>,
     pub(super) by_address: BTreeMap<(usize, SocketAddr), Key>,
     pub(super) album: Album,
@@ -99,14 +99,17 @@ impl Network {
             Message::Sound(sound) => {
                 self.viewers.values_mut().for_each(|viewer| viewer.on_sound(now, sound.clone()));
             }
+            Message::SoundEnded(ended) => match ended {
+                Ok(()) => tracing::info!("the sound has ended"),
+                Err(error) => tracing::error!(%error, "the sound failed; pictures go on"),
+            },
             Message::Encoded { viewer, encoder, made } => {
                 let Some(found) = self.viewers.get_mut(&viewer) else { return };
                 match made {
                     Ok(made) => found.on_encoded(now, encoder, made),
                     Err(error) => {
                         tracing::error!(viewer, %error, "the encoder failed");
-                        found.outgoing.close(now);
-                        found.state = State::Closed;
+                        found.close(now);
                     }
                 }
             }
@@ -116,6 +119,29 @@ impl Network {
             }
             Message::Patch { id, fragment, condition, reply: to } => {
                 reply(&to, self.patch(now, &id, &fragment, &condition))
+            }
+            Message::Offer(states, to) => {
+                let offer = self.offer(now, states);
+                reply(&to, offer);
+            }
+            Message::Accept(key, answer, to) => {
+                let accepted = self.accept(now, key, &answer);
+                reply(&to, accepted);
+            }
+            Message::Restart(key, to) => {
+                let fragment = self.restart(now, key);
+                reply(&to, fragment);
+            }
+            Message::Restarted(key, fragment, to) => {
+                let restarted = self.restarted(now, key, &fragment);
+                reply(&to, restarted);
+            }
+            Message::Drop(key) => {
+                if let Some(viewer) = self.viewers.get_mut(&key) {
+                    viewer.close(now);
+                    self.pump();
+                    self.remove(key);
+                }
             }
             Message::Leave(id, to) => self.leave(now, &id, &to),
             Message::Switch { id, scheme, reply: to } => {
@@ -176,6 +202,7 @@ impl Network {
         for key in keys {
             self.remove(key);
         }
+        self.offered.retain(|_, offered| now - offered.at() <= CONNECTING);
     }
 
     fn remove(&mut self, key: Key) {
@@ -190,90 +217,13 @@ impl Network {
     fn say_goodbye(&mut self) {
         let now = self.clock.now();
         for viewer in self.viewers.values_mut() {
-            viewer.outgoing.close(now);
-            viewer.on_picture(now, 0);
+            viewer.close(now);
         }
         self.pump();
         self.channels.iter_mut().for_each(|channel| channel.socket.flush());
     }
 
-    fn join(&mut self, now: Time, join: &Join) -> Result<Joined, Refused> {
-        if self.viewers.len() >= self.most_viewers {
-            let message =
-                format!("{} viewers are here, which is the most allowed; try again later", self.viewers.len());
-            return Err(Refused::new(RefusedKind::Full, message));
-        }
-        let channel = match &join.channel {
-            None => 0,
-            Some(name) => self.channel(name)?,
-        };
-        let scheme = match &join.scheme {
-            None => self.channels[channel].scheme.clone(),
-            Some(name) => self.playable(name)?,
-        };
-        let key = self.next_key;
-        self.next_key += 1;
-        let secret = || random::bits().map_err(|error| Refused::new(RefusedKind::Unavailable, error.to_string()));
-        let seed = Seed::new(secret()?);
-        let config = Config { controlling: false, dtls: DtlsRole::Server, ..Config::default() };
-        let unavailable = |error: String| Refused::new(RefusedKind::Unavailable, error);
-        let mut connection = Connection::new(config, &self.identity, self.clock.origin())
-            .map_err(|error| unavailable(error.to_string()))?;
-        let ipv6 = self.channels[channel].socket.local_address().is_ipv6();
-        let local = Local {
-            credentials: connection.credentials().clone(),
-            fingerprint: self.identity.fingerprint(),
-            candidates: self.channels[channel].config.advertised(&self.channels[channel].candidates),
-            lite: false,
-            setup: DtlsRole::Server,
-            streams: stream_ids(seed),
-            cname: format!("thalweg-{key}"),
-        };
-        let capabilities = Capabilities {
-            video: self.codecs.offered(),
-            audio: self.sound,
-            // Neither is of use to what sends here, and both are bytes in every packet.
-            absolute_send_time: false,
-            mid: false,
-            ..Capabilities::all(Direction::SendOnly)
-        };
-        let answer = sdp::answer(&join.offer, &local, &capabilities)
-            .map_err(|error| Refused::new(RefusedKind::BadOffer, error.to_string()))?;
-        for address in &self.channels[channel].candidates {
-            connection.add_local(*address).map_err(|error| unavailable(error.to_string()))?;
-        }
-        connection.set_dtls_role(answer.dtls);
-        connection
-            .set_remote(now, &answer.remote)
-            .map_err(|error| Refused::new(RefusedKind::BadOffer, error.to_string()))?;
-        let setup = Setup {
-            scheme,
-            camera: Camera { size: self.format.size, interval: self.format.interval() },
-            media: answer.media.clone(),
-            cname: local.cname.clone(),
-            seed,
-            wall: self.clock.ntp(Time::ZERO),
-            ipv6,
-        };
-        let ufrag = local.credentials.ufrag.clone();
-        let outgoing = Outgoing::new(setup, connection, now)
-            .map_err(|error| Refused::new(RefusedKind::BadOffer, error.to_string()))?;
-        let encoding = Encoding { codec: self.codecs.codec.clone(), size: self.format.size, seed: self.seed };
-        let id = format!("{:016x}{:016x}", secret()?, secret()?);
-        let viewer =
-            Viewer::new((key, id.clone(), channel), outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
-        tracing::info!(
-            viewer = key,
-            channel = self.channels[channel].config.name,
-            scheme = viewer.outgoing.scheme().name,
-            "joined"
-        );
-        self.by_ufrag.insert(ufrag, key);
-        self.viewers.insert(key, viewer);
-        Ok(Joined { id, answer: answer.text, etag: etag(0) })
-    }
-
-    fn channel(&self, name: &str) -> Result<usize, Refused> {
+    pub(super) fn channel(&self, name: &str) -> Result<usize, Refused> {
         self.channels.iter().position(|channel| channel.config.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.channels.iter().map(|channel| channel.config.name.as_str()).collect();
             Refused::new(RefusedKind::NoSuchChannel, format!("no channel {name:?}: there is {}", names.join(", ")))
@@ -281,7 +231,7 @@ impl Network {
     }
 
     /// A scheme by name that a browser can follow.
-    fn playable(&self, name: &str) -> Result<Scheme, Refused> {
+    pub(super) fn playable(&self, name: &str) -> Result<Scheme, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme: Scheme =
             name.parse().map_err(|error: thalweg_sender::scheme::UnknownScheme| unknown(error.to_string()))?;
@@ -301,16 +251,15 @@ impl Network {
         Ok(())
     }
 
-    fn find(&mut self, id: &str) -> Result<&mut Viewer, Refused> {
+    pub(super) fn find(&mut self, id: &str) -> Result<&mut Viewer, Refused> {
         let gone = || Refused::new(RefusedKind::NoSuchViewer, "no such viewer: it has left or was given up");
         self.viewers.values_mut().find(|viewer| viewer.id == id).ok_or_else(gone)
     }
 
     fn leave(&mut self, now: Time, id: &str, to: &SyncSender<bool>) {
         let found = self.find(id).map(|viewer| {
-            viewer.outgoing.close(now);
             // The goodbye leaves first.
-            viewer.on_picture(now, 0);
+            viewer.close(now);
             viewer.key
         });
         if let Ok(key) = found {
@@ -319,43 +268,4 @@ impl Network {
         }
         reply(to, found.is_ok());
     }
-
-    fn patch(&mut self, now: Time, id: &str, fragment: &str, condition: &Condition) -> Result<Patched, Refused> {
-        let bad = |error: String| Refused::new(RefusedKind::BadOffer, error);
-        let fragment = sdp::fragment::Fragment::read(fragment).map_err(|error| bad(error.to_string()))?;
-        let viewer = self.find(id)?;
-        if let Condition::Tag(tag) = condition
-            && *tag != etag(viewer.etag)
-        {
-            let message = format!("the ICE session is {:?} now, not {tag:?}", etag(viewer.etag));
-            return Err(Refused::new(RefusedKind::Stale, message));
-        }
-        for line in &fragment.candidates {
-            // One that cannot be used is no reason to refuse the others.
-            if let Err(error) = viewer.outgoing.connection().add_remote_candidate(line) {
-                tracing::debug!(viewer = viewer.key, %error, "a candidate that cannot be used");
-            }
-        }
-        viewer.on_picture(now, 0);
-        Ok(Patched::Taken)
-    }
-}
-
-/// The tag of a viewer's ICE session.
-fn etag(number: u64) -> String {
-    format!("ice-{number}")
-}
-
-/// SSRCs by chance, all different.
-fn stream_ids(seed: Seed) -> StreamIds {
-    let mut random = seed.child("ssrc").random();
-    let mut taken: VecDeque<u32> = VecDeque::new();
-    let mut next = || loop {
-        let ssrc = random.bits() as u32;
-        if ssrc != 0 && !taken.contains(&ssrc) {
-            taken.push_back(ssrc);
-            return ssrc;
-        }
-    };
-    StreamIds { video: next(), retransmission: next(), parity: next(), audio: next() }
 }

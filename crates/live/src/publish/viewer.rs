@@ -2,19 +2,21 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::mpsc::Sender;
 
 use thalweg_codecs::Codec;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Scheme, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
-use thalweg_transport::Datagram;
+use thalweg_transport::{Datagram, Remote};
 use thalweg_units::{ConfigError, Seed, Size, Time};
 
-use super::camera::Taken;
+use super::camera::{Seen, Taken};
 use super::encoder::EncoderThread;
 use super::gauges::Gauges;
 use super::messages::{Key, Message, Outbox};
+use super::passthrough::Passthrough;
 use crate::clock::Clock;
 use crate::reactor::Lateness;
 
@@ -60,20 +62,52 @@ impl Album {
 /// What a viewer's encoder is started with.
 #[derive(Debug, Clone)]
 pub(super) struct Encoding {
-    pub(super) codec: Codec,
+    /// Which codec; `None` for frames that are encoded already.
+    pub(super) codec: Option<Codec>,
     pub(super) size: Size,
     pub(super) seed: Seed,
 }
 
+/// What makes frames for a viewer.
+enum Coder {
+    Thread(EncoderThread),
+    Passthrough(Passthrough),
+}
+
+impl Coder {
+    fn commit(&mut self, choice: Option<usize>) {
+        match self {
+            Coder::Thread(encoder) => encoder.commit(choice),
+            Coder::Passthrough(frames) => frames.commit(choice.is_some()),
+        }
+    }
+
+    fn forget(&mut self, frame: u64) {
+        if let Coder::Thread(encoder) = self {
+            encoder.forget(frame);
+        }
+    }
+}
+
 impl Encoding {
-    /// An encoder that can follow the plans of `scheme`.
-    fn start(&self, scheme: &Scheme, viewer: Key, number: u64, outbox: &Outbox) -> Result<EncoderThread, String> {
-        let codec = if scheme.needs_candidates() { self.codec.functional() } else { self.codec.clone() };
+    /// What can follow the plans of `scheme`.
+    fn start(&self, scheme: &Scheme, viewer: Key, number: u64, outbox: &Outbox) -> Result<Coder, String> {
+        let codec = match &self.codec {
+            None if scheme.needs_candidates() => {
+                let name = &scheme.name;
+                return Err(format!(
+                    "{name} chooses among frames: it needs an encoder, not frames that are encoded already"
+                ));
+            }
+            None => return Ok(Coder::Passthrough(Passthrough::default())),
+            Some(codec) if scheme.needs_candidates() => codec.functional(),
+            Some(codec) => codec.clone(),
+        };
         let outbox = outbox.clone();
         let made = move |made| {
             outbox.send(Message::Encoded { viewer, encoder: number, made });
         };
-        EncoderThread::start(&codec, self.size, self.seed, made).map_err(|error| error.to_string())
+        EncoderThread::start(&codec, self.size, self.seed, made).map(Coder::Thread).map_err(|error| error.to_string())
     }
 }
 
@@ -91,10 +125,14 @@ pub(super) struct Viewer {
     pub(super) gauges: Gauges,
     /// How late packets left.
     pub(super) lateness: Lateness,
+    /// What signalling said of the other end.
+    pub(super) remote: Option<Remote>,
+    /// Who wants to know what becomes of the connection.
+    pub(super) states: Option<Sender<State>>,
     /// Addresses whose datagrams are this viewer's.
     pub(super) addresses: VecDeque<SocketAddr>,
     encoding: Encoding,
-    encoder: EncoderThread,
+    encoder: Coder,
     /// Which encoder it is, of those this viewer has had.
     encoder_number: u64,
     wake: (Time, Wake),
@@ -119,6 +157,8 @@ impl Viewer {
             outgoing,
             gauges: Gauges::default(),
             lateness: Lateness::default(),
+            remote: None,
+            states: None,
             addresses: VecDeque::new(),
             encoding,
             encoder,
@@ -130,6 +170,17 @@ impl Viewer {
     /// When it is to be pumped although nothing happens.
     pub(super) fn wake(&self) -> Time {
         self.wake.0
+    }
+
+    /// Something has changed: there may be something to do.
+    pub(super) fn due(&mut self, now: Time) {
+        self.wake.0 = now;
+    }
+
+    /// Says goodbye, which leaves when it is pumped next.
+    pub(super) fn close(&mut self, now: Time) {
+        self.outgoing.close(now);
+        self.wake.0 = now;
     }
 
     /// A picture was taken.
@@ -195,7 +246,7 @@ impl Viewer {
         loop {
             match self.outgoing.poll() {
                 Output::Transmit(datagram) => send(&datagram),
-                Output::Encode { picture, plan } => self.encode(album, picture, plan),
+                Output::Encode { picture, plan } => self.encode(now, album, picture, plan),
                 Output::Commit { choice } => self.encoder.commit(choice.map(|(index, _)| index)),
                 Output::Forget { frame } => self.encoder.forget(frame),
                 Output::News(notice) => self.on_notice(notice),
@@ -211,37 +262,47 @@ impl Viewer {
         }
     }
 
-    fn encode(&mut self, album: &Album, picture: u64, plan: EncodePlan) {
-        match album.find(picture) {
-            Some(taken) => self.encoder.encode(taken.picture.clone(), plan),
-            // Too old to be worth it: as if the encoder had dropped it.
-            None => self.outgoing.on_encoded(self.wake.0, Vec::new()),
+    fn encode(&mut self, now: Time, album: &Album, picture: u64, plan: EncodePlan) {
+        let seen = album.find(picture).map(|taken| &taken.seen);
+        match (&mut self.encoder, seen) {
+            (Coder::Thread(encoder), Some(Seen::Picture(picture))) => encoder.encode(Some(picture.clone()), plan),
+            (Coder::Thread(encoder), Some(Seen::Nothing)) => encoder.encode(None, plan),
+            (Coder::Passthrough(frames), Some(Seen::Frame(frame))) => {
+                let offered = frames.offer(picture, frame, &plan);
+                self.outgoing.on_encoded(now, offered);
+            }
+            // Too old to be worth it, or nothing this makes frames of: as if the encoder had dropped it.
+            _ => self.outgoing.on_encoded(now, Vec::new()),
         }
     }
 
     fn on_notice(&mut self, notice: Notice) {
         let viewer = self.key;
-        match notice {
+        self.state = match notice {
             Notice::Connected => {
-                self.state = State::Connected;
                 tracing::info!(viewer, scheme = self.outgoing.scheme().name, "connected");
+                State::Connected
             }
             Notice::Disconnected => {
-                self.state = State::Disconnected;
                 tracing::info!(viewer, "nothing is heard of it");
+                State::Disconnected
             }
             Notice::Reconnected => {
-                self.state = State::Connected;
                 tracing::info!(viewer, "it is heard again");
+                State::Connected
             }
             Notice::Closed => {
-                self.state = State::Closed;
                 tracing::info!(viewer, "left");
+                State::Closed
             }
             Notice::Failed(error) => {
-                self.state = State::Closed;
                 tracing::warn!(viewer, %error, "the connection failed");
+                State::Closed
             }
+        };
+        if let Some(states) = &self.states {
+            // Who wanted to know may have gone.
+            let _ = states.send(self.state);
         }
     }
 }

@@ -9,7 +9,8 @@ const PARTS: u64 = 8;
 /// Buckets for 64 octaves of nanoseconds.
 const BUCKETS: usize = 64 * PARTS as usize;
 
-/// A histogram of how much later than wanted things happened, or of how long they took: fixed memory, however many there are.
+/// A histogram of how much later than wanted things happened, or of how long they took: fixed memory, however many
+/// there are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Lateness {
     counts: Box<[u64; BUCKETS]>,
@@ -65,8 +66,8 @@ impl Lateness {
         self.most = self.most.max(other.most);
     }
 
-    /// The buckets that are not empty: an upper edge and how many were at or below it and above the edge before. For a chart, or for
-    /// Prometheus.
+    /// The buckets that are not empty: an upper edge and how many were at or below it and above the edge before. For a
+    /// chart, or for Prometheus.
     pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> + '_ {
         let edge = |index| Span::from_nanos(i64::try_from(top(index)).unwrap_or(i64::MAX));
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(move |(index, count)| (edge(index), *count))
@@ -157,14 +158,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_merged_are_one_of_all(a in proptest::collection::vec(0i64..1 << 40, 0..50), b in proptest::collection::vec(0i64..1 << 40, 0..50)) {
+        fn two_merged_are_one_of_all(
+            a in proptest::collection::vec(0i64..1 << 40, 0..50),
+            b in proptest::collection::vec(0i64..1 << 40, 0..50),
+        ) {
             let mut merged = of(&a);
             merged.merge(&of(&b));
             prop_assert_eq!(merged, of(&[a, b].concat()));
         }
 
         #[test]
-        fn a_percentile_is_at_most_an_eighth_above_the_value_of_its_rank(lates in proptest::collection::vec(0i64..1 << 40, 1..80), share in 0.0..=1.0f64) {
+        fn a_percentile_is_at_most_an_eighth_above_the_value_of_its_rank(
+            lates in proptest::collection::vec(0i64..1 << 40, 1..80),
+            share in 0.0..=1.0f64,
+        ) {
             let mut sorted = lates.clone();
             sorted.sort_unstable();
             let rank = ((share * lates.len() as f64).ceil() as usize).max(1);

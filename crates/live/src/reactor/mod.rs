@@ -13,7 +13,7 @@
 //! loop {
 //!     let woken = poller.wait(clock.now() + Span::from_millis(5), &[&socket])?;
 //!     if woken.is_ready(0) {
-//!         socket.receive(|datagram| println!("{} bytes from {} at {}", datagram.bytes.len(), datagram.from, woken.now));
+//!         socket.receive(|datagram| println!("{} at {}", datagram.from, woken.now));
 //!     }
 //! }
 //! # }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
-use thalweg_units::{Span, Time};
+use thalweg_units::{ConfigError, Span, Time};
 
 use super::{Lateness, Waker};
 use crate::clock::Clock;
@@ -13,9 +13,22 @@ use crate::clock::Clock;
 /// How a thread waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PollerConfig {
-    /// The last part of every wait that is spent reading the clock instead of asleep, 0 or longer. It takes the wake-up of a sleeping core
-    /// out of the lateness and costs as much of a core as there are timers; [`Span::ZERO`], the default, never spins.
+    /// The last part of every wait that is spent reading the clock instead of asleep, 0 or longer. It takes the wake-up
+    /// of a sleeping core out of the lateness and costs as much of a core as there are timers; [`Span::ZERO`], the
+    /// default, never spins.
     pub spin: Span,
+}
+
+impl PollerConfig {
+    /// Whether it can work.
+    ///
+    /// # Errors
+    /// When the spinning is longer than a thread may keep a core for.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let range = "0us to 1000us, such as 50us";
+        let good = (Span::ZERO..=Span::from_millis(1)).contains(&self.spin);
+        if good { Ok(()) } else { Err(ConfigError::out_of_range("spin", self.spin, range)) }
+    }
 }
 
 /// Something that becomes readable.
@@ -51,8 +64,9 @@ impl Woken {
 
 /// One thread's place to wait.
 ///
-/// The timer is a timerfd with an absolute time. `ppoll`'s own timeout may be late by its thread's timer slack (50 us) and by a thousandth of
-/// the wait, whichever is more (`select_estimate_accuracy` in Linux's fs/select.c); a timerfd has no slack.
+/// The timer is a timerfd with an absolute time. `ppoll`'s own timeout may be late by its thread's timer slack (50 us)
+/// and by a thousandth of the wait, whichever is more (`select_estimate_accuracy` in Linux's fs/select.c); a timerfd
+/// has no slack.
 #[derive(Debug)]
 pub struct Poller {
     clock: Clock,
@@ -68,8 +82,9 @@ impl Poller {
     /// A place to wait by `clock`.
     ///
     /// # Errors
-    /// When the kernel has no descriptors left.
+    /// When the kernel has no descriptors left, or the configuration cannot work.
     pub fn new(clock: Clock, config: PollerConfig) -> io::Result<Poller> {
+        config.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
         let waker = Waker::new()?;
         Ok(Poller { clock, config, timer, armed: Time::NEVER, waker, lateness: Lateness::default() })
@@ -90,8 +105,8 @@ impl Poller {
         &self.lateness
     }
 
-    /// Waits until one of `sources` is ready, a [`Waker`] is used, or it is `until`; [`Time::NEVER`] waits for the others only. A time that
-    /// has come looks at the sources and returns at once.
+    /// Waits until one of `sources` is ready, a [`Waker`] is used, or it is `until`; [`Time::NEVER`] waits for the
+    /// others only. A time that has come looks at the sources and returns at once.
     ///
     /// # Errors
     /// When the kernel refuses; an interruption by a signal is a wake-up with no reason.
@@ -228,6 +243,14 @@ mod tests {
         poller.waker().wake();
         poller.wait(third, &[]).unwrap();
         assert!(poller.wait(third, &[]).unwrap().due);
+    }
+
+    #[test]
+    fn spinning_for_good_is_refused() {
+        for spin in [Span::from_millis(20), Span::from_nanos(-1)] {
+            let message = Poller::new(Clock::new(), PollerConfig { spin }).unwrap_err().to_string();
+            assert!(message.contains(&spin.to_string()) && message.contains("50us"), "{message}");
+        }
     }
 
     #[test]

@@ -11,7 +11,8 @@ use signal_hook::low_level::{pipe, unregister};
 
 use super::Source;
 
-/// Some signals, which from now on wake a [`Poller`](super::Poller) instead of ending the process; dropped, they do nothing any more.
+/// Some signals, which from now on wake a [`Poller`](super::Poller) instead of ending the process; dropped, they do
+/// nothing any more.
 #[derive(Debug)]
 pub struct Signals {
     heard: UnixStream,

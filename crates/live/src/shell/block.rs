@@ -7,9 +7,10 @@ use super::ShellError;
 
 /// A block of addresses for a shell and all shells within it.
 ///
-/// Each of the machine's shells has 256 of the addresses that no network outside uses (RFC 6598, as Mahimahi does): the first for the machine,
-/// the second for the command. The upper half is for a shell inside, which divides it in the same way; so each network needs one route inwards
-/// and one outwards, and everybody reaches everybody without address translation.
+/// Each of the machine's shells has 256 of the addresses that no network outside uses (RFC 6598, as Mahimahi does): the
+/// first for the machine, the second for the command. The upper half is for a shell inside, which divides it in the
+/// same way; so each network needs one route inwards and one outwards, and everybody reaches everybody without address
+/// translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     base: u32,

@@ -10,7 +10,8 @@ use crate::reactor::Source;
 /// Longer than every IPv4 packet (RFC 791: a length of 16 bits).
 const LONGEST: usize = 1 << 16;
 
-/// A TUN device: what the kernel sends there is read here, what is written here comes to the kernel. It goes when this does.
+/// A TUN device: what the kernel sends there is read here, what is written here comes to the kernel. It goes when this
+/// does.
 pub(super) struct Device {
     tun: SyncDevice,
     name: String,

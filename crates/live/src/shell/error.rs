@@ -12,8 +12,8 @@ pub enum ShellError {
     NotRoot,
     /// A TUN device cannot be made.
     #[error(
-        "cannot make a network device: {0}; /dev/net/tun must be there (modprobe tun, or docker run --device /dev/net/tun --cap-add NET_ADMIN), \
-         and within one shell there can be one other at a time"
+        "cannot make a network device: {0}; /dev/net/tun must be there (modprobe tun, or docker run --device \
+         /dev/net/tun --cap-add NET_ADMIN), and within one shell there can be one other at a time"
     )]
     Device(io::Error),
     /// The kernel makes no namespace.
@@ -29,7 +29,8 @@ pub enum ShellError {
     },
     /// The shells around this one have used up their block of addresses.
     #[error(
-        "THALWEG_SHELL is '{0}', must be a block of addresses such as 100.64.0.0/24 up to /29: seven shells within one another are the most"
+        "THALWEG_SHELL is '{0}', must be a block of addresses such as 100.64.0.0/24 up to /29: seven shells within one \
+         another are the most"
     )]
     TooDeep(String),
     /// There is no command.

@@ -6,9 +6,9 @@
 //!              100.64.0.2               | <- down path <- | 100.64.0.1
 //! ```
 //!
-//! The namespace has no name: it ends with its last process, and both devices end with this process, however that comes about. Only what lets
-//! the command reach other machines, address translation and forwarding, outlives a process that is killed outright; otherwise it is taken
-//! back too.
+//! The namespace has no name: it ends with its last process, and both devices end with this process, however that comes
+//! about. Only what lets the command reach other machines, address translation and forwarding, outlives a process that
+//! is killed outright; otherwise it is taken back too.
 
 mod block;
 mod device;
@@ -25,7 +25,7 @@ use thalweg_link::Trace;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::clock::Clock;
-use crate::emulate::{EmulatedLink, LinkConfig, Statistics, Way};
+use crate::emulate::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use crate::reactor::{Poller, PollerConfig, Signals};
 use block::Block;
 use device::Device;
@@ -33,7 +33,8 @@ use running::Running;
 
 pub use error::ShellError;
 
-/// Where a command finds the block of addresses it is in, such as `100.64.0.0/24`; another shell takes the upper half of it.
+/// Where a command finds the block of addresses it is in, such as `100.64.0.0/24`; another shell takes the upper half
+/// of it.
 pub const BLOCK_VARIABLE: &str = "THALWEG_SHELL";
 /// Where a command finds the address of the machine outside.
 pub const GATEWAY_VARIABLE: &str = "THALWEG_GATEWAY";
@@ -67,14 +68,14 @@ pub struct Finished {
     pub statistics: Statistics,
 }
 
-/// Runs a command in a network of its own behind a link, until it ends. `find` gives a trace by its name; `tell` gets remarks about what the
-/// command can and cannot reach.
+/// Runs a command in a network of its own behind a link, until it ends. `find` gives a trace by its name; `tell` gets
+/// remarks about what the command can and cannot reach.
 ///
 /// Ctrl-C is the command's alone, as in a shell; asked to end by `kill`, this ends the command first.
 ///
 /// # Errors
-/// Without root, without iproute2 or a TUN device, when a trace cannot be found or a parameter is out of range, or when there is no such
-/// program.
+/// Without root, without iproute2 or a TUN device, when a trace cannot be found or a parameter is out of range, or when
+/// there is no such program.
 pub fn run<E: Display>(
     config: &ShellConfig,
     find: &mut (dyn FnMut(&str) -> Result<Arc<Trace>, E> + Send),
@@ -83,8 +84,11 @@ pub fn run<E: Display>(
     if !rustix::process::geteuid().is_root() {
         return Err(ShellError::NotRoot);
     }
+    config.poller.check().map_err(EmulateError::from)?;
     // What is wrong with the link is said before anything is changed.
     drop(config.link.build::<Vec<u8>, E>(config.clock.now(), find)?);
+    // From here on a signal does not end this process before what it has changed is as it was.
+    let (interrupt, terminate) = (Signals::interrupt()?, Signals::terminate()?);
     let (outer, block) = claim()?;
     network::address(&outer, block.outer(), block.inner())?;
     network::route(&block.to_string(), &outer)?;
@@ -102,6 +106,8 @@ pub fn run<E: Display>(
             outer,
             link,
             running,
+            interrupt,
+            terminate,
             unsent: 0,
         }
         .run()
@@ -147,17 +153,21 @@ struct Work {
     outer: Device,
     link: EmulatedLink<Vec<u8>>,
     running: Running,
+    /// Ctrl-C, which the command gets too.
+    interrupt: Signals,
+    terminate: Signals,
     unsent: u64,
 }
 
 impl Work {
     fn run(mut self) -> Result<Finished, ShellError> {
-        let (mut interrupt, mut terminate) = (Signals::interrupt()?, Signals::terminate()?);
         let mut tick = self.clock.now() + TICK;
         let mut patience = Time::NEVER;
         loop {
             let until = self.link.next_event().min(tick).min(patience);
-            let woken = self.poller.wait(until, &[&self.inner, &self.outer, &self.running, &interrupt, &terminate])?;
+            let woken = self
+                .poller
+                .wait(until, &[&self.inner, &self.outer, &self.running, &self.interrupt, &self.terminate])?;
             self.release(woken.now);
             for (index, way) in [(0, Way::Up), (1, Way::Down)] {
                 if woken.is_ready(index) {
@@ -169,8 +179,8 @@ impl Work {
                 self.link.flush(woken.now);
                 tick = woken.now + TICK;
             }
-            interrupt.take();
-            if terminate.take() {
+            self.interrupt.take();
+            if self.terminate.take() {
                 self.running.ask_to_end();
                 patience = patience.min(woken.now + PATIENCE);
             }
@@ -193,7 +203,8 @@ impl Work {
         };
         for _ in 0..BATCH {
             let Some(packet) = device.read() else { return };
-            // The version is in the first four bits (RFC 791); the devices have no IPv6 addresses, but the kernel looks for neighbours.
+            // The version is in the first four bits (RFC 791); the devices have no IPv6 addresses, but the kernel looks
+            // for neighbours.
             if packet.first().is_some_and(|byte| byte >> 4 == 4) {
                 self.link.offer(way, now, Bytes::new(packet.len() as u64), packet.to_vec());
             } else {

@@ -26,13 +26,17 @@ enum Tool {
     Iptables,
 }
 
-/// Lets what comes from `block` out under the machine's own address, if this machine has a program for that; tells what it did.
+/// Lets what comes from `block` out under the machine's own address, if this machine has a program for that; tells what
+/// it did.
 pub(super) fn open(block: &Block, device: &Device, tell: &mut dyn FnMut(&str)) -> Option<Outside> {
     let mut problems = Vec::new();
     for (tool, name) in [(Tool::Nft, "nft"), (Tool::Iptables, "iptables")] {
         let translation = Translation { tool, block: block.to_string(), device: device.name().to_string() };
         if let Err(error) = translation.change(true) {
-            problems.push(error.to_string());
+            problems.push(match error {
+                ShellError::Setup { problem, .. } => format!("{name}: {problem}"),
+                other => format!("{name}: {other}"),
+            });
             continue;
         }
         let forwarded = set_forwarding(true);

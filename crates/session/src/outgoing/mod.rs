@@ -339,8 +339,10 @@ impl Outgoing {
         match Engine::new(&scheme, setup.camera, self.now) {
             Ok(engine) => {
                 let writer = Writer::new(&setup.media, video, path, scheme.packets.max_payload, &mut random);
+                let told = self.video.feedback.congestion || self.video.extensions.transport_sequence.is_some();
+                let reader = if told { Reader::new() } else { Reader::of_plain_reports() };
                 let reports = Reports::new(self.now, setup.wall, &setup.cname);
-                self.flow = Some(Flow { engine, writer, reader: Reader::new(), reports, candidates: Vec::new() });
+                self.flow = Some(Flow { engine, writer, reader, reports, candidates: Vec::new() });
                 self.notices.push_back(Notice::Connected);
             }
             Err(error) => debug_assert!(false, "the scheme was built before: {error}"),
@@ -349,7 +351,7 @@ impl Outgoing {
 
     fn on_rtcp(&mut self, datagram: &[u8]) {
         let Some(flow) = &mut self.flow else { return };
-        let Ok(news) = flow.reader.read(datagram, flow.writer.sent()) else {
+        let Ok(news) = flow.reader.read_at(self.now, datagram, flow.writer.sent()) else {
             self.figures.malformed += 1;
             return;
         };

@@ -21,7 +21,8 @@ impl ParameterSets {
         ParameterSets::default()
     }
 
-    /// Keeps the sets of `access_unit` (Annex B) and gives it back; a key frame has those before it that it lacks.
+    /// Keeps the sets of `access_unit` (Annex B) and gives it back; a key frame has those before it that it lacks. Those that a key
+    /// frame has are all of their kind from then on: some encoders number them anew each time.
     pub fn complete<'a>(&mut self, access_unit: &'a [u8]) -> Cow<'a, [u8]> {
         let mut present = Vec::new();
         for unit in units(access_unit) {
@@ -30,8 +31,13 @@ impl ParameterSets {
                 present.push(key);
             }
         }
+        if !is_keyframe(access_unit) {
+            return Cow::Borrowed(access_unit);
+        }
+        let brings = |kind: bool| present.iter().any(|(of, _)| *of == kind);
+        self.sets.retain(|key, _| present.contains(key) || !brings(key.0));
         let mut missing = self.sets.iter().filter(|(key, _)| !present.contains(key)).peekable();
-        if missing.peek().is_none() || !is_keyframe(access_unit) {
+        if missing.peek().is_none() {
             return Cow::Borrowed(access_unit);
         }
         let mut complete = Vec::new();
@@ -120,6 +126,10 @@ mod tests {
         let second = [0x68, 0x5e, 0x3c];
         sets.complete(&stream(&[&second]));
         assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &other, &second, &KEY]));
+        // Of those a key frame brings, the others of the kind are gone.
+        let renewed = stream(&[&second, &KEY]);
+        assert_eq!(sets.complete(&renewed), stream(&[&SEQUENCE, &second, &KEY]));
+        assert_eq!(sets.complete(&stream(&[&KEY])), stream(&[&SEQUENCE, &second, &KEY]));
     }
 
     #[test]

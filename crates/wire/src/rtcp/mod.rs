@@ -25,6 +25,7 @@ pub mod ccfb;
 mod compound;
 mod decoder_state;
 mod description;
+mod extended_report;
 mod full_intra;
 mod goodbye;
 mod header;
@@ -42,6 +43,7 @@ pub use bitrate::EstimatedBitrate;
 pub use compound::{Compound, is_rtcp, parse, write};
 pub use decoder_state::DecoderState;
 pub use description::{Chunk, Item, SourceDescription};
+pub use extended_report::{ExtendedBlock, ExtendedReport, LastReceiverTime};
 pub use full_intra::{FullIntra, IntraRequest};
 pub use goodbye::Goodbye;
 pub use nack::{Nack, NackPair};
@@ -75,6 +77,8 @@ pub enum Packet {
     Goodbye(Goodbye),
     /// Something an application made up (204).
     Application(Application),
+    /// When a receiver sends, and what became of that (207).
+    ExtendedReport(ExtendedReport),
     /// Packets that are missed (205, format 1).
     Nack(Nack),
     /// Packets of every stream and when they came (205, format 15).
@@ -101,6 +105,7 @@ impl Packet {
             (description::KIND, _) => Packet::SourceDescription(SourceDescription::parse(header)?),
             (goodbye::KIND, _) => Packet::Goodbye(Goodbye::parse(header)?),
             (application::KIND, _) => Packet::Application(Application::parse(header)?),
+            (extended_report::KIND, _) => Packet::ExtendedReport(ExtendedReport::parse(header)?),
             (TRANSPORT, nack::FORMAT) => Packet::Nack(Nack::parse(header)?),
             (TRANSPORT, twcc::FORMAT) => Packet::TransportFeedback(twcc::Feedback::parse(header)?),
             (TRANSPORT, ccfb::FORMAT) => Packet::CongestionFeedback(ccfb::Feedback::parse(header)?),
@@ -126,6 +131,7 @@ impl Packet {
             Packet::SourceDescription(packet) => packet.write(out),
             Packet::Goodbye(packet) => packet.write(out),
             Packet::Application(packet) => packet.write(out),
+            Packet::ExtendedReport(packet) => packet.write(out),
             Packet::Nack(packet) => packet.write(out),
             Packet::TransportFeedback(packet) => packet.write(out),
             Packet::CongestionFeedback(packet) => packet.write(out),

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::header::{Header, frame};
 use crate::WriteError;
 
-/// A packet kept as it came, without its padding: extended reports (207), feedback of other formats, whatever comes later.
+/// A packet kept as it came, without its padding: port mappings (210, RFC 6284), feedback of other formats, whatever comes later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opaque {
     /// The packet type.
@@ -37,16 +37,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_extended_report_is_kept() {
-        let packet = Opaque { kind: 207, count: 0, body: [0, 0, 0, 1, 4, 0, 0, 2, 9, 9, 9, 9, 8, 8, 8, 8].to_vec() };
-        let bytes = [0x80, 207, 0, 4, 0, 0, 0, 1, 4, 0, 0, 2, 9, 9, 9, 9, 8, 8, 8, 8];
+    fn a_packet_of_a_type_nobody_reads_is_kept() {
+        let packet = Opaque { kind: 210, count: 0, body: [0, 0, 0, 1, 4, 0, 0, 2, 9, 9, 9, 9, 8, 8, 8, 8].to_vec() };
+        let bytes = [0x80, 210, 0, 4, 0, 0, 0, 1, 4, 0, 0, 2, 9, 9, 9, 9, 8, 8, 8, 8];
         testing::is_written_as(&Packet::Opaque(packet), &bytes);
     }
 
     #[test]
     fn a_body_larger_than_the_length_field_counts_is_refused() {
         let mut out = Vec::new();
-        let packet = Opaque { kind: 207, count: 0, body: [0].repeat(262_141) };
+        let packet = Opaque { kind: 210, count: 0, body: [0].repeat(262_141) };
         assert!(packet.write(&mut out).is_err() && out.is_empty());
         assert!(Opaque { body: [0].repeat(262_140), ..packet }.write(&mut out).is_ok());
         assert_eq!(parse(&out).map(|packets| packets.len()), Ok(1));
@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_not_known_survives(kind in 207u8..=255, count in 0u8..32, body: Vec<u8>) {
+        fn what_is_not_known_survives(kind in 208u8..=255, count in 0u8..32, body: Vec<u8>) {
             testing::survives(Packet::Opaque(Opaque { kind, count, body }))?;
         }
     }

@@ -1,5 +1,6 @@
 //! The wire crate against what others wrote: packets, captures and fuzz corpora in `../shared/data/rtp-interop`
-//! (its README says whose they are), and what the crates of GStreamer make of the same values.
+//! (its README says whose they are), and what the crates of GStreamer and webrtc-rs make of the same
+//! values.
 
 mod captures;
 mod control;
@@ -7,4 +8,6 @@ mod corpus;
 mod differential;
 mod mutation;
 mod packets;
+mod parity;
+mod payloads;
 mod video;

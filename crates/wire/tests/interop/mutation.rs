@@ -7,6 +7,7 @@ use thalweg_wire::rtcp::{self, Compound, Packet, ccfb, twcc};
 use thalweg_wire::rtp::{self, AbsoluteSendTime, FragmentGrace, FrameStates, PlayoutDelay, TransportSequence};
 use thalweg_wire::rtx::Retransmission;
 use thalweg_wire::vp8::{Descriptor, assemble};
+use thalweg_wire::{flexfec, h264, opus, vp9};
 
 use crate::{captures, corpus};
 
@@ -41,6 +42,7 @@ fn check_rtp(bytes: &[u8]) {
                 check_functional(element.data);
             }
             check_payload(packet.payload);
+            check_parity(&packet);
         }
         Err(error) => check_error(error, bytes.len()),
     }
@@ -100,6 +102,8 @@ fn check_payload(bytes: &[u8]) {
         }
         Err(error) => check_error(error, bytes.len()),
     }
+    // What is behind the heads is data: the rest of each packet would only take time.
+    check_others(&bytes[..bytes.len().min(128)]);
     match Retransmission::parse(bytes) {
         Ok(packet) => {
             let mut out = Vec::new();
@@ -107,6 +111,43 @@ fn check_payload(bytes: &[u8]) {
             assert_eq!(out, bytes);
         }
         Err(error) => check_error(error, bytes.len()),
+    }
+}
+
+/// Other payloads, of which any bytes may be one.
+fn check_others(bytes: &[u8]) {
+    match vp9::Descriptor::parse(bytes) {
+        Ok((descriptor, data)) => {
+            let mut out = Vec::new();
+            descriptor.write(&mut out).unwrap();
+            assert!(out.len() == descriptor.size() && out.len() + data.len() <= bytes.len());
+            assert_eq!(vp9::Descriptor::parse(&out), Ok((descriptor, &[][..])));
+            let _ = vp9::assemble([bytes, bytes]);
+        }
+        Err(error) => check_error(error, bytes.len()),
+    }
+    match h264::Payload::parse(bytes) {
+        Ok(payload) => {
+            let mut out = Vec::new();
+            payload.write(&mut out).unwrap();
+            assert_eq!(out.len(), payload.size());
+            assert_eq!(h264::Payload::parse(&out), Ok(payload));
+            let _ = h264::assemble([bytes, bytes]);
+        }
+        Err(error) => check_error(error, bytes.len()),
+    }
+    if let Err(error) = opus::duration(bytes) {
+        check_error(error, bytes.len());
+    }
+}
+
+fn check_parity(packet: &rtp::Packet<'_>) {
+    for format in [flexfec::Format::Draft03, flexfec::Format::Rfc8627] {
+        match flexfec::Parity::parse(format, packet) {
+            Ok(parity) => assert!(parity.recover(|_| None).is_ok() || parity.mask.count() == 1),
+            // The number of streams is said outside the payload in one of the formats.
+            Err(error) => check_error(error, packet.payload.len().max(1)),
+        }
     }
 }
 

@@ -19,10 +19,11 @@ const LONGEST: usize = 1 << 16;
 /// How a socket is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UdpConfig {
-    /// What is asked for as the kernel's buffers, each way; [`UdpSocket::buffers`] says what was given. 4 MiB by default: half a second of
-    /// 64 Mbps.
+    /// What is asked for as the kernel's buffers, each way; [`UdpSocket::buffers`] says what was given. 4 MiB by
+    /// default: half a second of 64 Mbps.
     pub buffer: Bytes,
-    /// How much may wait here because the kernel's buffer is full; what comes then is dropped and counted. 4 MiB by default.
+    /// How much may wait here because the kernel's buffer is full; what comes then is dropped and counted. 4 MiB by
+    /// default.
     pub unsent: Bytes,
     /// The most datagrams read at once, so that one busy socket does not starve the others. 256 by default.
     pub batch: usize,
@@ -147,7 +148,8 @@ impl UdpSocket {
         self.local
     }
 
-    /// The kernel's buffers for receiving and for sending, as they are. The kernel counts a few hundred bytes of its own for each datagram.
+    /// The kernel's buffers for receiving and for sending, as they are. The kernel counts a few hundred bytes of its
+    /// own for each datagram.
     ///
     /// # Errors
     /// When the kernel does not say.
@@ -207,7 +209,8 @@ impl UdpSocket {
         self.enqueue(None, to, bytes)
     }
 
-    /// Sends `bytes` to `to` from `from`: the address of ours that the other end knows. Matters for sockets bound to a wildcard.
+    /// Sends `bytes` to `to` from `from`: the address of ours that the other end knows. Matters for sockets bound to a
+    /// wildcard.
     pub fn send_from(&mut self, from: IpAddr, to: SocketAddr, bytes: &[u8]) -> Sent {
         let from = Some(from).filter(|from| self.local.ip().is_unspecified() && !from.is_unspecified());
         self.enqueue(from, to, bytes)

@@ -41,7 +41,7 @@ export class Viewer {
       try {
         if (this.session) await ask(`viewers/${this.session.id}/scheme`, null, { method: 'POST', body: select.value });
       } catch (error) {
-        this.find('.detail').textContent = error.message;
+        this.complaint = { sentence: error.message, untilMs: performance.now() + 8000 };
       }
     });
     sound.addEventListener('click', () => {
@@ -212,8 +212,11 @@ export class Viewer {
 
   // The state in words, twice a second or so.
   tell(now) {
-    const figures = this.latest;
-    if (!figures) return;
+    const figures = this.session ? this.latest : null;
+    if (!figures) {
+      this.find('.state').textContent = this.find('.detail').textContent = '';
+      return;
+    }
     const select = this.find('select');
     if (document.activeElement !== select && [...select.options].some(option => option.value === figures.scheme)) select.value = figures.scheme;
     const recent = this.measured.frames.filter(frame => frame.shownAtMs > now * 1000 - 2000);
@@ -231,6 +234,7 @@ export class Viewer {
     if (figures.loss_ratio !== null) detail.push(`${(100 * figures.loss_ratio).toFixed(1)} % of packets lost`);
     if (figures.quantizer !== null) detail.push(`quantizer ${figures.quantizer.toFixed(0)}`);
     if (figures.feedback_kind) detail.push(`acknowledged by ${figures.feedback_kind}`);
-    this.find('.detail').textContent = `${detail.join(', ')}.`;
+    const complains = this.complaint?.untilMs > now * 1000;
+    this.find('.detail').textContent = complains ? this.complaint.sentence : `${detail.join(', ')}.`;
   }
 }

@@ -95,6 +95,14 @@ fn a_server_that_closes_early_is_an_error_that_may_pass() {
 }
 
 #[test]
+fn a_server_that_speaks_no_tls_or_alerts_is_an_error() {
+    for bytes in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"", b"\x15\x03\x03\x00\x02\x02\x28"] {
+        let error = open(&raw(bytes, false).replace("http://", "https://"));
+        assert!(matches!(&error, WhipError::Unreachable { .. }) && error.may_pass(), "{error}");
+    }
+}
+
+#[test]
 fn a_server_that_stalls_is_given_up_on() {
     let stalls: &[&[u8]] = &[
         b"",

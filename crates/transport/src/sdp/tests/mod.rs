@@ -22,6 +22,11 @@ const FIREFOX: &str = include_str!("data/firefox-like.sdp");
 /// What the server of `tests/whip/server` (Pion 4.1.4) answered to `offer(&local(1), &sender())`.
 const PION: &str = include_str!("data/pion-answer.sdp");
 
+/// What Chromium answered to `offer(&local(1), &sender())`, and, with a canvas and silence to send, to `offer(&local(1),
+/// &receiver())`.
+const CHROMIUM_RECEIVES: &str = include_str!("data/chromium-answer-receives.sdp");
+const CHROMIUM_ANSWERS: &str = include_str!("data/chromium-answer-sends.sdp");
+
 const ALL: [&str; 8] =
     [CHROMIUM, CHROMIUM_VIDEO, CHROMIUM_DATA, CHROMIUM_SENDS, CHROMIUM_SIMULCAST, CHROMIUM_CCFB, FIREFOX, PION];
 

@@ -61,6 +61,25 @@ fn pion_takes_our_offer_with_repeats_and_transport_wide_feedback_at_its_own_pace
 }
 
 #[test]
+fn chromium_takes_our_offers_with_all_it_knows() {
+    let accepted = offer(&local(1), &sender()).accept(CHROMIUM_RECEIVES).expect("an answer");
+    let video = accepted.media.video.expect("video");
+    assert_eq!((video.codec, video.retransmission, video.parity), (VideoCodec::Vp8, Some(97), Some(118)));
+    // Of the two forms of the transport-wide number it takes the first one, as it does not know the other unasked.
+    assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
+    assert_eq!((video.extensions.playout_delay, video.extensions.grace), (Some(5), None));
+    assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: Some(13) });
+    let accepted = offer(&local(1), &receiver()).accept(CHROMIUM_ANSWERS).expect("an answer");
+    let video = accepted.media.video.expect("video");
+    // It sends no flexfec-03 unless a field trial says so.
+    assert_eq!((video.payload_type, video.retransmission, video.parity), (96, Some(97), None));
+    let streams = Streams { media: Some(3_408_746_804), retransmission: Some(2_743_619_631), parity: None };
+    assert_eq!(video.streams, streams);
+    assert_eq!(accepted.media.audio.expect("audio").streams.media, Some(3_775_184_723));
+    assert_eq!((accepted.dtls, accepted.controlling), (DtlsRole::Server, true));
+}
+
+#[test]
 fn the_same_arguments_give_the_same_offer() {
     assert_eq!(offer(&local(1), &sender()), offer(&local(1), &sender()));
     assert_ne!(offer(&local(1), &sender()).text, offer(&local(2), &sender()).text);

@@ -1,0 +1,25 @@
+//! `thalweg duel`: two schemes at once, for a person to see the difference.
+
+use super::sending::Sending;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Each scheme has the emulated link to itself: two links of the same trace, the same seed and the same beginning."
+)]
+pub(crate) struct Arguments {
+    /// The scheme on the left
+    first: String,
+    /// The scheme on the right
+    second: String,
+    /// The video: `scene`, `scene:easy`, a .y4m file, `-` for live y4m on standard input, or anything ffmpeg reads
+    #[arg(default_value = "scene")]
+    source: String,
+    #[command(flatten)]
+    sending: Sending,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let Arguments { first, second, source, sending } = arguments;
+    let title = format!("{first} and {second}");
+    sending.start(source, &title, &[("left", first), ("right", second)])?.wait(|| Ok(()))
+}

@@ -1,0 +1,141 @@
+//! What `publish` and `duel` share: the video, the page, the link, and waiting for the end.
+
+use std::net::SocketAddr;
+
+use thalweg_codecs::Codec;
+use thalweg_lab::scenario::Video;
+use thalweg_live::clock::Clock;
+use thalweg_live::emulate::LinkConfig;
+use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
+use thalweg_live::reactor::{Poller, PollerConfig, Signals};
+use thalweg_live::web::{Server, Token, WebConfig};
+use thalweg_sender::Scheme;
+use thalweg_units::{Seed, Size, Span, Time};
+
+use super::emulated::Emulated;
+
+#[derive(clap::Args)]
+pub(crate) struct Sending {
+    /// Where the page is served
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// Where media leaves from; when absent the page's address and any free port
+    #[arg(long)]
+    udp: Option<SocketAddr>,
+    /// Addresses told to viewers in the place of this machine's own: what a NAT in front of it is reached at
+    #[arg(long, value_delimiter = ',')]
+    advertise: Vec<SocketAddr>,
+    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
+    #[arg(long, visible_alias = "codec", value_name = "ENCODER")]
+    encoder: Option<Codec>,
+    /// The video is encoded already, and sent as it is: IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg takes apart
+    #[arg(long, conflicts_with_all = ["encoder", "size"])]
+    encoded: bool,
+    /// The size to make the video, such as 1280x720 or 720p
+    #[arg(long)]
+    size: Option<Size>,
+    /// Pictures a second
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
+    frame_rate: Option<u32>,
+    /// Leave pictures as they are: without the number in their corners the page cannot tell how late they are
+    #[arg(long)]
+    no_barcode: bool,
+    /// What is heard: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads, or `none`
+    #[arg(long, default_value = "silence")]
+    audio: String,
+    /// The most viewers at a time
+    #[arg(long, default_value_t = 16)]
+    viewers: usize,
+    /// What viewers must show (in the link, or as a bearer token); one is made for anything but loopback
+    #[arg(long, conflicts_with = "open")]
+    token: Option<Token>,
+    /// Let anyone watch who can connect
+    #[arg(long)]
+    open: bool,
+    /// Stop after this; without it, at Ctrl-C
+    #[arg(long)]
+    duration: Option<Span>,
+    /// Logs as one JSON object a line
+    #[arg(long)]
+    log_json: bool,
+    #[command(flatten)]
+    link: Emulated,
+}
+
+/// What is published, and where to look at it.
+pub(crate) struct Running {
+    pub(crate) publisher: Publisher,
+    server: Server,
+    duration: Option<Span>,
+    clock: Clock,
+}
+
+impl Sending {
+    /// Begins to publish `source`, on one channel for each scheme.
+    pub(crate) fn start(&self, source: &str, title: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
+        crate::logs::begin(self.log_json);
+        let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
+        let channel = |(name, scheme): &(&str, &str)| -> anyhow::Result<ChannelConfig> {
+            let scheme: Scheme = scheme.parse()?;
+            // A path `up` is the sender's way up, as in the simulator; to the relay, viewers are the clients.
+            let turned =
+                |config: &LinkConfig| LinkConfig { up: config.down.clone(), down: config.up.clone(), ..config.clone() };
+            Ok(ChannelConfig {
+                name: (*name).into(),
+                scheme,
+                bind: self.udp.unwrap_or(SocketAddr::new(self.listen.ip(), 0)),
+                advertise: self.advertise.clone(),
+                link: link.as_ref().map(|link| turned(&link.config)),
+            })
+        };
+        let config = PublishConfig {
+            title: title.into(),
+            video: Video {
+                source: source.into(),
+                size: self.size,
+                frame_rate: self.frame_rate.unwrap_or(30),
+                retimed: self.frame_rate.is_some(),
+            },
+            barcode: !self.no_barcode,
+            audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
+            codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
+            channels: channels.iter().map(channel).collect::<anyhow::Result<_>>()?,
+            link: link.as_ref().map(|_| self.link.words()),
+            most_viewers: self.viewers,
+            seed: link.as_ref().map_or(Seed::new(1), |link| link.config.seed),
+        };
+        let clock = Clock::new();
+        let mut find = |name: &str| match &link {
+            Some(link) => link.find(name),
+            None => Err(format!("no trace '{name}' without a link")),
+        };
+        let publisher = Publisher::start(config, clock, &mut find)?;
+        let mut web = WebConfig::new(self.listen)?;
+        match (&self.token, self.open) {
+            (Some(token), _) => web.token = Some(token.clone()),
+            (None, true) => web.token = None,
+            (None, false) => {}
+        }
+        let token = web.token.clone();
+        let server = Server::start(web, publisher.hub())?;
+        let query = token.map_or(String::new(), |token| format!("?token={}", token.reveal()));
+        outln!("watch at http://{}/{query}", server.address());
+        Ok(Running { publisher, server, duration: self.duration, clock })
+    }
+}
+
+impl Running {
+    /// Waits until a signal, the end of the video or the time that was given; then says goodbye to all.
+    pub(crate) fn wait(self, mut on_tick: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut signals = Signals::to_end()?;
+        let mut poller = Poller::new(self.clock, PollerConfig::default())?;
+        let end = self.duration.map_or(Time::NEVER, |duration| self.clock.now() + duration);
+        while self.publisher.is_running() && !signals.take() && self.clock.now() < end {
+            on_tick()?;
+            poller.wait(end.min(self.clock.now() + Span::from_millis(200)), &[&signals])?;
+        }
+        self.server.stop();
+        drop(self.publisher);
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! A source of Opus packets by its name.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use super::ogg_opus::OggOpus;
+use crate::media::ffmpeg::Ffmpeg;
+use crate::media::{MediaError, Repeat};
+
+/// 20 ms of nothing: CELT of the full bandwidth, mono, one frame (first byte 0xf8, RFC 6716 table 2), whose range coder begins with
+/// the largest value there is. The first symbol, "silence", has a chance of 1 in 32768 and lies there (section 4.3): it is set, and
+/// nothing else is read.
+const SILENCE: [u8; 3] = [0xf8, 0xff, 0xfe];
+/// Ticks of a silent packet.
+const SILENCE_TICKS: u32 = 960;
+/// What ffmpeg is told after the input: Opus for conversation, in packets of 20 ms, two channels at most, each packet on a page of
+/// its own at once (its default is a page a second, which a device would be late by).
+const ENCODING: &[&str] = &[
+    "-vn",
+    "-ac",
+    "2",
+    "-ar",
+    "48000",
+    "-c:a",
+    "libopus",
+    "-application",
+    "lowdelay",
+    "-frame_duration",
+    "20",
+    "-b:a",
+    "64k",
+    "-page_duration",
+    "20000",
+    "-flush_packets",
+    "1",
+    "-f",
+    "ogg",
+    "-",
+];
+
+/// One packet to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpusPacket {
+    /// The payload of its RTP packet.
+    pub data: Vec<u8>,
+    /// When it begins, in ticks of 48 kHz since the source's first; packets follow each other without gaps.
+    pub timestamp: u64,
+    /// How many ticks it plays.
+    pub duration: u32,
+}
+
+/// Opus packets, one after the other.
+pub struct AudioSource {
+    what: String,
+    kind: Kind,
+    /// Where the next packet begins.
+    timestamp: u64,
+}
+
+enum Kind {
+    Silence,
+    File { stream: OggOpus<BufReader<File>>, repeat: Repeat },
+    Ffmpeg(OggOpus<Ffmpeg>),
+}
+
+impl AudioSource {
+    /// Opens the source of this name; see [`audio`](crate::media::audio) for which there are. What has no end of its own does not
+    /// mind `repeat`.
+    ///
+    /// # Errors
+    /// A name or file that is none, a file that is not readable, ffmpeg not installed or with a complaint.
+    pub fn open(name: &str, repeat: Repeat) -> Result<AudioSource, MediaError> {
+        let forever: &[&str] = if repeat == Repeat::Forever { &["-stream_loop", "-1"] } else { &[] };
+        let kind = match name.split_once(':') {
+            None if name == "silence" => Kind::Silence,
+            None if name == "clicks" => {
+                let clicks = "aevalsrc=0.8*lt(mod(n\\,48000)\\,96)*sin(2*PI*1000*n/48000):s=48000";
+                ffmpeg(name, &["-f", "lavfi", "-i", clicks])?
+            }
+            Some(("tone", frequency)) => {
+                let hertz: u32 =
+                    frequency.parse().ok().filter(|hertz| (1..=20_000).contains(hertz)).ok_or_else(|| {
+                        MediaError::format(name, "a tone is tone:HZ with 1 to 20000 Hz, such as tone:440")
+                    })?;
+                ffmpeg(name, &["-f", "lavfi", "-i", &format!("sine=frequency={hertz}:sample_rate=48000")])?
+            }
+            Some((system @ ("alsa" | "pulse"), device)) => ffmpeg(name, &["-f", system, "-i", device])?,
+            Some((_, rest)) if rest.starts_with("//") => ffmpeg(name, &[forever, &["-i", name]].concat())?,
+            _ if !Path::new(name).exists() => {
+                let problem = "no such file, and no silence, tone:HZ, clicks, alsa:DEVICE or pulse:DEVICE either";
+                return Err(MediaError::format(name, problem));
+            }
+            _ if is_ogg_opus(name)? => Kind::File { stream: file(name)?, repeat },
+            // A path may begin with what looks like an option, or hold a colon.
+            _ => ffmpeg(name, &[forever, &["-i", &format!("file:{name}")]].concat())?,
+        };
+        Ok(AudioSource { what: name.into(), kind, timestamp: 0 })
+    }
+
+    /// The next packet; `None` at the end. Waits as long as that takes.
+    ///
+    /// # Errors
+    /// What cannot be read on.
+    pub fn next_packet(&mut self) -> Result<Option<OpusPacket>, MediaError> {
+        let next = match &mut self.kind {
+            Kind::Silence => Some((SILENCE.to_vec(), SILENCE_TICKS)),
+            Kind::Ffmpeg(stream) => stream.next_packet()?,
+            Kind::File { stream, repeat } => {
+                let mut packet = stream.next_packet()?;
+                // A file without packets has none the second time.
+                if packet.is_none() && *repeat == Repeat::Forever && self.timestamp > 0 {
+                    *stream = file(&self.what)?;
+                    packet = stream.next_packet()?;
+                }
+                packet
+            }
+        };
+        let Some((data, duration)) = next else { return Ok(None) };
+        let timestamp = self.timestamp;
+        self.timestamp += u64::from(duration);
+        Ok(Some(OpusPacket { data, timestamp, duration }))
+    }
+
+    /// How many ticks after the first packet's beginning the sound begins: what comes before is the encoder's delay, or a decoder's
+    /// run-up. To be in time with a picture shown at the source's start, send that much earlier.
+    pub fn lead(&self) -> u32 {
+        match &self.kind {
+            Kind::Silence => 0,
+            Kind::File { stream, .. } => stream.pre_skip(),
+            Kind::Ffmpeg(stream) => stream.pre_skip(),
+        }
+    }
+}
+
+fn ffmpeg(name: &str, input: &[&str]) -> Result<Kind, MediaError> {
+    let mut stream = OggOpus::new(name, Ffmpeg::start(name, &[input, ENCODING].concat())?);
+    if stream.begin()? { Ok(Kind::Ffmpeg(stream)) } else { Err(no_sound(name)) }
+}
+
+fn file(name: &str) -> Result<OggOpus<BufReader<File>>, MediaError> {
+    let file = File::open(name).map_err(|error| MediaError::io(name, error))?;
+    let mut stream = OggOpus::new(name, BufReader::new(file));
+    if stream.begin()? { Ok(stream) } else { Err(no_sound(name)) }
+}
+
+fn no_sound(name: &str) -> MediaError {
+    MediaError::format(name, "there is no sound in it: name a file that has some, or silence")
+}
+
+/// Whether a file begins with an Ogg page of one packet, the header of Opus: with a table of one segment it begins at byte 28.
+fn is_ogg_opus(name: &str) -> Result<bool, MediaError> {
+    let mut start = Vec::new();
+    let file = File::open(name).map_err(|error| MediaError::io(name, error))?;
+    file.take(36).read_to_end(&mut start).map_err(|error| MediaError::io(name, error))?;
+    Ok(start.starts_with(b"OggS") && start.ends_with(b"OpusHead"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ogg_opus::tests::stream;
+    use super::*;
+    use crate::media::ffmpeg::is_installed;
+    use crate::media::testing::{Scratch, ffmpeg as run};
+
+    fn packets(source: &mut AudioSource, count: usize) -> Vec<OpusPacket> {
+        (0..count).map_while(|_| source.next_packet().unwrap()).collect()
+    }
+
+    /// What a decoder makes of packets: samples of 48 kHz, mono.
+    fn decoded(packets: &[OpusPacket]) -> Vec<i16> {
+        let folder = Scratch::new("decoded");
+        let end = packets.iter().map(|packet| u64::from(packet.duration)).sum();
+        let data: Vec<Vec<u8>> = packets.iter().map(|packet| packet.data.clone()).collect();
+        let (ogg, pcm) = (folder.path("packets.opus"), folder.path("samples.pcm"));
+        std::fs::write(&ogg, stream(&data, 0, end)).unwrap();
+        run(&["-i", &ogg, "-ac", "1", "-ar", "48000", "-f", "s16le", &pcm]);
+        let bytes = std::fs::read(&pcm).unwrap();
+        bytes.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect()
+    }
+
+    /// That packets follow each other in time, 20 ms each.
+    fn follow(packets: &[OpusPacket]) {
+        for (index, packet) in packets.iter().enumerate() {
+            assert_eq!((packet.timestamp, packet.duration), (960 * index as u64, 960));
+        }
+    }
+
+    #[test]
+    fn silence_never_ends_and_is_silent() {
+        let mut source = AudioSource::open("silence", Repeat::Once).unwrap();
+        let packets = packets(&mut source, 50);
+        assert_eq!((packets.len(), source.lead()), (50, 0));
+        follow(&packets);
+        if is_installed() {
+            let samples = decoded(&packets);
+            assert_eq!(samples.len(), 48_000);
+            assert!(samples.iter().all(|sample| *sample == 0));
+        }
+    }
+
+    #[test]
+    fn a_tone_has_its_frequency() {
+        if !is_installed() {
+            return;
+        }
+        let mut source = AudioSource::open("tone:440", Repeat::Once).unwrap();
+        let packets = packets(&mut source, 100);
+        assert_eq!(packets.len(), 100);
+        follow(&packets);
+        // The second second: from where the encoder has settled.
+        let samples = &decoded(&packets)[48_000..];
+        let rising = samples.windows(2).filter(|pair| pair[0] < 0 && pair[1] >= 0).count();
+        assert!((439..=441).contains(&rising), "{rising} Hz");
+    }
+
+    #[test]
+    fn clicks_come_at_every_whole_second() {
+        if !is_installed() {
+            return;
+        }
+        let mut source = AudioSource::open("clicks", Repeat::Once).unwrap();
+        let lead = source.lead() as usize;
+        assert_eq!(lead, 312, "libopus looks 6.5 ms ahead");
+        let samples = decoded(&packets(&mut source, 160));
+        let loud = |sample: &i16| sample.unsigned_abs() > 8_000;
+        for second in 0..3 {
+            let expected = lead + 48_000 * second;
+            let begin = samples[48_000 * second..].iter().position(loud).unwrap() + 48_000 * second;
+            // A quarter of a period of 1 kHz until it is loud, and what the codec smears.
+            assert!(begin.abs_diff(expected) < 48, "second {second}: {begin} instead of {expected}");
+            let quiet = &samples[expected + 960..(expected + 47_000).min(samples.len())];
+            assert!(!quiet.iter().any(loud), "second {second}");
+        }
+    }
+
+    #[test]
+    fn an_opus_file_comes_as_it_is_and_again_without_a_gap() {
+        let folder = Scratch::new("loop");
+        let path = folder.path("three.ogg");
+        let data: Vec<Vec<u8>> = (1..4).map(|byte| vec![0xf8, byte]).collect();
+        std::fs::write(&path, stream(&data, 312, 3 * 960)).unwrap();
+        let mut once = AudioSource::open(&path, Repeat::Once).unwrap();
+        assert_eq!((packets(&mut once, 10).len(), once.lead()), (3, 312));
+        let mut forever = AudioSource::open(&path, Repeat::Forever).unwrap();
+        let packets = packets(&mut forever, 10);
+        follow(&packets);
+        let found: Vec<u8> = packets.iter().map(|packet| packet.data[1]).collect();
+        assert_eq!(found, [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]);
+    }
+
+    #[test]
+    fn another_file_is_encoded_in_packets_of_20_ms_and_looped_without_a_gap() {
+        if !is_installed() {
+            return;
+        }
+        let folder = Scratch::new("wave");
+        let path = folder.path("tone with: a name.wav");
+        // Half a second of whole periods, so that a gap would be heard as one.
+        run(&["-f", "lavfi", "-i", "sine=frequency=400:sample_rate=48000:duration=0.5", &path]);
+        let mut once = AudioSource::open(&path, Repeat::Once).unwrap();
+        let all = packets(&mut once, 1000);
+        follow(&all);
+        // 24,000 samples and what the encoder looks ahead.
+        assert_eq!(all.len(), 26);
+        let mut forever = AudioSource::open(&path, Repeat::Forever).unwrap();
+        let all = packets(&mut forever, 100);
+        assert_eq!(all.len(), 100);
+        follow(&all);
+        let samples = &decoded(&all)[48_000..];
+        let rising = samples.windows(2).filter(|pair| pair[0] < 0 && pair[1] >= 0).count();
+        assert!((399..=401).contains(&rising), "{rising} Hz");
+        // A sine of this loudness is never quiet for a quarter of a period's length, 30 samples, in a row.
+        let quiet =
+            samples.windows(30).filter(|window| window.iter().all(|sample| sample.unsigned_abs() < 300)).count();
+        assert_eq!(quiet, 0);
+    }
+
+    #[test]
+    fn what_is_no_source_is_refused_with_what_is() {
+        let problem = |name: &str| AudioSource::open(name, Repeat::Once).err().unwrap().to_string();
+        assert!(problem("/nowhere/at/all.opus").contains("no such file"));
+        assert!(problem("tone:").contains("1 to 20000 Hz") && problem("tone:20001").contains("tone:440"));
+        if is_installed() {
+            let folder = Scratch::new("text");
+            let path = folder.path("text.txt");
+            std::fs::write(&path, "Not a sound.").unwrap();
+            assert!(problem(&path).contains("ffmpeg cannot read it"), "{}", problem(&path));
+            let silent = folder.path("silent.y4m");
+            run(&["-f", "lavfi", "-i", "color=size=16x16:duration=0.1", &silent]);
+            assert!(problem(&silent).contains("silent.y4m"), "{}", problem(&silent));
+        }
+    }
+}

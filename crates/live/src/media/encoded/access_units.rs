@@ -1,0 +1,207 @@
+//! Access units out of a byte stream of H.264 (ITU-T H.264 section 7.4.1.2.3 and Annex B).
+
+use std::io::{ErrorKind, Read};
+
+use thalweg_wire::h264::{UnitKind, exponential_golomb, start_code};
+
+use crate::media::MediaError;
+
+/// Bytes of a start code.
+const START_CODE: usize = 3;
+/// How much is read at once, at most.
+const CHUNK: usize = 1 << 16;
+/// More than any access unit has: a stream that goes on for so long without one is none.
+const LARGEST_UNIT: usize = 1 << 26;
+
+/// Cuts a byte stream into access units.
+pub(super) struct AccessUnits<R> {
+    what: String,
+    input: R,
+    /// What was read and belongs to no unit that is over: once there was a start code, from the last one on.
+    bytes: Vec<u8>,
+    /// Whether there was a start code.
+    has_begun: bool,
+    /// Up to where no start code is.
+    searched: usize,
+    /// The access unit in the making.
+    pending: Vec<u8>,
+    /// Whether it has a slice.
+    has_slice: bool,
+    is_over: bool,
+}
+
+impl<R: Read> AccessUnits<R> {
+    pub(super) fn new(what: &str, input: R) -> AccessUnits<R> {
+        let (bytes, pending) = (Vec::new(), Vec::new());
+        AccessUnits {
+            what: what.into(),
+            input,
+            bytes,
+            has_begun: false,
+            searched: 0,
+            pending,
+            has_slice: false,
+            is_over: false,
+        }
+    }
+
+    /// The next access unit (Annex B); `None` at the end.
+    ///
+    /// From a pipe, a unit is known to be over only when the next one begins: the last of a picture comes with the first of the next.
+    pub(super) fn next_unit(&mut self) -> Result<Option<Vec<u8>>, MediaError> {
+        while let Some(unit) = self.unit()? {
+            let complete = self.has_slice && begins_access_unit(&unit);
+            let finished = complete.then(|| std::mem::take(&mut self.pending));
+            self.has_slice = is_slice(&unit) || self.has_slice && !complete;
+            self.pending.extend_from_slice(&[0, 0, 0, 1]);
+            self.pending.extend_from_slice(&unit);
+            if finished.is_some() {
+                return Ok(finished);
+            }
+        }
+        let last = std::mem::take(&mut self.pending);
+        let has_slice = std::mem::take(&mut self.has_slice);
+        Ok((has_slice && !last.is_empty()).then_some(last))
+    }
+
+    /// The next NAL unit, without its start code.
+    fn unit(&mut self) -> Result<Option<Vec<u8>>, MediaError> {
+        loop {
+            match start_code(&self.bytes[self.searched..]) {
+                Some(at) => {
+                    let before: Vec<u8> = self.bytes.drain(..self.searched + at).collect();
+                    // The start code found is the beginning now.
+                    self.searched = START_CODE;
+                    let had_begun = std::mem::replace(&mut self.has_begun, true);
+                    if let Some(unit) = before.get(START_CODE..).filter(|_| had_begun).and_then(trimmed) {
+                        return Ok(Some(unit));
+                    }
+                }
+                None if self.is_over => {
+                    let rest = std::mem::take(&mut self.bytes);
+                    self.searched = 0;
+                    return Ok(if std::mem::take(&mut self.has_begun) { trimmed(&rest[START_CODE..]) } else { None });
+                }
+                None => self.read()?,
+            }
+        }
+    }
+
+    fn read(&mut self) -> Result<(), MediaError> {
+        // A start code may be half read.
+        self.searched = self.searched.max(self.bytes.len().saturating_sub(START_CODE - 1));
+        let before = self.bytes.len();
+        if before > LARGEST_UNIT {
+            let problem =
+                format!("{before} bytes without a start code (00 00 01): not a byte stream of H.264 (Annex B)");
+            return Err(MediaError::format(&self.what, problem));
+        }
+        // What is there, not a whole chunk: a pipe would be waited for.
+        self.bytes.resize(before + CHUNK, 0);
+        let count = loop {
+            match self.input.read(&mut self.bytes[before..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                other => break other.map_err(|error| MediaError::io(&self.what, error))?,
+            }
+        };
+        self.bytes.truncate(before + count);
+        self.is_over = count == 0;
+        Ok(())
+    }
+}
+
+/// A unit without the zeros behind it; `None` if it is nothing but zeros.
+fn trimmed(unit: &[u8]) -> Option<Vec<u8>> {
+    let last = unit.iter().rposition(|byte| *byte != 0)?;
+    Some(unit[..=last].to_vec())
+}
+
+/// A slice, or the first partition of one (2).
+fn is_slice(unit: &[u8]) -> bool {
+    matches!(UnitKind::of(unit[0]), UnitKind::Slice | UnitKind::IdrSlice | UnitKind::Other(2))
+}
+
+/// Whether a unit behind the slices of a picture begins another access unit: what may only stand before a picture's slices, and a
+/// slice that begins with the first macroblock. Where slices come in any order (which the Main and High profiles do not allow), the
+/// latter is not enough.
+fn begins_access_unit(unit: &[u8]) -> bool {
+    match UnitKind::of(unit[0]) {
+        UnitKind::Delimiter
+        | UnitKind::SequenceParameters
+        | UnitKind::PictureParameters
+        | UnitKind::Supplement
+        | UnitKind::Other(14..=18) => true,
+        _ => is_slice(unit) && exponential_golomb(&unit[1..]) == Some(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a few bytes at a time, as a pipe may.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = self.1.min(buffer.len()).min(self.0.len());
+            buffer[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    fn units(stream: &[u8], at_once: usize) -> Vec<Vec<u8>> {
+        let mut units = AccessUnits::new("a stream", Trickle(stream, at_once));
+        let found = std::iter::from_fn(|| units.next_unit().unwrap()).collect();
+        assert_eq!(units.next_unit().unwrap(), None, "an end stays one");
+        found
+    }
+
+    fn stream(units: &[&[u8]]) -> Vec<u8> {
+        units.iter().flat_map(|unit| [&[0, 0, 0, 1], *unit].concat()).collect()
+    }
+
+    // Delimiter, parameter sets, supplement; slices that begin with macroblock 0 (a one bit) and with 1 (010).
+    const DELIMITER: &[u8] = &[0x09, 0xf0];
+    const SEQUENCE: &[u8] = &[0x67, 1, 2];
+    const PICTURE: &[u8] = &[0x68, 3];
+    const SUPPLEMENT: &[u8] = &[0x06, 5];
+    const KEY: &[u8] = &[0x65, 0x88, 0x80];
+    const KEY_SECOND: &[u8] = &[0x65, 0x48, 0x80];
+    const DELTA: &[u8] = &[0x41, 0x9a, 7];
+    const DELTA_SECOND: &[u8] = &[0x41, 0x5a, 7];
+
+    #[test]
+    fn a_picture_ends_where_anything_of_the_next_begins() {
+        let expected = [
+            stream(&[DELIMITER, SEQUENCE, PICTURE, SUPPLEMENT, KEY, KEY_SECOND]),
+            stream(&[DELTA, DELTA_SECOND]),
+            stream(&[DELTA]),
+            stream(&[SUPPLEMENT, DELTA]),
+            stream(&[PICTURE, DELTA]),
+            stream(&[SEQUENCE, PICTURE, KEY]),
+            stream(&[DELIMITER, DELTA]),
+        ];
+        let whole = expected.concat();
+        for at_once in [1, 2, 3, 5, 64, 100_000] {
+            assert_eq!(units(&whole, at_once), expected, "{at_once} bytes at once");
+        }
+    }
+
+    #[test]
+    fn short_start_codes_zeros_and_what_comes_before_the_first_are_understood() {
+        let messy =
+            [&[9, 9, 9, 9, 9, 0, 0, 1][..], KEY, &[0, 0, 0, 0, 1], DELTA, &[0, 0, 1, 0, 0, 1], DELTA, &[0, 0]].concat();
+        for at_once in [1, 3, 100] {
+            assert_eq!(units(&messy, at_once), [stream(&[KEY]), stream(&[DELTA]), stream(&[DELTA])]);
+        }
+    }
+
+    #[test]
+    fn streams_without_a_picture_have_no_access_unit() {
+        for nothing in [&[][..], &[1, 2, 3], &[0, 0, 1], &stream(&[SEQUENCE, PICTURE])] {
+            assert_eq!(units(nothing, 2), [[0u8; 0]; 0]);
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! A source of encoded frames by its name.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+
+use thalweg_transport::sdp::VideoCodec;
+use thalweg_units::Span;
+use thalweg_wire::h264::{self, ParameterSets};
+use thalweg_wire::{vp8, vp9};
+
+use super::access_units::AccessUnits;
+use super::ivf::Ivf;
+use crate::media::ffmpeg::{Ffmpeg, probe};
+use crate::media::{MediaError, Repeat};
+
+/// A frame to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EncodedVideoFrame {
+    /// Its bytes; of H.264 an access unit (Annex B), key frames with their parameter sets.
+    pub data: Vec<u8>,
+    /// Whether decoding can begin with it.
+    pub keyframe: bool,
+    /// When it is to be shown, counted from the first.
+    pub time: Span,
+}
+
+/// How a source is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodedOptions {
+    /// What comes after the end.
+    pub repeat: Repeat,
+    /// Pictures in so many seconds where the source does not say when its frames are shown (Annex B), and between the last and the
+    /// first of a file that is too short to tell.
+    pub frame_rate: (u32, u32),
+}
+
+impl Default for EncodedOptions {
+    /// Once, 30 pictures a second.
+    fn default() -> EncodedOptions {
+        EncodedOptions { repeat: Repeat::Once, frame_rate: (30, 1) }
+    }
+}
+
+/// Encoded frames, one after the other, from a key frame on.
+pub struct EncodedSource {
+    what: String,
+    options: EncodedOptions,
+    stream: Stream,
+    sets: ParameterSets,
+    /// What a time of the file is a time of the source minus.
+    shift: Span,
+    /// The last frame's time and how long after the one before it that was; `None` before the first.
+    last: Option<(Span, Span)>,
+}
+
+/// A stream that was opened.
+struct Stream {
+    frames: Frames,
+    /// Its frame rate, if its container said one and its frames do not.
+    frame_rate: Option<(u32, u32)>,
+}
+
+/// What frames are read out of.
+enum Frames {
+    Ivf(Ivf<Input>),
+    AnnexB { units: AccessUnits<Input>, number: u64 },
+}
+
+type Input = Box<dyn Read + Send>;
+
+impl EncodedSource {
+    /// Opens a file, standard input (`-`), or what ffmpeg reads.
+    ///
+    /// # Errors
+    /// A file that is none or is not readable, standard input to be repeated, a codec that is not sent here, a frame rate of zero,
+    /// ffmpeg not installed or with a complaint.
+    pub fn open(name: &str, options: EncodedOptions) -> Result<EncodedSource, MediaError> {
+        let (frames, seconds) = options.frame_rate;
+        if frames == 0 || seconds == 0 {
+            let problem =
+                format!("{frames}/{seconds} pictures a second, allowed is any fraction above 0, such as 30/1");
+            return Err(MediaError::format(name, problem));
+        }
+        if name == "-" && options.repeat == Repeat::Forever {
+            return Err(MediaError::format(
+                name,
+                "standard input cannot be read again: name a file, or do not repeat it",
+            ));
+        }
+        let stream = Stream::open(name)?;
+        let options = EncodedOptions { frame_rate: stream.frame_rate.unwrap_or(options.frame_rate), ..options };
+        let (sets, shift) = (ParameterSets::new(), Span::ZERO);
+        Ok(EncodedSource { what: name.into(), options, stream, sets, shift, last: None })
+    }
+
+    /// What its frames are of.
+    pub fn codec(&self) -> VideoCodec {
+        self.stream.codec()
+    }
+
+    /// The next frame; `None` at the end. What comes before the first key frame is passed over. Waits where a pipe does.
+    ///
+    /// # Errors
+    /// What cannot be read on.
+    pub fn next_frame(&mut self) -> Result<Option<EncodedVideoFrame>, MediaError> {
+        let mut begins = self.last.is_none();
+        loop {
+            let Some((data, time)) = self.stream.frames.next_frame(self.options.frame_rate)? else {
+                // A file without key frames has none the second time.
+                let Some((last, interval)) = self.last.filter(|_| self.options.repeat == Repeat::Forever && !begins)
+                else {
+                    return Ok(None);
+                };
+                self.stream = Stream::open(&self.what)?;
+                // As long after the last frame as that came after the one before it.
+                self.shift = last + interval;
+                begins = true;
+                continue;
+            };
+            let keyframe = match self.codec() {
+                VideoCodec::Vp8 => vp8::is_keyframe(&data),
+                VideoCodec::Vp9 => vp9::is_keyframe(&data),
+                VideoCodec::H264 => h264::is_keyframe(&data),
+            };
+            let data = if self.codec() == VideoCodec::H264 { self.sets.complete(&data).into_owned() } else { data };
+            // An empty frame is one the encoder left out.
+            if data.is_empty() || begins && !keyframe {
+                continue;
+            }
+            if begins {
+                // The first frame's time is nothing, or where the last round ended.
+                self.shift -= time;
+            }
+            let time = time + self.shift;
+            let interval = match self.last {
+                Some((last, _)) if time > last => time - last,
+                Some((_, interval)) => interval,
+                None => interval(self.options.frame_rate),
+            };
+            self.last = Some((time, interval));
+            return Ok(Some(EncodedVideoFrame { data, keyframe, time }));
+        }
+    }
+}
+
+impl Stream {
+    /// The stream of this name.
+    fn open(name: &str) -> Result<Stream, MediaError> {
+        let is_address = name.contains("://");
+        if name != "-" && !is_address && !Path::new(name).exists() {
+            return Err(MediaError::format(name, "no such file; for standard input say -"));
+        }
+        if !is_address {
+            let input: Input = if name == "-" {
+                Box::new(io::stdin())
+            } else {
+                Box::new(BufReader::new(File::open(name).map_err(|error| MediaError::io(name, error))?))
+            };
+            if let Some(frames) = Frames::recognise(name, input)? {
+                return Ok(Stream { frames, frame_rate: None });
+            }
+            if name == "-" {
+                let problem = "neither IVF (\"DKIF\") nor a byte stream of H.264 (00 00 01): pipe it through ffmpeg -c:v copy -f ivf -";
+                return Err(MediaError::format(name, problem));
+            }
+        }
+        // A path may begin with what looks like an option, or hold a colon.
+        let input = if is_address { name.to_string() } else { format!("file:{name}") };
+        let (codec, frame_rate) = probe(&input)?;
+        let format = match codec.as_str() {
+            "vp8" | "vp9" => "ivf",
+            "h264" => "h264",
+            other => {
+                let problem = format!(
+                    "video of the codec {other}, sent are vp8, vp9 and h264: encode it, or let the engine do so"
+                );
+                return Err(MediaError::format(name, problem));
+            }
+        };
+        let arguments = ["-i", &input, "-map", "0:v:0", "-c:v", "copy", "-flush_packets", "1", "-f", format, "-"];
+        let ffmpeg = Ffmpeg::start(name, &arguments)?;
+        let frame_rate = Some(frame_rate).filter(|(frames, seconds)| *frames > 0 && *seconds > 0);
+        match Frames::recognise(name, Box::new(ffmpeg))? {
+            Some(frames) => Ok(Stream { frames, frame_rate }),
+            None => Err(MediaError::format(name, "ffmpeg finds no video in it")),
+        }
+    }
+
+    fn codec(&self) -> VideoCodec {
+        match &self.frames {
+            Frames::Ivf(ivf) => ivf.codec(),
+            Frames::AnnexB { .. } => VideoCodec::H264,
+        }
+    }
+}
+
+impl Frames {
+    /// What `input` is, by its first bytes; `None` if neither.
+    fn recognise(name: &str, mut input: Input) -> Result<Option<Frames>, MediaError> {
+        let mut start = Vec::new();
+        (&mut input).take(4).read_to_end(&mut start).map_err(|error| MediaError::io(name, error))?;
+        let whole: Input = Box::new(Cursor::new(start.clone()).chain(input));
+        if start == b"DKIF" {
+            return Ivf::new(name, whole).map(|ivf| Some(Frames::Ivf(ivf)));
+        }
+        let is_annex_b = start == [0, 0, 0, 1] || start.starts_with(&[0, 0, 1]);
+        Ok(is_annex_b.then(|| Frames::AnnexB { units: AccessUnits::new(name, whole), number: 0 }))
+    }
+
+    /// The next frame and its time.
+    fn next_frame(&mut self, frame_rate: (u32, u32)) -> Result<Option<(Vec<u8>, Span)>, MediaError> {
+        match self {
+            Frames::Ivf(ivf) => ivf.next_frame(),
+            Frames::AnnexB { units, number } => {
+                let time = Span::from_nanos(nanos(*number, frame_rate));
+                *number += 1;
+                Ok(units.next_unit()?.map(|unit| (unit, time)))
+            }
+        }
+    }
+}
+
+/// The nanoseconds until picture `number`.
+fn nanos(number: u64, (frames, seconds): (u32, u32)) -> i64 {
+    let nanos = u128::from(number) * u128::from(seconds) * 1_000_000_000 / u128::from(frames);
+    i64::try_from(nanos).unwrap_or(i64::MAX)
+}
+
+/// The time between two pictures.
+fn interval(frame_rate: (u32, u32)) -> Span {
+    Span::from_nanos(nanos(1, frame_rate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ivf::tests::file;
+    use super::*;
+    use crate::media::ffmpeg::is_installed;
+    use crate::media::testing::{Scratch, ffmpeg};
+
+    const FOREVER: EncodedOptions = EncodedOptions { repeat: Repeat::Forever, frame_rate: (30, 1) };
+
+    fn frames(name: &str, options: EncodedOptions, most: usize) -> (VideoCodec, Vec<EncodedVideoFrame>) {
+        let mut source = EncodedSource::open(name, options).unwrap();
+        let frames = (0..most).map_while(|_| source.next_frame().unwrap()).collect();
+        (source.codec(), frames)
+    }
+
+    fn millis(frames: &[EncodedVideoFrame]) -> Vec<i64> {
+        frames.iter().map(|frame| frame.time.as_millis()).collect()
+    }
+
+    #[test]
+    fn a_file_begins_with_its_first_key_frame_and_goes_round_in_its_own_rhythm() {
+        let folder = Scratch::new("rounds");
+        let path = folder.path("vp8.ivf");
+        // Of VP8, an even first byte is a key frame's; the frame before it and the empty one are not sent.
+        let bytes = file(b"VP80", &[(2, &[1]), (3, &[0, 1]), (6, &[1, 2]), (7, &[]), (12, &[1, 3])]);
+        std::fs::write(&path, bytes).unwrap();
+        let (codec, once) = frames(&path, EncodedOptions::default(), 10);
+        assert_eq!((codec, millis(&once)), (VideoCodec::Vp8, vec![0, 100, 300]));
+        assert_eq!(once.iter().map(|frame| frame.keyframe).collect::<Vec<_>>(), [true, false, false]);
+        let (_, rounds) = frames(&path, FOREVER, 7);
+        assert_eq!(millis(&rounds), [0, 100, 300, 500, 600, 800, 1000]);
+        assert_eq!(rounds[3].data, [0, 1]);
+    }
+
+    #[test]
+    fn one_picture_is_repeated_at_the_rate_given_and_none_is_not() {
+        let folder = Scratch::new("still");
+        let (still, without) = (folder.path("still.ivf"), folder.path("without.ivf"));
+        std::fs::write(&still, file(b"VP80", &[(100, &[0])])).unwrap();
+        std::fs::write(&without, file(b"VP80", &[(0, &[1]), (1, &[3])])).unwrap();
+        let options = EncodedOptions { frame_rate: (25, 1), ..FOREVER };
+        assert_eq!(millis(&frames(&still, options, 4).1), [0, 40, 80, 120]);
+        assert_eq!(frames(&without, FOREVER, 4).1, []);
+    }
+
+    /// What ffmpeg makes of a test picture: 30 frames of a second, a key frame each ten.
+    fn made(path: &str, encoder: &[&str]) {
+        let source =
+            ["-f", "lavfi", "-i", "testsrc=size=160x120:rate=30:duration=1", "-g", "10", "-pix_fmt", "yuv420p"];
+        ffmpeg(&[&source[..], encoder, &[path]].concat());
+    }
+
+    fn check(path: &str, expected: VideoCodec) -> Vec<EncodedVideoFrame> {
+        let (codec, frames) = frames(path, EncodedOptions::default(), 100);
+        assert_eq!((codec, frames.len()), (expected, 30), "{path}");
+        for (index, frame) in frames.iter().enumerate() {
+            assert_eq!(frame.keyframe, index % 10 == 0, "{path}, frame {index}");
+            let off = (frame.time - Span::from_nanos(nanos(index as u64, (30, 1)))).abs();
+            assert!(off < Span::from_millis(1), "{path}, frame {index}: {}", frame.time);
+        }
+        frames
+    }
+
+    #[test]
+    fn vp8_and_vp9_come_out_of_ivf_and_other_containers() {
+        if !is_installed() {
+            return;
+        }
+        let folder = Scratch::new("vpx");
+        for (encoder, codec) in [("libvpx", VideoCodec::Vp8), ("libvpx-vp9", VideoCodec::Vp9)] {
+            let (ivf, webm) = (folder.path(&format!("{encoder}.ivf")), folder.path(&format!("a: {encoder}.webm")));
+            made(&ivf, &["-c:v", encoder, "-deadline", "realtime", "-cpu-used", "8", "-auto-alt-ref", "0"]);
+            ffmpeg(&["-i", &ivf, "-c", "copy", &webm]);
+            let frames = check(&ivf, codec);
+            let same: Vec<_> = check(&webm, codec).into_iter().map(|frame| frame.data).collect();
+            assert_eq!(same, frames.into_iter().map(|frame| frame.data).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn h264_comes_out_of_byte_streams_and_other_containers() {
+        if !is_installed() {
+            return;
+        }
+        let folder = Scratch::new("h264");
+        let delimited = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-x264-params", "aud=1"];
+        // Four slices a picture, and none: what ends an access unit differs.
+        let sliced = ["-c:v", "libx264", "-preset", "ultrafast", "-bf", "0", "-x264-params", "slices=4:scenecut=0"];
+        for (name, encoder) in [("delimited", delimited), ("sliced", sliced)] {
+            let (stream, mp4) = (folder.path(&format!("{name}.h264")), folder.path(&format!("{name}.mp4")));
+            made(&stream, &encoder);
+            ffmpeg(&["-r", "30", "-i", &stream, "-c", "copy", &mp4]);
+            let frames = check(&stream, VideoCodec::H264);
+            for frame in frames.iter().filter(|frame| frame.keyframe) {
+                let kinds: Vec<_> = h264::units(&frame.data).map(|unit| h264::UnitKind::of(unit[0])).collect();
+                assert!(kinds.contains(&h264::UnitKind::SequenceParameters), "{kinds:?}");
+                assert!(kinds.contains(&h264::UnitKind::PictureParameters), "{kinds:?}");
+            }
+            // Nothing is lost on the way: what comes out decodes to as many pictures.
+            let again = folder.path(&format!("{name}-again.h264"));
+            std::fs::write(&again, frames.iter().flat_map(|frame| frame.data.clone()).collect::<Vec<u8>>()).unwrap();
+            let raw = folder.path(&format!("{name}.yuv"));
+            ffmpeg(&["-i", &again, "-f", "rawvideo", &raw]);
+            assert_eq!(std::fs::metadata(&raw).unwrap().len(), 30 * 160 * 120 * 3 / 2);
+            check(&mp4, VideoCodec::H264);
+        }
+    }
+
+    #[test]
+    fn what_is_no_source_is_refused_with_what_is() {
+        let problem = |name: &str, options| EncodedSource::open(name, options).err().unwrap().to_string();
+        assert!(problem("/nowhere/at/all.ivf", FOREVER).contains("no such file"));
+        assert!(problem("-", FOREVER).contains("cannot be read again"));
+        assert!(problem("-", EncodedOptions { frame_rate: (0, 1), ..FOREVER }).contains("0/1 pictures"));
+        if is_installed() {
+            let folder = Scratch::new("other");
+            let (text, other) = (folder.path("text.txt"), folder.path("other.avi"));
+            std::fs::write(&text, "Not a picture.").unwrap();
+            assert!(problem(&text, FOREVER).contains("text.txt"), "{}", problem(&text, FOREVER));
+            made(&other, &["-c:v", "mjpeg"]);
+            assert!(problem(&other, FOREVER).contains("codec mjpeg"), "{}", problem(&other, FOREVER));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What is sent without being encoded here: Opus packets ([`audio`]) and video somebody else has encoded ([`encoded`]).
+//!
+//! Reading blocks, on files for as long as a disk takes, on devices for as long as sound does: whoever reads gives it a thread. What
+//! is no file of the right kind is read by the program `ffmpeg`, where it is installed.
+
+pub mod audio;
+pub mod encoded;
+mod error;
+mod ffmpeg;
+#[cfg(test)]
+mod testing;
+
+pub use error::MediaError;
+
+/// What comes after the end of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Repeat {
+    /// Nothing.
+    #[default]
+    Once,
+    /// Its beginning, without a gap in time.
+    Forever,
+}

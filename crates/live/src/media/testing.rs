@@ -1,0 +1,33 @@
+//! Files that tests make, and ffmpeg to make them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A folder of a test's own, gone when it is over.
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A folder for the test of this name.
+    pub(super) fn new(name: &str) -> Scratch {
+        let folder = std::env::temp_dir().join(format!("thalweg-media-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+        Scratch(folder)
+    }
+
+    /// The path of a file in it.
+    pub(super) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path of characters").into()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs ffmpeg with these arguments to its end.
+pub(super) fn ffmpeg(arguments: &[&str]) {
+    let status = Command::new("ffmpeg").args(["-nostdin", "-v", "error", "-y"]).args(arguments).status();
+    assert!(status.expect("ffmpeg starts").success(), "ffmpeg {arguments:?}");
+}

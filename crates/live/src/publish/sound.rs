@@ -1,0 +1,76 @@
+//! A thread that makes packets of sound at their times.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use thalweg_session::Sound;
+use thalweg_units::{Span, Time};
+
+use super::camera::{Running, spawn, wait_until};
+use crate::clock::Clock;
+use crate::media::audio::AudioSource;
+use crate::media::{MediaError, Repeat};
+
+/// Ticks of Opus' clock a second (RFC 7587).
+const CLOCK: i128 = 48_000;
+/// How far a source may fall behind before its clock is set anew: a device that was suspended, a file that was slow.
+const BEHIND: Span = Span::from_millis(500);
+
+/// A source of sound that has not begun yet.
+pub(super) struct Microphone {
+    source: AudioSource,
+}
+
+impl Microphone {
+    /// Opens the source of this name, again from the beginning when it ends.
+    ///
+    /// # Errors
+    /// When there is none of the name, or it cannot be read, with what to do about it.
+    pub(super) fn open(name: &str) -> Result<Microphone, MediaError> {
+        Ok(Microphone { source: AudioSource::open(name, Repeat::Forever)? })
+    }
+
+    /// Begins: the sound's first sample is heard at `begin`, with the first picture. `take` is called with each packet, `ended` with why there
+    /// are no more.
+    pub(super) fn start(
+        self,
+        clock: Clock,
+        begin: Time,
+        mut take: impl FnMut(Sound) + Send + 'static,
+        ended: impl FnOnce(Result<(), MediaError>) + Send + 'static,
+    ) -> Running {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let body = move || ended(self.run(clock, begin, &stopped, &mut take));
+        Running::new(stop, spawn("sound", body))
+    }
+
+    fn run(
+        mut self,
+        clock: Clock,
+        begin: Time,
+        stop: &AtomicBool,
+        take: &mut dyn FnMut(Sound),
+    ) -> Result<(), MediaError> {
+        let mut begin = begin - span(u64::from(self.source.lead()));
+        while !stop.load(Ordering::Relaxed) {
+            let Some(packet) = self.source.next_packet()? else { return Ok(()) };
+            // A packet is whole when its last sample has been heard.
+            let due = begin + span(packet.timestamp + u64::from(packet.duration));
+            wait_until(&clock, due, stop);
+            let late = clock.now() - due;
+            if late > BEHIND {
+                tracing::warn!(%late, "the sound fell behind; it goes on from here");
+                begin += late;
+            }
+            let captured = begin + span(packet.timestamp);
+            take(Sound { data: packet.data.into(), ticks: packet.timestamp, captured });
+        }
+        Ok(())
+    }
+}
+
+/// So many ticks as a time.
+fn span(ticks: u64) -> Span {
+    Span::from_nanos((i128::from(ticks) * 1_000_000_000 / CLOCK) as i64)
+}

@@ -1,0 +1,189 @@
+//! What datagrams and the clock do to a connection.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use thalweg_units::Time;
+
+use super::Connection;
+use crate::demultiplex::Kind;
+use crate::dtls::{Dtls, Progress};
+use crate::ice::{Heard, Route};
+use crate::srtp::{Inbound, Keys, Outbound};
+use crate::{Datagram, Event, Output, Refusal, TransportError};
+
+/// Datagrams of a handshake that wait for a path: more than a flight has.
+const MOST_WAITING: usize = 32;
+
+impl Connection {
+    pub(super) fn take(
+        &mut self,
+        instant: Instant,
+        from: SocketAddr,
+        to: SocketAddr,
+        datagram: &[u8],
+    ) -> Result<(), Refusal> {
+        if self.over {
+            return Err(Refusal::AfterEnd);
+        }
+        let kind = Kind::of(datagram).ok_or(Refusal::Malformed)?;
+        if kind != Kind::Stun && !self.ice.knows(from, to) {
+            return Err(Refusal::UnknownAddress);
+        }
+        match kind {
+            Kind::Stun => {
+                if self.ice.on_stun(instant, from, to, datagram)? == Heard::Consent {
+                    self.consent = self.now;
+                }
+                self.statistics.stun += 1;
+                self.ice.on_timeout(instant);
+            }
+            Kind::Dtls => {
+                let dtls = self.dtls.as_mut().ok_or(Refusal::Dtls)?;
+                let result = dtls.on_datagram(instant, self.config.dtls, datagram)?;
+                self.statistics.dtls += 1;
+                if let Err(error) = result {
+                    self.fail(error);
+                }
+                // A record of DTLS is authentic only after the handshake, and which are is not told: not heard.
+                return Ok(());
+            }
+            Kind::Rtp => {
+                let packet = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtp(datagram)?;
+                self.statistics.rtp += 1;
+                self.hear();
+                self.outputs.push_back(Output::Event(Event::Rtp(packet)));
+                return Ok(());
+            }
+            Kind::Rtcp => {
+                let compound = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtcp(datagram)?;
+                self.statistics.rtcp += 1;
+                self.hear();
+                self.outputs.push_back(Output::Event(Event::Rtcp(compound)));
+                return Ok(());
+            }
+        }
+        self.hear();
+        Ok(())
+    }
+
+    /// Something authentic came.
+    fn hear(&mut self) {
+        self.heard = self.now;
+        if std::mem::take(&mut self.silent) {
+            self.outputs.push_back(Output::Event(Event::Reconnected));
+        }
+    }
+
+    /// Moves on what ICE and DTLS have to say.
+    pub(super) fn drain(&mut self) {
+        if self.over {
+            return;
+        }
+        while let Some((route, bytes)) = self.ice.poll_transmit() {
+            self.transmit(route, bytes);
+        }
+        if self.ice.poll_route()
+            && let Some(route) = self.ice.route()
+        {
+            let (role, instant) = (self.config.dtls, self.instant());
+            if let Some(Err(error)) = self.dtls.as_mut().map(|dtls| dtls.start(role, instant)) {
+                self.fail(error);
+            }
+            for bytes in std::mem::take(&mut self.waiting) {
+                self.transmit(route, bytes);
+            }
+        }
+        while let Some(progress) = self.dtls.as_mut().filter(|_| !self.over).and_then(Dtls::poll) {
+            match progress {
+                Progress::Transmit(bytes) => match self.ice.route() {
+                    Some(route) => self.transmit(route, bytes),
+                    None if self.waiting.len() < MOST_WAITING => self.waiting.push_back(bytes),
+                    None => {}
+                },
+                Progress::Connected(ours, theirs) => self.connect(&ours, theirs),
+                Progress::ApplicationData => self.statistics.dropped.application_data += 1,
+                Progress::Closed => self.end(Event::Closed),
+                Progress::Failed(error) => self.fail(error),
+            }
+        }
+    }
+
+    fn connect(&mut self, ours: &Keys, theirs: Keys) {
+        let most = self.config.most_streams;
+        let both = Outbound::new(ours, most).and_then(|outbound| {
+            let inbound = Inbound::new(theirs, most, self.config.replay_window)?;
+            Ok((outbound, inbound))
+        });
+        match both {
+            Ok((outbound, inbound)) => {
+                (self.outbound, self.inbound) = (Some(outbound), Some(inbound));
+                (self.heard, self.consent) = (self.now, self.now);
+                self.outputs.push_back(Output::Event(Event::Connected));
+            }
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// What happens because nothing did.
+    pub(super) fn look_at_the_clock(&mut self) {
+        if self.over {
+            return;
+        }
+        if !self.is_connected() {
+            if self.begun.is_some_and(|begun| self.now >= begun + self.config.connect) {
+                self.fail(TransportError::NotConnected(self.config.connect));
+            }
+        } else if self.now >= self.consent + self.config.give_up {
+            self.end(Event::Closed);
+        } else if !self.silent && self.now >= self.heard + self.config.silence {
+            self.silent = true;
+            self.outputs.push_back(Output::Event(Event::Disconnected));
+        }
+    }
+
+    pub(super) fn due(&mut self) -> Time {
+        if self.over {
+            return Time::NEVER;
+        }
+        let own = match (self.is_connected(), self.begun) {
+            (true, _) if self.silent => self.consent + self.config.give_up,
+            (true, _) => (self.heard + self.config.silence).min(self.consent + self.config.give_up),
+            (false, Some(begun)) => begun + self.config.connect,
+            (false, None) => Time::NEVER,
+        };
+        let theirs = [self.ice.due(), self.dtls.as_ref().and_then(Dtls::due)].into_iter().flatten().min();
+        let theirs = theirs.map_or(Time::NEVER, |due| {
+            Time::from_nanos(due.saturating_duration_since(self.origin).as_nanos().min(u128::from(u64::MAX)) as u64)
+        });
+        own.min(theirs)
+    }
+
+    pub(super) fn transmit(&mut self, route: Route, bytes: Vec<u8>) {
+        self.statistics.sent += 1;
+        self.outputs.push_back(Output::Transmit(Datagram { from: route.local, to: route.remote, bytes }));
+    }
+
+    pub(super) fn fail(&mut self, error: TransportError) {
+        self.end(Event::Failed(error));
+    }
+
+    /// The end: nothing is sent or taken any more, and the keys are gone.
+    pub(super) fn end(&mut self, event: Event) {
+        if !std::mem::replace(&mut self.over, true) {
+            (self.outbound, self.inbound) = (None, None);
+            self.outputs.push_back(Output::Event(event));
+        }
+    }
+
+    /// Takes the time, which never goes back and ends after a century.
+    pub(super) fn advance(&mut self, now: Time) -> Instant {
+        const CENTURY: Time = Time::from_nanos(100 * 365 * 86_400 * 1_000_000_000);
+        self.now = self.now.max(now.min(CENTURY));
+        self.instant()
+    }
+
+    fn instant(&self) -> Instant {
+        self.origin.checked_add(Duration::from_nanos(self.now.as_nanos())).unwrap_or(self.origin)
+    }
+}

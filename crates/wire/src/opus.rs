@@ -1,0 +1,107 @@
+//! Opus in RTP (RFC 7587): the payload is the packet, whole; how long it plays is in its first bytes (RFC 6716 section 3.1).
+
+use thalweg_units::Span;
+
+use crate::ParseError;
+
+/// Ticks of the RTP clock in a second, whatever the packet's bandwidth (RFC 7587 section 4.1).
+pub const CLOCK: u32 = 48_000;
+/// The longest a packet plays, in ticks: 120 ms (RFC 6716 section 3.2.5, requirement 5).
+const LONGEST: u32 = 5_760;
+
+/// How long `packet` plays, 2.5 to 120 ms.
+///
+/// # Errors
+/// An empty packet; one that says it has no frames, or more than 120 ms of them.
+pub fn duration(packet: &[u8]) -> Result<Span, ParseError> {
+    ticks(packet).map(|ticks| Span::from_nanos(i64::from(ticks) * 1_000_000_000 / i64::from(CLOCK)))
+}
+
+/// The same in ticks of the RTP clock, 120 to 5760: what the timestamp of the next packet has more.
+///
+/// # Errors
+/// Those of [`duration`].
+pub fn ticks(packet: &[u8]) -> Result<u32, ParseError> {
+    let short = |what, at| ParseError::Short { what, at, needed: 1, found: 0 };
+    let head = *packet.first().ok_or(short("Opus packet's first byte", 0))?;
+    let each = frame(head >> 3);
+    let (at, frames) = match head & 3 {
+        0 => (0, 1),
+        1 | 2 => (0, 2),
+        _ => (1, u32::from(packet.get(1).ok_or(short("Opus frame count", 1))? & 0x3f)),
+    };
+    let (found, most) = (frames.into(), (LONGEST / each).into());
+    if !(1..=most).contains(&found) {
+        return Err(ParseError::OutOfRange { what: "frames of an Opus packet", at, found, least: 1, most });
+    }
+    Ok(frames * each)
+}
+
+/// The ticks of a frame of a configuration, 0 to 31 (RFC 6716 table 2).
+fn frame(configuration: u8) -> u32 {
+    let millis = |millis: u32| millis * CLOCK / 1_000;
+    match (configuration, configuration & 3) {
+        // SILK: 10, 20, 40, 60 ms in each of three bandwidths.
+        (0..12, 3) => millis(60),
+        (0..12, step) => millis(10) << step,
+        // Hybrid: 10, 20 ms in each of two.
+        (12..16, step) => millis(10) << (step & 1),
+        // CELT: 2.5, 5, 10, 20 ms in each of four.
+        (_, step) => (millis(5) / 2) << step,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_configuration_has_the_frames_of_table_2() {
+        let silk = [10_000, 20_000, 40_000, 60_000].repeat(3);
+        let hybrid = [10_000, 20_000].repeat(2);
+        let celt = [2_500, 5_000, 10_000, 20_000].repeat(4);
+        let expected: Vec<Span> = [silk, hybrid, celt].concat().into_iter().map(Span::from_micros).collect();
+        // The stereo flag (0x04) changes nothing.
+        for stereo in [0, 4] {
+            let found: Vec<Span> = (0u8..32).map(|at| duration(&[at << 3 | stereo]).unwrap()).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn the_code_says_how_many_frames() {
+        // Configuration 31, 20 ms: one, two of one size, two of any, and as many as the second byte says, whatever its flags.
+        let millis = |packet: &[u8]| duration(packet).map(Span::as_millis);
+        assert_eq!(
+            [&[0xf8][..], &[0xf9], &[0xfa], &[0xfb, 3], &[0xfb, 0xc6]].map(millis),
+            [20, 40, 40, 60, 120].map(Ok)
+        );
+        // 48 of 2.5 ms are as much as there can be.
+        assert_eq!(millis(&[16 << 3 | 3, 48]), Ok(120));
+        assert_eq!(ticks(&[0xf8]), Ok(960));
+    }
+
+    #[test]
+    fn no_frames_and_more_than_120_ms_are_refused() {
+        for (packet, at, found, most) in
+            [(&[0xfb, 0][..], 1, 0, 6), (&[0xfb, 7], 1, 7, 6), (&[0x83, 49], 1, 49, 48), (&[0x1b, 3], 1, 3, 2)]
+        {
+            let error = ParseError::OutOfRange { what: "frames of an Opus packet", at, found, least: 1, most };
+            assert_eq!(duration(packet), Err(error));
+        }
+        assert!(duration(&[]).is_err() && duration(&[0xfb]).is_err());
+        assert_eq!(duration(&[0x19]), Ok(Span::from_millis(120)), "two frames of 60 ms");
+    }
+
+    proptest! {
+        #[test]
+        fn what_has_a_duration_has_one_of_the_standard(packet: Vec<u8>) {
+            if let Ok(ticks) = ticks(&packet) {
+                prop_assert!(ticks % 120 == 0 && (120..=5760).contains(&ticks), "{}", ticks);
+                prop_assert_eq!(duration(&packet).unwrap().as_nanos() * 48, i64::from(ticks) * 1_000_000);
+            }
+        }
+    }
+}

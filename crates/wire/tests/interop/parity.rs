@@ -1,0 +1,82 @@
+//! FlexFEC against webrtc-rs: what we sum, it recovers from, and the other way round.
+
+use proptest::prelude::*;
+use rtc_interceptor::{FlexFec03Decoder, FlexFec03Encoder};
+use rtc_shared::marshal::{Marshal, Unmarshal};
+use thalweg_wire::flexfec::{Format, Parity, Recovery, protect};
+use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
+
+const MEDIA: u32 = 0x1122_3344;
+const PARITY: u32 = 0x5566_7788;
+
+fn theirs(bytes: &[u8]) -> rtc_rtp::Packet {
+    rtc_rtp::Packet::unmarshal(&mut &bytes[..]).unwrap()
+}
+
+fn written(packet: &Packet<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    packet.write(&mut out).unwrap();
+    out
+}
+
+/// Packets of one stream, one after the other, with an extension each; a browser's sizes would only be slower.
+fn any_stream() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let packet = (any::<bool>(), any::<u32>(), prop::collection::vec(any::<u8>(), 1..60), any::<[u8; 3]>());
+    (any::<u16>(), prop::collection::vec(packet, 2..40)).prop_map(|(first, packets)| {
+        let packet = |(index, (marker, timestamp, payload, element)): (usize, (bool, u32, Vec<u8>, [u8; 3]))| {
+            let sequence = first.wrapping_add(index as u16);
+            let header = Header { marker, payload_type: 96, sequence, timestamp, ssrc: MEDIA };
+            let block = ExtensionBuffer::of(&[Extension { id: 3, data: &element }]).unwrap();
+            written(&Packet { extensions: Some(block.as_extensions()), ..Packet::new(header, &payload) })
+        };
+        packets.into_iter().enumerate().map(packet).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn they_recover_what_we_protect(packets in any_stream(), lost: prop::sample::Index, stride in 1usize..3) {
+        let set: Vec<&[u8]> = packets.iter().step_by(stride).map(Vec::as_slice).collect();
+        let payload = protect(Format::Draft03, set.iter().copied()).unwrap();
+        let header = Header { marker: false, payload_type: 118, sequence: 7, timestamp: 1, ssrc: PARITY };
+        let parity = written(&Packet::new(header, &payload));
+        let lost = lost.index(set.len());
+        let mut decoder = FlexFec03Decoder::new(PARITY, MEDIA);
+        for (index, packet) in set.iter().enumerate() {
+            if index != lost {
+                prop_assert!(decoder.decode(theirs(packet)).is_empty());
+            }
+        }
+        let recovered: Vec<Vec<u8>> =
+            decoder.decode(theirs(&parity)).iter().map(|packet| packet.marshal().unwrap().to_vec()).collect();
+        prop_assert_eq!(recovered, [set[lost].to_vec()]);
+    }
+
+    #[test]
+    fn we_recover_what_they_protect(packets in any_stream(), lost: prop::sample::Index, parities in 1u32..4) {
+        let media: Vec<_> = packets.iter().map(|packet| theirs(packet)).collect();
+        let mut encoder = FlexFec03Encoder::new(118, PARITY);
+        let repair = encoder.encode(&media, parities);
+        prop_assert!(!repair.is_empty());
+        let lost = lost.index(packets.len());
+        let number = media[lost].header.sequence_number;
+        let first = media[0].header.sequence_number;
+        let held = |sequence: u16| {
+            (sequence != number).then(|| packets[usize::from(sequence.wrapping_sub(first))].as_slice())
+        };
+        let mut recovered = 0;
+        for packet in repair {
+            let bytes = packet.marshal().unwrap();
+            let parity = Parity::parse(Format::Draft03, &Packet::parse(&bytes).unwrap()).unwrap();
+            prop_assert_eq!(parity.ssrc, MEDIA);
+            let expected = if parity.mask.contains(number) {
+                recovered += 1;
+                Recovery::Packet(packets[lost].clone())
+            } else {
+                Recovery::Complete
+            };
+            prop_assert_eq!(parity.recover(held), Ok(expected));
+        }
+        prop_assert_eq!(recovered, 1, "each of theirs covers packets of its own");
+    }
+}

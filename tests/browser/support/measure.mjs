@@ -1,0 +1,46 @@
+// What a page measured, in figures.
+
+// The value that `share` of the values are at most.
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted.length ? sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] : null;
+}
+
+// Of one viewer (an entry of window.thalweg.viewers): what was sent, decoded and seen, and how late. Times are of the page's clock.
+export function summary({ frames, unread, figures, statistics, freezes }) {
+  const late = frames.map(frame => frame.latencyMs).filter(latency => latency !== null);
+  const last = statistics.at(-1) ?? {}, video = last.video ?? {}, audio = last.audio ?? {}, told = figures.at(-1) ?? {};
+  const rates = figures.map(f => f.wire_bps).filter(rate => rate !== null);
+  return {
+    scheme: told.scheme,
+    sent: told.frames_sent,
+    skipped: told.frames_skipped,
+    decoded: video.framesDecoded,
+    shown: frames.length,
+    unread,
+    decoded_share: told.frames_sent ? video.framesDecoded / told.frames_sent : null,
+    latency_ms: { p5: percentile(late, 0.05), p50: percentile(late, 0.5), p95: percentile(late, 0.95), p99: percentile(late, 0.99) },
+    freezes: freezes.map(({ fromMs, toMs }) => ({ fromMs, lengthMs: toMs - fromMs })),
+    wire_mbps: rates.length ? rates.reduce((sum, rate) => sum + rate, 0) / rates.length / 1e6 : null,
+    packets_received: video.packetsReceived,
+    packets_lost: video.packetsLost,
+    nacks: video.nackCount,
+    plis: video.pliCount,
+    retransmitted_packets: video.retransmittedPacketsReceived,
+    fec_packets: video.fecPacketsReceived,
+    jitter_buffer_ms: video.jitterBufferEmittedCount ? 1e3 * video.jitterBufferDelay / video.jitterBufferEmittedCount : null,
+    audio_packets: audio.packetsReceived,
+    audio_concealed: audio.concealedSamples,
+    feedback: told.feedback_kind,
+    pacing_lateness_us: { p50: told.pacing_lateness_us_p50, p99: told.pacing_lateness_us_p99 },
+  };
+}
+
+// Prometheus' text as { name{labels}: value }.
+export function metrics(text) {
+  const lines = text.split('\n').filter(line => line && !line.startsWith('#'));
+  return Object.fromEntries(lines.map(line => {
+    const at = line.lastIndexOf(' ');
+    return [line.slice(0, at), Number(line.slice(at + 1))];
+  }));
+}

@@ -1,0 +1,20 @@
+// Where cargo puts what the tests start.
+
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const TARGET = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../../target', import.meta.url));
+
+// An example of crates/live, of the release build when there is one.
+export function program(name) {
+  const places = ['release', 'debug'].map(profile => `${TARGET}/${profile}/examples/${name}`);
+  const found = places.find(place => existsSync(place));
+  if (!found) throw new Error(`${name} is not at ${places.join(' nor at ')}: cargo build -p thalweg-live --examples`);
+  return found;
+}
+
+// The program itself, from THALWEG or from where cargo puts it; null when it has not been built.
+export function thalweg() {
+  const places = process.env.THALWEG ? [process.env.THALWEG] : ['release', 'debug'].map(profile => `${TARGET}/${profile}/thalweg`);
+  return places.find(place => existsSync(place)) ?? null;
+}

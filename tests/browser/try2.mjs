@@ -1,0 +1,11 @@
+import { launch, open, screenshot } from './support/browser.mjs';
+import { serve } from './support/process.mjs';
+const browser = await launch();
+const server = await serve(process.argv[2], ['publish', 'scene', '--size', '720p', '--listen', '127.0.0.1:0', ...process.argv.slice(3)]);
+const page = await open(browser, server.address);
+await page.waitForTimeout(12000);
+await screenshot(page, 'try2');
+console.log(page.problems, await page.evaluate(() => JSON.stringify(window.thalweg?.viewers.map(v => ({ frames: v.frames.length, unread: v.unread, last: v.frames.at(-1), figures: v.figures.at(-1), states: v.states, stats: v.statistics.at(-1) })), null, 1)), await page.evaluate(() => document.querySelector('.notice').textContent));
+console.log(await (await fetch(new URL('/metrics', server.address))).text().then(t => t.split('\n').filter(l => !l.startsWith('#')).join('\n')));
+console.log(await server.stop(), server.errors());
+await browser.close();

@@ -4,7 +4,11 @@
 mod ccfb;
 mod flexfec;
 mod functional;
+<<<<<<< HEAD
 mod payloads;
+=======
+mod incoming;
+>>>>>>> r
 mod rtcp;
 mod rtp;
 mod sdp;
@@ -20,7 +24,11 @@ mod y4m;
 pub use ccfb::ccfb;
 pub use flexfec::flexfec;
 pub use functional::functional;
+<<<<<<< HEAD
 pub use payloads::{h264_payload, opus_packet, vp9_payload};
+=======
+pub use incoming::incoming;
+>>>>>>> r
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
@@ -36,12 +44,17 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
+<<<<<<< HEAD
 pub const TARGETS: [Target; 18] = [
+=======
+pub const TARGETS: [Target; 15] = [
+>>>>>>> r
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
     ("functional", functional),
+    ("incoming", incoming),
     ("vp8_payload", vp8_payload),
     ("vp9_payload", vp9_payload),
     ("h264_payload", h264_payload),

@@ -4,11 +4,8 @@
 mod ccfb;
 mod flexfec;
 mod functional;
-<<<<<<< HEAD
-mod payloads;
-=======
 mod incoming;
->>>>>>> r
+mod payloads;
 mod rtcp;
 mod rtp;
 mod sdp;
@@ -24,11 +21,8 @@ mod y4m;
 pub use ccfb::ccfb;
 pub use flexfec::flexfec;
 pub use functional::functional;
-<<<<<<< HEAD
-pub use payloads::{h264_payload, opus_packet, vp9_payload};
-=======
 pub use incoming::incoming;
->>>>>>> r
+pub use payloads::{h264_payload, opus_packet, vp9_payload};
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
@@ -44,11 +38,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-<<<<<<< HEAD
-pub const TARGETS: [Target; 18] = [
-=======
-pub const TARGETS: [Target; 15] = [
->>>>>>> r
+pub const TARGETS: [Target; 19] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),

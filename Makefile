@@ -1,10 +1,13 @@
 # Two commands do everything, set-up included: `make demo` and `make test`.
 
 CARGO ?= cargo
-# libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
-PACKAGES = libvpx-dev pkg-config
+# libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed. libsrtp is what our SRTP is
+# compared with, iproute2 what `thalweg shell` and its tests run.
+PACKAGES = libvpx-dev pkg-config libsrtp2-dev iproute2
+# What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
+LIVE_PACKAGES = chromium ffmpeg
 
-.PHONY: demo test setup check fuzz bench clean
+.PHONY: demo test test-browser test-whip setup setup-live check fuzz bench clean
 
 demo: setup
 	$(CARGO) build --release -p thalweg-cli
@@ -12,12 +15,24 @@ demo: setup
 	@echo "open out/report.html in a browser"
 
 test: setup
-	$(CARGO) test --workspace --features thalweg-vp8/libvpx
+	$(CARGO) test --workspace --features thalweg-vp8/libvpx,thalweg-transport/libsrtp
+
+# `thalweg publish` in Debian's Chromium over an emulated link: pictures, freezes, latency from barcodes, repair; screenshots in
+# tests/browser/out.
+test-browser: setup setup-live
+	$(CARGO) build --release -p thalweg-cli
+	$(CARGO) build --release -p thalweg-live --examples
+	cd tests/browser && npm ci --no-audit --no-fund --silent && npm test
+
+# `thalweg publish --whip` against a server nobody here wrote: Pion's.
+test-whip: setup setup-live
+	$(CARGO) build --release -p thalweg-cli
+	tests/whip/run.sh
 
 # What CI adds: formatting, lints, documentation.
 check: setup
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features thalweg-vp8/libvpx -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features thalweg-vp8/libvpx,thalweg-transport/libsrtp -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 # Every parser of bytes from outside against its corpora and seeded mutations, on the stable compiler; fuzz/Cargo.toml says how to
@@ -31,10 +46,15 @@ bench: setup
 	$(CARGO) run --release -q -p thalweg-cli -- bench
 
 setup:
-	@pkg-config --exists vpx || { \
-	  echo "installing $(PACKAGES) (Debian's libvpx: the real VP8 encoder)"; \
-	  if [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq $(PACKAGES); \
-	  else sudo apt-get update -qq && sudo apt-get install -y -qq $(PACKAGES); fi; }
+	@{ pkg-config --exists vpx libsrtp2 && command -v ip; } >/dev/null || $(call install,$(PACKAGES))
+
+setup-live:
+	@{ command -v chromium && command -v ffmpeg; } >/dev/null || $(call install,$(LIVE_PACKAGES))
+
+# As root, or by sudo.
+install = { echo "installing $(1)"; \
+	  root=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq $(1); }
 
 clean:
 	$(CARGO) clean

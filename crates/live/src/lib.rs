@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod emulate;
 pub mod media;
+pub mod observe;
 pub mod publish;
 pub mod reactor;
 pub mod shell;

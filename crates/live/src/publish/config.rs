@@ -1,6 +1,7 @@
 //! What is published, and to whom.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::Video;
@@ -27,6 +28,10 @@ pub struct PublishConfig {
     pub channels: Vec<ChannelConfig>,
     /// The emulated link in words, for the page.
     pub link: Option<String>,
+    /// Where all packets are captured, in the clear ([`crate::observe::Pcap`]).
+    pub pcap: Option<PathBuf>,
+    /// The folder for a qlog of each viewer ([`crate::observe::Qlog`]).
+    pub qlog: Option<PathBuf>,
     /// Viewers beyond this are refused.
     pub most_viewers: usize,
     /// The root of the scene and of an encoder model's choices; nothing secret comes from it.

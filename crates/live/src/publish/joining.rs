@@ -153,6 +153,8 @@ impl Network {
         let place = (key, id.clone(), channel);
         let mut viewer = Viewer::new(place, outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
         (viewer.remote, viewer.states) = (Some(remote), states);
+        let trace = self.records.begin(key, &viewer.outgoing.scheme().name, now);
+        viewer.record(trace, self.records.captures());
         self.by_ufrag.insert(local.credentials.ufrag, key);
         self.viewers.insert(key, viewer);
         Ok((key, id))

@@ -17,6 +17,7 @@ mod messages;
 mod network;
 mod passthrough;
 mod random;
+mod records;
 mod sound;
 mod uplink;
 mod viewer;
@@ -42,6 +43,7 @@ use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig};
 use messages::{Message, Outbox};
 use network::{Channel, Network};
+use records::Records;
 use sound::Microphone;
 pub use uplink::{Uplink, UplinkState};
 
@@ -109,6 +111,7 @@ impl Publisher {
         let poller = Poller::new(clock, PollerConfig::default())?;
         let (outbox, inbox) = Outbox::new(poller.waker());
         let identity = Identity::generate()?;
+        let records = Records::open(config.pcap.as_ref(), config.qlog.as_ref(), clock)?;
         let (mut channels, mut relays) = (Vec::new(), Vec::new());
         for channel in &config.channels {
             let (channel, relay) = open(channel, clock, find)?;
@@ -139,6 +142,7 @@ impl Publisher {
             album: Default::default(),
             next_key: 0,
             strangers: 0,
+            records,
             stopping: false,
         };
         let network = spawn("network", move || {

@@ -13,6 +13,7 @@ use super::config::{ChannelConfig, Codecs};
 use super::figures;
 use super::joining::Offered;
 use super::messages::{Key, Message, Outbox, reply};
+use super::records::Records;
 use super::viewer::{Album, State, Viewer};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
@@ -58,6 +59,7 @@ pub(super) struct Network {
     pub(super) next_key: Key,
     /// Datagrams of nobody.
     pub(super) strangers: u64,
+    pub(super) records: Records,
     pub(super) stopping: bool,
 }
 
@@ -186,13 +188,14 @@ impl Network {
     }
 
     fn pump(&mut self) {
-        let Network { channels, viewers, clock, album, .. } = self;
+        let Network { channels, viewers, clock, album, records, .. } = self;
         for viewer in viewers.values_mut() {
             let socket = &mut channels[viewer.channel].socket;
             viewer.pump(clock, album, |datagram| {
                 // What the socket has no room for is lost, as anywhere on the way, and counted by it.
                 let _ = socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
             });
+            records.capture(viewer);
         }
     }
 
@@ -214,16 +217,19 @@ impl Network {
                 self.by_address.remove(&(viewer.channel, *address));
             }
             self.by_ufrag.retain(|_, other| *other != key);
+            viewer.finish();
         }
     }
 
-    fn say_goodbye(&mut self) {
+    fn say_goodbye(mut self) {
         let now = self.clock.now();
         for viewer in self.viewers.values_mut() {
             viewer.close(now);
         }
         self.pump();
         self.channels.iter_mut().for_each(|channel| channel.socket.flush());
+        std::mem::take(&mut self.viewers).into_values().for_each(Viewer::finish);
+        self.records.finish();
     }
 
     pub(super) fn channel(&self, name: &str) -> Result<usize, Refused> {

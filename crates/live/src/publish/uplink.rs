@@ -22,7 +22,7 @@ const LASTED: Span = Span::from_secs(10);
 /// Attempts at an ICE restart before a new session is begun.
 const RESTARTS: usize = 2;
 /// What a server has for its answer to our goodbye; a request that takes longer is given up with the process.
-const GOODBYE: Duration = Duration::from_millis(600);
+const GOODBYE: Duration = Duration::from_millis(500);
 
 /// What an uplink is doing, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

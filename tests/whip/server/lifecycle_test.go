@@ -38,6 +38,25 @@ func TestAServerThatIsKilledIsSentToAgainWhenItIsBack(t *testing.T) {
 	}
 }
 
+func TestAServerThatEndsTheSessionIsOfferedAnother(t *testing.T) {
+	s := start(t, "127.0.0.1:0")
+	publishTo(t, s.url(), small()...)
+	until(t, 8*time.Second, "video arrives", func() bool { return s.track(t, "video").Packets > 10 })
+	before, _ := s.only(t)
+	request, err := http.NewRequest(http.MethodDelete, s.url()+"/"+before, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.DefaultClient.Do(request); err != nil {
+		t.Fatal(err)
+	}
+	// It is told, by DTLS, and need not wait for silence: the first wait is at most 1 s.
+	until(t, 4*time.Second, "video arrives in another session", func() bool { return s.track(t, "video").Packets > 10 })
+	if after, _ := s.only(t); after == before {
+		t.Error("the session goes on")
+	}
+}
+
 func TestAServerThatComesBackLateIsTriedUntilThen(t *testing.T) {
 	address := freeAddress(t)
 	p := publishTo(t, "http://"+address+"/whip", small()...)

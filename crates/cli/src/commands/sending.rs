@@ -144,6 +144,8 @@ impl Running {
             poller.wait(end.min(self.clock.now() + Span::from_millis(200)), &[&signals])?;
         }
         self.server.stop();
+        // What hears of every tick may be sending somewhere, and says goodbye while there is something to say it with.
+        drop(on_tick);
         drop(self.publisher);
         Ok(())
     }

@@ -143,8 +143,9 @@ impl Camera {
             }
             take(Taken { number, seen });
             number += 1;
-            // What could not be made in time is not made up for: a camera that falls behind skips.
-            while !matches!(pictures, Pictures::Stream(_))
+            // What could not be made in time is not made up for: a camera that falls behind skips. Frames that are encoded already need each
+            // other, and have times of their own.
+            while matches!(pictures, Pictures::Footage(_) | Pictures::None)
                 && begin + nth(format, number) + format.interval() < clock.now()
             {
                 number += 1;

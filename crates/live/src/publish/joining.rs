@@ -135,6 +135,7 @@ impl Network {
         states: Option<Sender<State>>,
     ) -> Result<(Key, String), Refused> {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
+        let remote = self.through_link(channel, remote)?;
         connection.set_remote(now, &remote).map_err(bad)?;
         let setup = Setup {
             scheme,
@@ -161,7 +162,8 @@ impl Network {
 
     /// More candidates of a viewer, or the restart of its ICE.
     pub(super) fn patch(&mut self, now: Time, id: &str, text: &str, condition: &Condition) -> Result<Patched, Refused> {
-        let fragment = Fragment::read(text).map_err(bad)?;
+        let channel = self.find(id)?.channel;
+        let fragment = self.fragment(channel, text)?;
         let viewer = self.find(id)?;
         if let Condition::Tag(tag) = condition
             && *tag != etag(viewer.etag)
@@ -185,7 +187,7 @@ impl Network {
         viewer.outgoing.connection().set_remote(now, &remote).map_err(bad)?;
         viewer.remote = Some(remote);
         viewer.etag += 1;
-        let (key, channel, etag) = (viewer.key, viewer.channel, etag(viewer.etag));
+        let (key, etag) = (viewer.key, etag(viewer.etag));
         let candidates = self.candidate_lines(channel);
         self.by_ufrag.insert(ours.ufrag.clone(), key);
         let answer = Fragment { lite: false, credentials: ours, candidates, ended: true, ..fragment };
@@ -207,13 +209,38 @@ impl Network {
 
     /// The server's half of a restart.
     pub(super) fn restarted(&mut self, now: Time, key: Key, text: &str) -> bool {
+        let Some(channel) = self.viewers.get(&key).map(|viewer| viewer.channel) else { return false };
+        let Ok(fragment) = self.fragment(channel, text) else { return false };
         let Some(viewer) = self.viewers.get_mut(&key) else { return false };
-        let (Ok(fragment), Some(mut remote)) = (Fragment::read(text), viewer.remote.clone()) else { return false };
+        let Some(mut remote) = viewer.remote.clone() else { return false };
         (remote.credentials, remote.candidates) = (fragment.credentials, fragment.candidates);
         viewer.due(now);
         let set = viewer.outgoing.connection().set_remote(now, &remote).is_ok();
         viewer.remote = Some(remote);
         set
+    }
+
+    /// A fragment of signalling, as far as it is of use on the channel.
+    fn fragment(&self, channel: usize, text: &str) -> Result<Fragment, Refused> {
+        let mut fragment = Fragment::read(text).map_err(bad)?;
+        if self.channels[channel].emulated {
+            fragment.candidates.clear();
+        }
+        Ok(fragment)
+    }
+
+    /// The other end, as it is to be reached on the channel: where a link is emulated the other end comes to us through it, and nothing
+    /// is sent to where it is, which would go around the link.
+    fn through_link(&self, channel: usize, remote: Remote) -> Result<Remote, Refused> {
+        if !self.channels[channel].emulated {
+            return Ok(remote);
+        }
+        if remote.lite {
+            return Err(bad(
+                "the other end is an ICE lite one, which waits to be sent to: no link can be emulated before it",
+            ));
+        }
+        Ok(Remote { candidates: Vec::new(), ..remote })
     }
 
     fn candidate_lines(&self, channel: usize) -> Vec<String> {

@@ -252,7 +252,9 @@ fn open(
     let local = socket.local_address();
     let candidates = if local.ip().is_unspecified() { interfaces(local)? } else { vec![local] };
     let mut config = config.clone();
-    let relay = match config.link.take() {
+    let link = config.link.take();
+    let emulated = link.is_some();
+    let relay = match link {
         None => None,
         Some(link) => {
             let Some(first) = candidates.first() else {
@@ -268,7 +270,7 @@ fn open(
         }
     };
     let scheme = config.scheme.clone();
-    Ok((Channel { config, scheme, socket, candidates }, relay))
+    Ok((Channel { config, scheme, socket, candidates, emulated }, relay))
 }
 
 /// The addresses of this machine of the same family, loopback last: others do not reach it.

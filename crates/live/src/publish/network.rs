@@ -32,6 +32,8 @@ pub(super) struct Channel {
     pub(super) socket: UdpSocket,
     /// Addresses that its socket is reached at.
     pub(super) candidates: Vec<SocketAddr>,
+    /// Whether a link is emulated in front of it.
+    pub(super) emulated: bool,
 }
 
 /// What the network thread owns.
@@ -144,6 +146,7 @@ impl Network {
                 reply(&to, restarted);
             }
             Message::Drop(key) => {
+                self.offered.remove(&key);
                 if let Some(viewer) = self.viewers.get_mut(&key) {
                     viewer.close(now);
                     self.pump();

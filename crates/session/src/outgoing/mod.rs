@@ -6,6 +6,7 @@
 mod extensions;
 mod history;
 mod payload;
+mod repeated;
 mod reports;
 mod setup;
 mod sound;
@@ -393,11 +394,12 @@ impl Outgoing {
             match news {
                 News::Arrivals { acknowledgements, hold } => {
                     self.figures.reports += 1;
+                    flow.writer.on_report(&acknowledgements);
                     flow.engine.on_feedback(self.now, &acknowledgements, hold);
                 }
                 News::Missing(sequences) => {
                     self.figures.nacks += 1;
-                    flow.engine.on_missing(self.now, &flow.writer.numbers(&sequences));
+                    flow.engine.on_missing(self.now, &flow.writer.missing(&sequences));
                 }
                 News::Decoder(report) => flow.engine.on_decoder(self.now, &report),
                 News::KeyframeNeeded => {

@@ -6,8 +6,11 @@ CARGO ?= cargo
 PACKAGES = libvpx-dev pkg-config libsrtp2-dev iproute2
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium ffmpeg
+# Comparisons with libraries of the system, in tests only.
+FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
+PROGRAMS = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
 
-.PHONY: demo test test-browser test-whip setup setup-live check fuzz bench clean
+.PHONY: demo test test-browser test-whip programs setup setup-live check fuzz bench clean
 
 demo: setup
 	$(CARGO) build --release -p thalweg-cli
@@ -15,24 +18,25 @@ demo: setup
 	@echo "open out/report.html in a browser"
 
 test: setup
-	$(CARGO) test --workspace --features thalweg-vp8/libvpx,thalweg-transport/libsrtp
+	$(CARGO) test --workspace --features $(FEATURES)
 
 # `thalweg publish` in Debian's Chromium over an emulated link: pictures, freezes, latency from barcodes, repair; screenshots in
 # tests/browser/out.
-test-browser: setup setup-live
-	$(CARGO) build --release -p thalweg-cli
-	$(CARGO) build --release -p thalweg-live --examples
-	cd tests/browser && npm ci --no-audit --no-fund --silent && npm test
+test-browser: setup setup-live programs
+	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(PROGRAMS)/thalweg npm test
 
 # `thalweg publish --whip` against a server nobody here wrote: Pion's.
-test-whip: setup setup-live
-	$(CARGO) build --release -p thalweg-cli
-	tests/whip/run.sh
+test-whip: setup setup-live programs
+	THALWEG=$(PROGRAMS)/thalweg tests/whip/run.sh
+
+# What both start: with its assertions on, which a release build has not.
+programs:
+	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
 
 # What CI adds: formatting, lints, documentation.
 check: setup
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features thalweg-vp8/libvpx,thalweg-transport/libsrtp -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 # Every parser of bytes from outside against its corpora and seeded mutations, on the stable compiler; fuzz/Cargo.toml says how to

@@ -1,6 +1,6 @@
 #!/bin/sh
 # `thalweg publish --whip` against servers nobody here wrote: Pion's (built here, of Go), and Janus where it is installed.
-# THALWEG names another program than the one of the last `cargo build --release`.
+# THALWEG names another program than the one of the last release build.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 if ! command -v go > /dev/null; then

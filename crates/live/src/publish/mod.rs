@@ -141,6 +141,8 @@ impl Publisher {
             by_address: Default::default(),
             album: Default::default(),
             next_key: 0,
+            next_picture: 0,
+            missed: 0,
             strangers: 0,
             records,
             stopping: false,

@@ -57,6 +57,9 @@ pub(super) struct Network {
     pub(super) by_address: BTreeMap<(usize, SocketAddr), Key>,
     pub(super) album: Album,
     pub(super) next_key: Key,
+    /// The picture that comes next, and how many the camera had no time for.
+    pub(super) next_picture: u64,
+    pub(super) missed: u64,
     /// Datagrams of nobody.
     pub(super) strangers: u64,
     pub(super) records: Records,
@@ -90,6 +93,8 @@ impl Network {
         match message {
             Message::Picture(taken) => {
                 let number = taken.number;
+                self.missed += number.saturating_sub(self.next_picture);
+                self.next_picture = number + 1;
                 self.album.put(taken);
                 self.viewers.values_mut().for_each(|viewer| viewer.on_picture(now, number));
             }

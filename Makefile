@@ -5,7 +5,7 @@ CARGO ?= cargo
 # compared with, iproute2 what `thalweg shell` and its tests run.
 PACKAGES = libvpx-dev pkg-config libsrtp2-dev iproute2
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
-LIVE_PACKAGES = chromium ffmpeg
+LIVE_PACKAGES = chromium ffmpeg janus
 # Comparisons with libraries of the system, in tests only.
 FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 PROGRAMS = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
@@ -53,12 +53,12 @@ setup:
 	@{ pkg-config --exists vpx libsrtp2 && command -v ip; } >/dev/null || $(call install,$(PACKAGES))
 
 setup-live:
-	@{ command -v chromium && command -v ffmpeg; } >/dev/null || $(call install,$(LIVE_PACKAGES))
+	@{ command -v chromium && command -v ffmpeg && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))
 
 # As root, or by sudo.
 install = { echo "installing $(1)"; \
 	  root=$$([ "$$(id -u)" = 0 ] || echo sudo); \
-	  $$root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq $(1); }
+	  $$root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $(1); }
 
 clean:
 	$(CARGO) clean

@@ -60,7 +60,11 @@ impl Network {
             Some(name) => self.scheme(name)?,
         };
         let mut prepared = self.prepare(channel, false)?;
-        let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities()).map_err(bad)?;
+        let mut answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities()).map_err(bad)?;
+        if self.channels[channel].relayed {
+            // A viewer whose candidates were tried would be found past the link; who comes by it is found by coming.
+            answer.remote.candidates.clear();
+        }
         prepared.connection.set_dtls_role(answer.dtls);
         let (key, id) = self.admit(now, prepared, answer.remote, answer.media, scheme, None)?;
         tracing::info!(viewer = key, channel = self.channels[channel].config.name, "joined");
@@ -164,7 +168,11 @@ impl Network {
 
     /// More candidates of a viewer, or the restart of its ICE.
     pub(super) fn patch(&mut self, now: Time, id: &str, text: &str, condition: &Condition) -> Result<Patched, Refused> {
-        let fragment = Fragment::read(text).map_err(bad)?;
+        let mut fragment = Fragment::read(text).map_err(bad)?;
+        let channel = self.find(id)?.channel;
+        if self.channels[channel].relayed {
+            fragment.candidates.clear();
+        }
         let viewer = self.find(id)?;
         if let Condition::Tag(tag) = condition
             && *tag != etag(viewer.etag)

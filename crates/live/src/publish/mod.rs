@@ -260,7 +260,8 @@ fn open(
         }
     };
     let scheme = config.scheme.clone();
-    Ok((Channel { config, scheme, socket, candidates }, relay))
+    let relayed = relay.is_some();
+    Ok((Channel { config, scheme, socket, candidates, relayed }, relay))
 }
 
 /// The addresses of this machine of the same family, loopback last: others do not reach it.

@@ -34,6 +34,8 @@ pub(super) struct Channel {
     pub(super) socket: UdpSocket,
     /// Addresses that its socket is reached at.
     pub(super) candidates: Vec<SocketAddr>,
+    /// Whether the way to viewers is an emulated link.
+    pub(super) relayed: bool,
 }
 
 /// What the network thread owns.

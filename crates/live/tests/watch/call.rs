@@ -56,6 +56,9 @@ impl Default for Call {
 
 /// What came of it.
 pub struct Seen {
+    /// A second after it began, when what a beginning needs is over.
+    pub early: Report,
+    /// At the end.
     pub report: Report,
     metrics: String,
 }
@@ -69,14 +72,10 @@ impl Seen {
 }
 
 impl Call {
-    /// Goes on for `span` once connected.
-    pub fn run(&self, span: Span) -> Seen {
-        let mut size = None;
-        if self.codec.is_some() {
-            size = Some(Size::new(640, 360));
-        }
+    /// Begins to publish.
+    pub fn publish(&self, clock: Clock) -> (Publisher, Server) {
         let local = "127.0.0.1:0".parse().expect("an address");
-        let clock = Clock::new();
+        let size = self.codec.as_ref().map(|_| Size::new(640, 360));
         let config = PublishConfig {
             title: "a test".into(),
             video: Video { source: self.source.clone(), size, frame_rate: 30, retimed: false },
@@ -99,6 +98,13 @@ impl Call {
         let mut none = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };
         let publisher = Publisher::start(config, clock, &mut none).expect("a publisher");
         let server = Server::start(WebConfig::new(local).expect("a server"), publisher.hub()).expect("a server");
+        (publisher, server)
+    }
+
+    /// Goes on for `span` once connected.
+    pub fn run(&self, span: Span) -> Seen {
+        let clock = Clock::new();
+        let (publisher, server) = self.publish(clock);
         let place = Place::new(&format!("http://{}/", server.address()), None, None, None).expect("an address");
         let watching = WatchConfig {
             feedback: self.feedback,
@@ -111,13 +117,18 @@ impl Call {
         while watcher.is_running() && watcher.report().sessions == 0 && clock.now() < until {
             pause(Span::from_millis(10));
         }
-        let end = clock.now() + span;
+        let begin = clock.now();
+        let end = begin + span;
+        while watcher.is_running() && clock.now() < begin + Span::from_secs(1) {
+            pause(Span::from_millis(10));
+        }
+        let early = watcher.report();
         while watcher.is_running() && clock.now() < end {
             pause(Span::from_millis(10));
         }
         let metrics = publisher.hub().metrics();
         let report = watcher.finish().expect("it was watched to the end");
         server.stop();
-        Seen { report, metrics }
+        Seen { early, report, metrics }
     }
 }

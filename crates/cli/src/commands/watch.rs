@@ -1,11 +1,11 @@
 //! `thalweg watch`: what a browser would see, measured.
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::path::PathBuf;
 
 use thalweg_live::clock::Clock;
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
-use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
+use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, WatchError, Watcher};
 use thalweg_live::whip::Token;
 use thalweg_units::{Span, Time};
 
@@ -89,14 +89,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if is_shown {
         eprintln!();
     }
-    let report = watcher.finish()?;
-    // Pictures on standard output are not to be mixed with words.
-    if arguments.y4m.as_ref().is_some_and(|path| path.as_os_str() == "-") {
-        eprintln!("{}", text(arguments.json, &report)?);
-    } else {
-        outln!("{}", text(arguments.json, &report)?);
+    let (report, ended) = watcher.finish();
+    let to_output = arguments.y4m.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if report.sessions > 0 || ended.is_ok() {
+        let text = text(arguments.json, &report)?;
+        // Pictures on standard output are not to be mixed with words.
+        if to_output { eprintln!("{text}") } else { outln!("{text}") }
     }
-    Ok(())
+    match ended {
+        // Who looked at the pictures has seen enough.
+        Err(WatchError::Write { error, .. }) if to_output && error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        ended => Ok(ended?),
+    }
 }
 
 fn text(json: bool, report: &Report) -> anyhow::Result<String> {

@@ -42,7 +42,6 @@ pub struct Watcher {
     waker: Waker,
     measured: Arc<Mutex<Measured>>,
     network: Option<JoinHandle<Result<(), WatchError>>>,
-    pings: Option<JoinHandle<()>>,
 }
 
 impl Watcher {
@@ -58,13 +57,14 @@ impl Watcher {
         let stop = Arc::new(AtomicBool::new(false));
         let measured = Arc::new(Mutex::new(Measured::new(config.late)));
         let random = Seed::new(getrandom::u64().map_err(|error| WatchError::Random(error.to_string()))?).random();
-        let pings = config.place.clock.clone().map(|at| {
+        if let Some(at) = config.place.clock.clone() {
             let (client, measured, stop) = (client.clone(), measured.clone(), stop.clone());
-            spawn("clock", move || ping(&client, &at, &clock, &measured, &stop))
-        });
+            // Nobody waits for its end: a server that does not answer would hold that up.
+            drop(spawn("clock", move || ping(&client, &at, &clock, &measured, &stop)));
+        }
         let network = Network::new(config, (clock, client, poller), measured.clone(), stop.clone(), random);
         let network = Some(spawn("watch", move || network.run()));
-        Ok(Watcher { clock, stop, waker, measured, network, pings })
+        Ok(Watcher { clock, stop, waker, measured, network })
     }
 
     /// Whether it still watches.
@@ -77,22 +77,15 @@ impl Watcher {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner).report(self.clock.now())
     }
 
-    /// Stops, says goodbye, and tells what was seen.
-    ///
-    /// # Errors
-    /// Why it ended before it was told to.
-    pub fn finish(mut self) -> Result<Report, WatchError> {
+    /// Stops, says goodbye, and tells what was seen; and why it ended, if that was before it was told to.
+    pub fn finish(mut self) -> (Report, Result<(), WatchError>) {
         let report = self.report();
-        self.end()?;
-        Ok(report)
+        (report, self.end())
     }
 
     fn end(&mut self) -> Result<(), WatchError> {
         self.stop.store(true, Ordering::Relaxed);
         self.waker.wake();
-        if let Some(pings) = self.pings.take() {
-            let _ = pings.join();
-        }
         match self.network.take().map(JoinHandle::join) {
             None => Ok(()),
             Some(Ok(ended)) => ended,

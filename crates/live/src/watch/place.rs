@@ -12,6 +12,8 @@ pub struct Place {
     /// What the page would ask for: what is published, and the time there. Only Thalweg's page has them.
     pub(super) about: Option<Endpoint>,
     pub(super) clock: Option<Endpoint>,
+    /// Whether it was given as a page's link.
+    pub(super) is_page: bool,
     url: Url,
 }
 
@@ -68,6 +70,7 @@ impl Place {
             whep: Endpoint::new(whep.as_str(), token.clone())?,
             about: beside("about")?,
             clock: beside("clock")?,
+            is_page,
             url,
         })
     }

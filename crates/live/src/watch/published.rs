@@ -6,7 +6,7 @@ use thalweg_units::{Span, Time};
 use super::error::WatchError;
 use super::place::Place;
 use crate::clock::Clock;
-use crate::whip::{Client, Endpoint};
+use crate::whip::{Client, Endpoint, WhipError};
 
 /// Pings that the best is chosen from: the page takes as many of a minute.
 const KEPT: usize = 12;
@@ -30,7 +30,11 @@ impl Published {
     /// When there is a page and it does not answer as one.
     pub(super) fn ask(client: &Client, place: &Place) -> Result<Option<Published>, WatchError> {
         let Some(about) = &place.about else { return Ok(None) };
-        let text = client.get(about)?;
+        let text = match client.get(about) {
+            // What others put beside their WHEP address is their business.
+            Err(WhipError::Refused { status, .. }) if !place.is_page && status != 401 => return Ok(None),
+            told => told?,
+        };
         match serde_json::from_str(&text) {
             Ok(published) => Ok(Some(published)),
             Err(error) => {

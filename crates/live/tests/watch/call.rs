@@ -39,6 +39,7 @@ pub struct Call {
     pub link: Option<LinkConfig>,
     pub feedback: Feedback,
     pub record: Option<PathBuf>,
+    pub barcode: bool,
 }
 
 impl Default for Call {
@@ -50,6 +51,7 @@ impl Default for Call {
             link: None,
             feedback: Feedback::Any,
             record: None,
+            barcode: true,
         }
     }
 }
@@ -79,7 +81,7 @@ impl Call {
         let config = PublishConfig {
             title: "a test".into(),
             video: Video { source: self.source.clone(), size, frame_rate: 30, retimed: false },
-            barcode: true,
+            barcode: self.barcode,
             audio: Some("clicks".into()),
             codec: self.codec.clone(),
             channels: vec![ChannelConfig {
@@ -127,7 +129,8 @@ impl Call {
             pause(Span::from_millis(10));
         }
         let metrics = publisher.hub().metrics();
-        let report = watcher.finish().expect("it was watched to the end");
+        let (report, ended) = watcher.finish();
+        ended.expect("it was watched to the end");
         server.stop();
         Seen { early, report, metrics }
     }

@@ -155,6 +155,14 @@ fn a_browser_hears_why_it_cannot_watch_salsify_and_what_it_could() {
 }
 
 #[test]
+fn without_barcodes_latency_is_by_sender_reports() {
+    let _alone = one_at_a_time();
+    let report = Call { barcode: false, scheme: "gcc", ..Call::default() }.run(Span::from_secs(3)).report;
+    assert_eq!((report.latency_from, report.pictures_missing), (Some("sender-reports"), None), "{report:?}");
+    assert!((0.0..250.0).contains(&report.latency_p50_ms.expect("reports came")), "{report:?}");
+}
+
+#[test]
 fn parity_restores_what_a_lossy_link_takes() {
     let _alone = one_at_a_time();
     let call = Call { scheme: "camel", link: Some(link(0.03, 10)), ..Call::default() };
@@ -170,6 +178,6 @@ fn nobody_there_is_said_plainly() {
     while watcher.is_running() {
         pause(Span::from_millis(10));
     }
-    let error = watcher.finish().expect_err("nobody listens on port 9").to_string();
+    let error = watcher.finish().1.expect_err("nobody listens on port 9").to_string();
     assert!(error.contains("127.0.0.1:9/about") && !error.contains("secret"), "{error}");
 }

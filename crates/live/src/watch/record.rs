@@ -163,3 +163,59 @@ impl Pictures {
         finished.map_err(|error| WatchError::Write { path: self.path, error })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn temporary(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("thalweg-record-{}-{name}", std::process::id()))
+    }
+
+    fn taken(path: &Path) -> Vec<u8> {
+        let bytes = std::fs::read(path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn times_go_on_where_a_session_ended_and_the_header_counts_the_frames() {
+        let path = temporary("a.ivf");
+        let mut recorder = Recorder::create(&path, VideoCodec::Vp9, Size::new(64, 48)).unwrap();
+        recorder.add(1 << 32, &[1, 2]).unwrap();
+        recorder.add((1 << 32) + 6000, &[3]).unwrap();
+        recorder.begin_anew();
+        recorder.add(77, &[4]).unwrap();
+        recorder.finish().unwrap();
+        let bytes = taken(&path);
+        assert_eq!((&bytes[..12], bytes[24]), (&b"DKIF\0\0\x20\0VP90"[..], 3));
+        let time = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        assert_eq!([time(32 + 4), time(32 + 14 + 4), time(32 + 14 + 13 + 4)], [0, 6000, 9000]);
+    }
+
+    #[test]
+    fn a_byte_stream_is_the_frames_and_nothing_else() {
+        let path = temporary("a.h264");
+        let mut recorder = Recorder::create(&path, VideoCodec::H264, Size::new(64, 48)).unwrap();
+        recorder.add(5, &[0, 0, 1, 7]).unwrap();
+        recorder.add(9, &[0, 0, 1, 8]).unwrap();
+        recorder.finish().unwrap();
+        assert_eq!(taken(&path), [0, 0, 1, 7, 0, 0, 1, 8]);
+    }
+
+    #[test]
+    fn where_pictures_are_missing_the_one_before_stays_and_all_have_one_size() {
+        let path = temporary("a.y4m");
+        let mut pictures = Pictures::new(&path, (30, 1));
+        let picture = |size, luma| Picture::filled(size, luma, 128, 128);
+        pictures.add(9000, &picture(Size::new(16, 16), 10)).unwrap();
+        pictures.add(9000 + 3 * 3000 + 40, &picture(Size::new(16, 16), 20)).unwrap();
+        pictures.begin_anew();
+        pictures.add(3, &picture(Size::new(32, 32), 30)).unwrap();
+        pictures.finish().unwrap();
+        let bytes = taken(&path);
+        let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        let lumas: Vec<u8> = bytes[header..].chunks(6 + 16 * 16 * 3 / 2).map(|frame| frame[6]).collect();
+        assert_eq!(lumas, [10, 10, 10, 20, 30]);
+    }
+}

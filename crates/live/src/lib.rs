@@ -8,5 +8,6 @@ pub mod observe;
 pub mod publish;
 pub mod reactor;
 pub mod shell;
+pub mod watch;
 pub mod web;
 pub mod whip;

@@ -223,7 +223,7 @@ impl Drop for Running {
 }
 
 /// A thread with a name that shows in debuggers.
-pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+pub(crate) fn spawn<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     match std::thread::Builder::new().name(name.into()).spawn(body) {
         Ok(thread) => thread,
         Err(error) => panic!("the system gives no thread: {error}"),

@@ -11,7 +11,7 @@ use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
 use super::messages::Key;
-use super::network::Network;
+use super::network::{Network, follows};
 use super::random;
 use super::viewer::{Encoding, State, Viewer};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
@@ -57,7 +57,7 @@ impl Network {
         };
         let scheme = match &join.scheme {
             None => self.channels[channel].scheme.clone(),
-            Some(name) => self.playable(name)?,
+            Some(name) => self.scheme(name)?,
         };
         let mut prepared = self.prepare(channel, false)?;
         let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities()).map_err(bad)?;
@@ -136,6 +136,9 @@ impl Network {
     ) -> Result<(Key, String), Refused> {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
         let remote = self.through_link(channel, remote)?;
+        if let Some(video) = &media.video {
+            follows(&scheme, video)?;
+        }
         connection.set_remote(now, &remote).map_err(bad)?;
         let setup = Setup {
             scheme,
@@ -261,7 +264,7 @@ fn etag(number: u64) -> String {
 }
 
 /// SSRCs by chance, all different.
-fn stream_ids(seed: Seed) -> StreamIds {
+pub(crate) fn stream_ids(seed: Seed) -> StreamIds {
     let mut random = seed.child("ssrc").random();
     let mut taken: VecDeque<u32> = VecDeque::new();
     let mut next = || loop {

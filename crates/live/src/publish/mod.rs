@@ -38,9 +38,11 @@ use crate::media::MediaError;
 use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
-use camera::{Camera, Running, spawn};
+pub(crate) use camera::spawn;
+use camera::{Camera, Running};
 use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig};
+pub(crate) use joining::stream_ids;
 use messages::{Message, Outbox};
 use network::{Channel, Network};
 use records::Records;
@@ -225,14 +227,6 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
     }
     if config.most_viewers == 0 {
         return wrong("most_viewers is 0, must be at least 1".into());
-    }
-    for channel in &config.channels {
-        if keeps_states(&channel.scheme) {
-            return wrong(format!(
-                "{} needs a receiver that keeps its decoder's states, which a browser does not: choose salsify:standard-decoder",
-                channel.scheme.name
-            ));
-        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use thalweg_sender::Scheme;
+use thalweg_transport::sdp::Video;
 use thalweg_transport::{Identity, ufrag_of};
 use thalweg_units::{Seed, Span, Time};
 use thalweg_video::source::Format;
@@ -12,6 +13,7 @@ use thalweg_video::source::Format;
 use super::config::{ChannelConfig, Codecs};
 use super::figures;
 use super::joining::Offered;
+use super::keeps_states;
 use super::messages::{Key, Message, Outbox, reply};
 use super::records::Records;
 use super::viewer::{Album, State, Viewer};
@@ -64,6 +66,20 @@ pub(super) struct Network {
     pub(super) strangers: u64,
     pub(super) records: Records,
     pub(super) stopping: bool,
+}
+
+/// Whether the other end can follow a scheme: one that keeps states is sent only to who agreed to hear of them, as this project's own
+/// receiver does and browsers do not.
+pub(super) fn follows(scheme: &Scheme, video: &Video) -> Result<(), Refused> {
+    if !keeps_states(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} needs a receiver that keeps its decoder's states, which a browser does not: choose salsify:standard-decoder, or watch with \
+         `thalweg watch`",
+        scheme.name
+    );
+    Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
 impl Network {
@@ -244,12 +260,12 @@ impl Network {
         })
     }
 
-    /// A scheme by name that a browser can follow.
-    pub(super) fn playable(&self, name: &str) -> Result<Scheme, Refused> {
+    /// A scheme by name.
+    pub(super) fn scheme(&self, name: &str) -> Result<Scheme, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme: Scheme =
             name.parse().map_err(|error: thalweg_sender::scheme::UnknownScheme| unknown(error.to_string()))?;
-        if self.about.schemes.iter().any(|known| known == name) {
+        if keeps_states(&scheme) || self.about.schemes.iter().any(|known| known == name) {
             Ok(scheme)
         } else {
             Err(unknown(format!("{name} cannot be sent here: choose from {}", self.about.schemes.join(", "))))
@@ -257,9 +273,10 @@ impl Network {
     }
 
     fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
-        let scheme = self.playable(name)?;
+        let scheme = self.scheme(name)?;
         let outbox = self.outbox.clone();
         let viewer = self.find(id)?;
+        follows(&scheme, viewer.outgoing.video())?;
         viewer.switch(now, &scheme, &outbox).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
         tracing::info!(viewer = viewer.key, scheme = name, "switched");
         Ok(())

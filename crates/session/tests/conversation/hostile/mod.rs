@@ -2,12 +2,12 @@
 
 mod lies;
 
+use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, queue};
 use thalweg_sender::scheme::{self, Known};
 use thalweg_transport::sdp::{Capabilities, Direction};
-use thalweg_units::{Rate, Seed, Span};
+use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::memory;
-use super::path;
 use super::world::World;
 use lies::Lie;
 
@@ -32,8 +32,18 @@ struct Outcome {
     shown: usize,
 }
 
+/// 3 Mbps and 50 ms there and back, with a router's buffer.
+fn path() -> PathConfig {
+    let queue = QueueConfig::DropTail(queue::Limits::bytes(Bytes::new(60_000)));
+    let hops = vec![
+        HopConfig::Rate { rate: "3Mbps".parse().expect("a rate"), queue },
+        HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false },
+    ];
+    PathConfig { hops }
+}
+
 fn suffer(known: &Known, lie: Lie, every: Span) -> Outcome {
-    let mut world = World::new(known.scheme(), &path(0.0), &Capabilities::all(Direction::ReceiveOnly));
+    let mut world = World::new(known.scheme(), &path(), &Capabilities::all(Direction::ReceiveOnly));
     let mut random = Seed::new(9).child(known.name).random();
     world.run(BEFORE);
     world.outgoing.drain_events().for_each(drop);

@@ -41,7 +41,8 @@ fn strangers_datagrams_are_counted_and_keep_nobody_from_watching() {
     let memory = process::memory();
     let mut random = Seed::new(3).random();
     let sockets: Vec<UdpSocket> = (0..40).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-    let before = viewer.seen().frames;
+    let reports = || metric(&hub.metrics(), "thalweg_reports_total");
+    let before = (viewer.seen().frames, reports());
     for number in 0..20_000u64 {
         let mut bytes: Vec<u8> = (0..40 + random.below(1000)).map(|_| random.bits() as u8).collect();
         match number % 4 {
@@ -59,7 +60,10 @@ fn strangers_datagrams_are_counted_and_keep_nobody_from_watching() {
     }
     let seen = viewer.seen();
     // The flood takes two seconds and more.
-    assert!(seen.frames > before + 30 && !seen.closed, "{} frames before, {} after", before, seen.frames);
+    assert!(seen.frames > before.0 + 30 && !seen.closed, "{} frames before, {} after", before.0, seen.frames);
+    // Nor are the viewer's own reports taken for a stranger's: fifty a second come of a stream of this kind.
+    assert!(reports() > before.1 + 30.0, "{} reports before, {} after", before.1, reports());
+    println!("{} reports while it lasted", reports() - before.1);
     let strangers = metric(&hub.metrics(), "thalweg_stranger_datagrams_total");
     assert!(strangers > 5_000.0, "{strangers}");
     let grown = process::memory().saturating_sub(memory);

@@ -1,6 +1,6 @@
 //! A viewer in this process: our receiver behind a socket on loopback, in a thread of its own.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -30,7 +30,6 @@ struct Offering {
     connection: Connection,
     offer: sdp::Offer,
     socket: UdpSocket,
-    address: SocketAddr,
 }
 
 fn offering(clock: &Clock) -> Offering {
@@ -50,7 +49,7 @@ fn offering(clock: &Clock) -> Offering {
         cname: "viewer".into(),
     };
     let offer = sdp::offer(&local, &Capabilities::all(Direction::ReceiveOnly));
-    Offering { connection, offer, socket, address }
+    Offering { connection, offer, socket }
 }
 
 /// Joins and is not heard of again: the id.
@@ -62,7 +61,6 @@ pub fn join_and_vanish(hub: &dyn Hub) -> Result<String, Refused> {
 /// A viewer that watches.
 pub struct Viewer {
     pub id: String,
-    pub address: SocketAddr,
     /// The name by which its checks find it at the publisher.
     pub username: String,
     seen: Arc<Mutex<Seen>>,
@@ -74,7 +72,7 @@ impl Viewer {
     /// Joins by `hub`, with a scheme.
     pub fn join(hub: &dyn Hub, scheme: &str) -> Result<Viewer, Refused> {
         let clock = Clock::new();
-        let Offering { mut connection, offer, socket, address } = offering(&clock);
+        let Offering { mut connection, offer, socket } = offering(&clock);
         let joined = hub.join(Join { offer: offer.text.clone(), scheme: Some(scheme.into()), channel: None })?;
         let accepted = offer.accept(&joined.answer).unwrap();
         connection.set_dtls_role(accepted.dtls);
@@ -85,7 +83,7 @@ impl Viewer {
         let (told, stopped) = (seen.clone(), stop.clone());
         let thread = std::thread::spawn(move || watch(incoming, &socket, &clock, &told, &stopped));
         let username = accepted.remote.credentials.ufrag;
-        Ok(Viewer { id: joined.id, address, username, seen, stop, thread: Some(thread) })
+        Ok(Viewer { id: joined.id, username, seen, stop, thread: Some(thread) })
     }
 
     pub fn seen(&self) -> Seen {

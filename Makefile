@@ -7,7 +7,7 @@ PACKAGES = libvpx-dev pkg-config libsrtp2-dev iproute2
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium ffmpeg
 
-.PHONY: demo test test-browser test-whip setup setup-live check fuzz bench clean
+.PHONY: demo test test-browser test-whip soak setup setup-live check fuzz bench clean
 
 demo: setup
 	$(CARGO) build --release -p thalweg-cli
@@ -28,6 +28,10 @@ test-browser: setup setup-live
 test-whip: setup setup-live
 	$(CARGO) build --release -p thalweg-cli
 	tests/whip/run.sh
+
+# Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, sound against picture, lateness of packets.
+soak: setup
+	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
 
 # What CI adds: formatting, lints, documentation.
 check: setup

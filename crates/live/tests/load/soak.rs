@@ -22,7 +22,8 @@ struct Frames {
 #[ignore = "takes SOAK_MINUTES, 30 unless said: make soak"]
 fn memory_stays_flat_sound_stays_with_the_picture_and_frames_come_for_half_an_hour() {
     let _alone = alone();
-    let minutes = std::env::var("SOAK_MINUTES").ok().map_or(30, |text| text.parse::<i64>().expect("minutes, a whole number"));
+    let minutes =
+        std::env::var("SOAK_MINUTES").ok().map_or(30, |text| text.parse::<i64>().expect("minutes, a whole number"));
     let clock = Clock::new();
     let publisher = publisher(8);
     let hub = publisher.hub();
@@ -56,7 +57,11 @@ fn memory_stays_flat_sound_stays_with_the_picture_and_frames_come_for_half_an_ho
         }
         if next <= now {
             let resident = process::memory();
-            println!("{now}: {:.1} MB resident, {} threads, {joined} joined", resident as f64 / 1e6, process::threads());
+            println!(
+                "{now}: {:.1} MB resident, {} threads, {joined} joined",
+                resident as f64 / 1e6,
+                process::threads()
+            );
             if now >= settled {
                 memory.push(resident);
             }
@@ -69,13 +74,17 @@ fn memory_stays_flat_sound_stays_with_the_picture_and_frames_come_for_half_an_ho
         count(viewer);
     }
     println!("the steady viewer: {shown} of {sent} frames; all: {} of {}, {joined} joined", frames.shown, frames.sent);
-    println!("lateness of packets: p50 {:?} us, p99 {:?} us", snapshot.pacing_lateness_us_p50, snapshot.pacing_lateness_us_p99);
+    println!(
+        "lateness of packets: p50 {:?} us, p99 {:?} us",
+        snapshot.pacing_lateness_us_p50, snapshot.pacing_lateness_us_p99
+    );
     for line in hub.metrics().lines().filter(|line| line.starts_with("thalweg_pacing_lateness_seconds{")) {
         println!("{line}");
     }
     let skews = steady.seen().skews;
     let mean = |from: Time, to: Time| {
-        let of: Vec<i64> = skews.iter().filter(|(at, _)| *at >= from && *at < to).map(|(_, skew)| skew.as_nanos()).collect();
+        let of: Vec<i64> =
+            skews.iter().filter(|(at, _)| *at >= from && *at < to).map(|(_, skew)| skew.as_nanos()).collect();
         assert!(!of.is_empty(), "no sound and picture between {from} and {to}");
         Span::from_nanos(of.iter().sum::<i64>() / of.len() as i64)
     };

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use thalweg_live::clock::Clock;
 use thalweg_live::web::{Hub, Join, Refused};
-use thalweg_session::incoming::{Notice, Output, Setup};
 use thalweg_session::Incoming;
+use thalweg_session::incoming::{Notice, Output, Setup};
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
 use thalweg_transport::{Config, Connection, DtlsRole, Identity};
 use thalweg_units::{Span, Time};

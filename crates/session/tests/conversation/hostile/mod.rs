@@ -15,8 +15,9 @@ use lies::Lie;
 const BEFORE: Span = Span::from_secs(6);
 /// Over how long frames are counted.
 const COUNTED: Span = Span::from_secs(3);
-/// How long the truth may take to work: the longest windows of a controller (least round trip, most throughput) are 10 s, and two have to pass.
-const RECOVERY: Span = Span::from_secs(24);
+/// How long the truth may take to work. Most are right again within 12 s, the longest window of a controller and its next sample; Copa and
+/// SCReAM take 27 s to come up from a rate at which the repeats of what was lost are all there is room for.
+const RECOVERY: Span = Span::from_secs(40);
 /// What a peer that says everything came can make a sender send here: the encoder of this world makes 60 kB of a picture at most, which is
 /// 14.5 Mbps; filler and headers come on top. It is the peer's own link that it fills: optimistic acknowledgements are worth no more.
 const MOST: Rate = Rate::from_kbps(20_000);
@@ -74,7 +75,8 @@ fn suffer(known: &Known, lies: &[Lie], every: Span, long: Span) -> Outcome {
     world.muted = false;
     let end = world.now();
     let recovered = |world: &mut World| shown_within(world, COUNTED) >= good;
-    let recovery = (0..RECOVERY.as_nanos() / COUNTED.as_nanos()).find(|_| recovered(&mut world)).map(|_| world.now() - end);
+    let recovery =
+        (0..RECOVERY.as_nanos() / COUNTED.as_nanos()).find(|_| recovered(&mut world)).map(|_| world.now() - end);
     let events = events as f64 / f64::from(told);
     Outcome { rate: sent.per(long), honest, sent, grown, events, recovery }
 }
@@ -101,17 +103,9 @@ fn assert_bounded(name: &str, outcome: &Outcome) {
     assert!(outcome.events <= MOST_EVENTS, "{name}: {outcome:?}");
 }
 
-/// Those that the truth was measured not to set right within [`RECOVERY`].
+/// Pudica after false times sends 10 Mbps into 3 for a minute and more (measured); nobody else stays fooled.
 fn is_known_to_stay_fooled(name: &str, lie: Lie) -> bool {
-    match name {
-        // At 220 kbps the repeats of the 3,500 packets that were lost are ahead of the keyframe that would make them needless.
-        "scream" => lie == Lie::Endless,
-        // After false times it sends 10 Mbps into 3; after `Endless` it is at its least rate, 50 kbps, with as many repeats to send.
-        "pudica" => matches!(lie, Lie::Endless | Lie::OtherTimes | Lie::Backwards | Lie::Congestion),
-        // Its window stays at a few packets: the equations as printed, which `camel` mends.
-        "camel:paper" => lie.mutes(),
-        _ => false,
-    }
+    name == "pudica" && matches!(lie, Lie::OtherTimes | Lie::Backwards)
 }
 
 fn every_scheme_suffers(lies: &[Lie], most: impl Fn(&Outcome) -> Rate) {

@@ -76,7 +76,7 @@ impl Lie {
                 vec![arrivals(now, newest + far, |_| true)]
             }
             Lie::OtherTimes => {
-                let then = if chance % 2 == 0 { now + Span::from_secs(3600) } else { Time::ZERO };
+                let then = if chance.is_multiple_of(2) { now + Span::from_secs(3600) } else { Time::ZERO };
                 vec![arrivals(then, newest.saturating_sub(40), |_| true)]
             }
             Lie::Backwards => {

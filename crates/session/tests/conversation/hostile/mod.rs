@@ -103,9 +103,9 @@ fn assert_bounded(name: &str, outcome: &Outcome) {
     assert!(outcome.events <= MOST_EVENTS, "{name}: {outcome:?}");
 }
 
-/// Pudica after false times sends 10 Mbps into 3 for a minute and more (measured); nobody else stays fooled.
+/// Pudica, told of times an hour ahead and at the start by turns, shows too few frames 40 s later (measured; why is not known yet).
 fn is_known_to_stay_fooled(name: &str, lie: Lie) -> bool {
-    name == "pudica" && matches!(lie, Lie::OtherTimes | Lie::Backwards)
+    name == "pudica" && lie == Lie::OtherTimes
 }
 
 fn every_scheme_suffers(lies: &[Lie], most: impl Fn(&Outcome) -> Rate) {

@@ -10,7 +10,7 @@ LIVE_PACKAGES = chromium ffmpeg janus
 FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 PROGRAMS = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
 
-.PHONY: demo test test-browser test-whip programs setup setup-live check fuzz bench clean
+.PHONY: demo test test-browser test-whip programs soak setup setup-live check fuzz bench clean
 
 demo: setup
 	$(CARGO) build --release -p thalweg-cli
@@ -32,6 +32,10 @@ test-whip: setup setup-live programs
 # What both start: with its assertions on, which a release build has not.
 programs:
 	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
+
+# Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, sound against picture, lateness of packets.
+soak: setup
+	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
 
 # What CI adds: formatting, lints, documentation.
 check: setup

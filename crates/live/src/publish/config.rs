@@ -32,7 +32,8 @@ pub struct PublishConfig {
     pub pcap: Option<PathBuf>,
     /// The folder for a qlog of each viewer ([`crate::observe::Qlog`]).
     pub qlog: Option<PathBuf>,
-    /// Viewers beyond this are refused.
+    /// Viewers beyond this are refused. Who joins and does not connect counts for 30 s: so who has the token, and sends nothing but offers,
+    /// can keep newcomers out for as long as they go on. What keeps strangers from that is the token; who watches is never put out for it.
     pub most_viewers: usize,
     /// The root of the scene and of an encoder model's choices; nothing secret comes from it.
     pub seed: Seed,

@@ -195,7 +195,12 @@ impl Network {
                 *strangers += 1;
                 return;
             };
-            if known != Some(viewer.key) && viewer.channel == channel {
+            // A check's name is no proof, its integrity is: who sees the name on its way could else put others' datagrams down to this
+            // viewer, and crowd out its own address.
+            let authentic = viewer.authentic_checks();
+            viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+            let proven = viewer.authentic_checks() > authentic;
+            if proven && known != Some(viewer.key) && viewer.channel == channel {
                 by_address.insert(place, viewer.key);
                 viewer.addresses.push_back(datagram.from);
                 if viewer.addresses.len() > MOST_ADDRESSES
@@ -204,7 +209,6 @@ impl Network {
                     by_address.remove(&(channel, oldest));
                 }
             }
-            viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
         });
     }
 
@@ -235,7 +239,11 @@ impl Network {
     fn remove(&mut self, key: Key) {
         if let Some(viewer) = self.viewers.remove(&key) {
             for address in &viewer.addresses {
-                self.by_address.remove(&(viewer.channel, *address));
+                // It may be another's by now: a phone's port is used again.
+                let place = (viewer.channel, *address);
+                if self.by_address.get(&place) == Some(&key) {
+                    self.by_address.remove(&place);
+                }
             }
             self.by_ufrag.retain(|_, other| *other != key);
             viewer.finish();

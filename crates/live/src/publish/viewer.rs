@@ -235,6 +235,11 @@ impl Viewer {
         self.wake.0 = now;
     }
 
+    /// Messages of STUN that were signed by who they claim to be of.
+    pub(super) fn authentic_checks(&mut self) -> u64 {
+        self.outgoing.connection().statistics().stun
+    }
+
     /// Where acknowledgements come from.
     pub(super) fn feedback_kind(&self) -> &'static str {
         let video = self.outgoing.video();

@@ -1,5 +1,7 @@
 //! Both ends of a conversation over a path, in virtual time.
 
+mod hostile;
+mod memory;
 mod world;
 
 use std::collections::BTreeSet;

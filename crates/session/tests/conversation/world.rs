@@ -50,7 +50,14 @@ pub struct World {
     back: Path<Datagram>,
     pictures: u64,
     sounds: u64,
+    /// Whether what the receiver would say of media is kept from the sender; the connection is kept up.
+    pub muted: bool,
+    /// Datagrams and bytes that the sender put on the path, as IP counts them.
+    pub sent: (u64, Bytes),
 }
+
+/// Turns at one instant that no honest sender needs.
+const MOST_TURNS: u32 = 5_000;
 
 impl World {
     /// The receiver offers, as `thalweg watch` does.
@@ -118,19 +125,25 @@ impl World {
             back,
             pictures: 0,
             sounds: 0,
+            muted: false,
+            sent: (0, Bytes::ZERO),
         }
     }
 
     /// A picture every 33 ms and a packet of sound every 20 ms, for so long.
     pub fn run(&mut self, span: Span) {
         let end = self.now + span;
+        let mut turns = 0;
         loop {
             let due = self.drain();
             let (picture, sound) = (Time::from_millis(33 * self.pictures), Time::from_millis(20 * self.sounds));
             let next = due.min(picture).min(sound).min(self.there.next_event()).min(self.back.next_event());
             if next > end {
+                self.now = end;
                 return;
             }
+            turns = if next > self.now { 0 } else { turns + 1 };
+            assert!(turns < MOST_TURNS, "no end at {}: the sender waits for {due}", self.now);
             self.now = next.max(self.now);
             while let Some(departure) = self.there.poll(self.now) {
                 let Datagram { from, to, bytes } = departure.packet;
@@ -156,6 +169,21 @@ impl World {
         }
     }
 
+    /// The receiver's end says something of its own, which is with the sender at once.
+    pub fn say(&mut self, speak: impl FnOnce(&mut Connection)) {
+        self.drain();
+        speak(self.incoming.connection());
+        while let incoming::Output::Transmit(Datagram { from, to, bytes }) = self.incoming.poll() {
+            self.outgoing.on_datagram(self.now, from, to, &bytes);
+            self.drain_outgoing();
+        }
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
     fn drain(&mut self) -> Time {
         self.drain_outgoing().min(self.drain_incoming())
     }
@@ -165,6 +193,7 @@ impl World {
             match self.outgoing.poll() {
                 outgoing::Output::Transmit(datagram) => {
                     let size = Bytes::new(28 + datagram.bytes.len() as u64);
+                    self.sent = (self.sent.0 + 1, self.sent.1 + size);
                     self.there.offer(self.now, size, datagram);
                 }
                 outgoing::Output::Encode { plan, .. } => {
@@ -185,6 +214,8 @@ impl World {
     fn drain_incoming(&mut self) -> Time {
         loop {
             match self.incoming.poll() {
+                // RTCP begins with a version of 2 in the highest bits, STUN and DTLS do not (RFC 7983).
+                incoming::Output::Transmit(datagram) if self.muted && datagram.bytes[0] >= 128 => {}
                 incoming::Output::Transmit(datagram) => {
                     let size = Bytes::new(28 + datagram.bytes.len() as u64);
                     self.back.offer(self.now, size, datagram);

@@ -37,6 +37,10 @@ pub struct Scenario {
     /// What the receiver reports, instead of what the scheme asks for.
     #[serde(default)]
     pub feedback: Option<FeedbackStyle>,
+    /// Where reports come on request: a packet asks for one when none has asked for so long, whatever the sender's engine wants. A live
+    /// sender does; `None` for the engine's wishes alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask_every: Option<Span>,
     /// Whether shown frames are compared with their source.
     #[serde(default = "yes")]
     pub measure_quality: bool,

@@ -7,6 +7,7 @@ pub mod media;
 pub mod observe;
 pub mod publish;
 pub mod reactor;
+pub mod rehearse;
 pub mod shell;
 pub mod watch;
 pub mod web;

@@ -7,6 +7,7 @@ pub(crate) mod duel;
 pub(crate) mod emulate;
 mod emulated;
 pub(crate) mod explain;
+mod live;
 mod pictures;
 pub(crate) mod publish;
 pub(crate) mod report;

@@ -52,6 +52,7 @@ impl Pictures {
             measure_quality: true,
             ssim: self.ssim,
             // Two machines' clocks never agree; nothing may hang on it.
+            ask_every: None,
             call: false,
             clock_offset: Span::from_millis(1234),
             competitors: Vec::new(),

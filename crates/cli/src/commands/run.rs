@@ -23,6 +23,13 @@ pub(crate) struct Arguments {
     /// --help`)
     #[arg(long)]
     undershoot: Option<Undershoot>,
+    /// Play it by the clock, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP: schemes one after
+    /// another, each for as long as the scenario lasts
+    #[arg(long)]
+    live: bool,
+    /// Play it in virtual time too, with the packet sizes and the feedback it had on the wire, and print how far the two are apart
+    #[arg(long, requires = "live")]
+    against_simulator: bool,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -74,6 +81,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let out = if from == to { arguments.out.clone() } else { arguments.out.join(format!("seed-{seed}")) };
         jobs.extend(crate::play::each(&scenario, &schemes, &out));
     }
-    let outcomes = crate::play::all(&jobs)?;
-    crate::play::show(&outcomes, arguments.json, &arguments.out)
+    let outcomes =
+        if arguments.live { super::live::all(&jobs, arguments.against_simulator)? } else { crate::play::all(&jobs)? };
+    crate::play::show(&outcomes, arguments.json, &arguments.out)?;
+    if arguments.against_simulator && !arguments.json {
+        super::live::print_agreement(&outcomes);
+    }
+    Ok(())
 }

@@ -92,6 +92,9 @@ pub struct Summary {
     pub events_fingerprint: String,
     /// Simulated seconds over CPU seconds; set by whoever reads a clock.
     pub speed_x: Option<f64>,
+    /// Whether it was played by the clock on real sockets and not in virtual time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
     /// How the path was shared with others who listen; null without any.
     #[serde(default)]
     pub sharing: Option<Sharing>,

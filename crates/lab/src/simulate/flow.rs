@@ -13,8 +13,10 @@ use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
 
 use super::SimulateError;
+use super::asking::Asking;
 use super::frames::Frames;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
+use super::summarize::Played;
 use crate::footage::Footage;
 use crate::metrics::QualitySource;
 use crate::record::{Record, Recorder, What};
@@ -64,6 +66,7 @@ pub(super) struct Flow {
     ssim: Ssim,
     pub(super) frames: Frames,
     under_way: UnderWay,
+    asking: Asking,
     candidates: Vec<Candidate>,
     encoding_done: Time,
     decoding: VecDeque<Decoding>,
@@ -108,6 +111,7 @@ impl Flow {
             ssim: scenario.ssim,
             frames: Frames::default(),
             under_way: UnderWay::default(),
+            asking: Asking::every(scenario.ask_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
             decoding: VecDeque::new(),
@@ -117,33 +121,13 @@ impl Flow {
         })
     }
 
-    /// What it sends, in a word.
-    pub(super) fn video(&self) -> String {
-        self.video.label()
-    }
-
-    /// How long it sends, in seconds.
-    pub(super) fn seconds(&self) -> f64 {
-        (self.end - self.begin).as_secs_f64()
-    }
-
-    /// When its camera starts.
-    pub(super) fn begin(&self) -> Time {
-        self.begin
-    }
-
-    /// When it stops sending.
-    pub(super) fn end(&self) -> Time {
-        self.end
-    }
-
     /// Whether it has stopped sending.
     pub(super) fn has_stopped(&self, now: Time) -> bool {
         now >= self.end
     }
 
     /// Where the quality of its frames comes from.
-    pub(super) fn quality(&self) -> QualitySource {
+    fn quality(&self) -> QualitySource {
         match (self.measure_quality, &self.footage) {
             (false, _) => QualitySource::None,
             (true, Some(_)) => QualitySource::Measured,
@@ -151,8 +135,17 @@ impl Flow {
         }
     }
 
-    pub(super) fn codec_settings(&self) -> String {
-        self.codec.encoder.settings()
+    /// What became of its pictures, and what else its figures need.
+    pub(super) fn into_played(self) -> Played {
+        Played {
+            number: self.number,
+            video: self.video.label(),
+            begin: self.begin,
+            end: self.end,
+            codec: self.codec.encoder.settings(),
+            quality: self.quality(),
+            frames: self.frames.into_records(),
+        }
     }
 
     pub(super) fn next_event(&self) -> Time {
@@ -304,7 +297,7 @@ impl Flow {
             let psnr = quality.map_or(f64::NAN, |quality| quality.0);
             let what = What::Displayed { frame: info.frame, picture: info.picture, latency, psnr };
             recorder.push(Record { at: now, flow: self.number, what });
-            self.frames.on_shown(now, &info, quality);
+            self.frames.on_shown(now, (info.frame, info.picture), quality);
         }
         Ok(())
     }
@@ -366,7 +359,8 @@ impl Flow {
     ) -> Result<(), SimulateError> {
         loop {
             match self.engine.poll() {
-                Output::Transmit(packet) => {
+                Output::Transmit(mut packet) => {
+                    packet.asks = self.asking.asks(now, packet.asks);
                     let cargo = Cargo::Packet(packet.sent.id.0);
                     up.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
                     self.under_way.enter(packet);

@@ -8,17 +8,20 @@ use thalweg_sender::{Event, Timed};
 use thalweg_units::{Bytes, Size, Time};
 
 use crate::outcome::FrameRecord;
-use thalweg_receiver::FrameInfo;
 
 /// A frame that was encoded and may still be shown.
-pub(super) struct Encoded {
-    pub(super) data: Arc<[u8]>,
-    pub(super) size: Size,
-    pub(super) modelled: Option<ModelledQuality>,
+pub struct Encoded {
+    /// Its bytes; none of a model's.
+    pub data: Arc<[u8]>,
+    /// The size it was encoded at.
+    pub size: Size,
+    /// What its encoder says of its quality, if it is a model.
+    pub modelled: Option<ModelledQuality>,
 }
 
+/// What becomes of pictures, from what is told of them.
 #[derive(Default)]
-pub(super) struct Frames {
+pub struct Frames {
     /// By picture.
     records: Vec<FrameRecord>,
     /// By frame: which picture it shows.
@@ -28,18 +31,18 @@ pub(super) struct Frames {
 
 impl Frames {
     /// A picture was read.
-    pub(super) fn on_picture(&mut self, now: Time, size: Size) {
+    pub fn on_picture(&mut self, now: Time, size: Size) {
         self.records.push(FrameRecord::read(now, size));
     }
 
     /// A candidate became a frame.
-    pub(super) fn on_commit(&mut self, frame: u64, candidate: &Candidate) {
+    pub fn on_commit(&mut self, frame: u64, candidate: &Candidate) {
         let Candidate { data, frame: made, modelled } = candidate;
         self.encoded.insert(frame, Encoded { data: data.clone(), size: made.picture, modelled: *modelled });
     }
 
     /// Something happened at the sender.
-    pub(super) fn on_event(&mut self, timed: &Timed) {
+    pub fn on_event(&mut self, timed: &Timed) {
         match timed.event {
             Event::FrameQueued { frame, picture, size, keyframe, quantizer, .. } => {
                 self.pictures.insert(frame, picture);
@@ -63,29 +66,29 @@ impl Frames {
         }
     }
 
-    /// A frame was shown; `quality` is its PSNR in dB and its SSIM, if known.
-    pub(super) fn on_shown(&mut self, now: Time, info: &FrameInfo, quality: Option<(f64, f64)>) {
-        if let Some(record) = self.records.get_mut(info.picture as usize) {
+    /// A frame with a picture was shown; `quality` is its PSNR in dB and its SSIM, if known.
+    pub fn on_shown(&mut self, now: Time, (frame, picture): (u64, u64), quality: Option<(f64, f64)>) {
+        if let Some(record) = self.records.get_mut(picture as usize) {
             record.displayed_s = Some(now.as_secs_f64());
             record.psnr_db = quality.map(|quality| quality.0);
             record.ssim = quality.map(|quality| quality.1);
         }
-        self.let_go(info.frame);
+        self.let_go(frame);
     }
 
     /// A frame will not be shown, or has been.
-    pub(super) fn let_go(&mut self, frame: u64) {
+    pub fn let_go(&mut self, frame: u64) {
         self.encoded.remove(&frame);
         self.pictures.remove(&frame);
     }
 
     /// A frame that may still be shown.
-    pub(super) fn encoded(&self, frame: u64) -> Option<&Encoded> {
+    pub fn encoded(&self, frame: u64) -> Option<&Encoded> {
         self.encoded.get(&frame)
     }
 
     /// What became of each picture, in order.
-    pub(super) fn into_records(self) -> Vec<FrameRecord> {
+    pub fn into_records(self) -> Vec<FrameRecord> {
         self.records
     }
 }

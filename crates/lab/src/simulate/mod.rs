@@ -4,6 +4,7 @@
 //! order: cross traffic enters; packets come out of the forward path; receivers answer; reports and acknowledgements come out of the
 //! backward path; decoded frames are shown; encoded frames are queued; cameras are read; senders' timers go off.
 
+mod asking;
 mod competitors;
 mod flow;
 mod frames;
@@ -27,6 +28,9 @@ use competitors::CrossTraffic;
 use flow::{Flow, Session};
 use network::{Answer, Cargo, Content, Network, Parcel};
 use thalweg_receiver::Request;
+
+pub use frames::{Encoded, Frames};
+pub use summarize::{Played, summarize};
 
 /// A run could not be played.
 #[derive(Debug, thiserror::Error)]
@@ -112,7 +116,7 @@ pub fn simulate(
     let mut outcomes = flows
         .into_iter()
         .zip(&schemes)
-        .map(|(flow, scheme)| summarize::summarize(scenario, scheme, flow, &recorder, capacity.as_ref()));
+        .map(|(flow, scheme)| summarize(scenario, scheme, flow.into_played(), &recorder, capacity.as_ref()));
     let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };
     let competitors: Vec<Outcome> = outcomes.collect();
     competitors::others(&mut outcome, &competitors, &cross, &recorder, end);

@@ -99,6 +99,7 @@ mod tests {
             measure_quality: false,
             ssim: Default::default(),
             clock_offset: Span::ZERO,
+            ask_every: None,
             call: false,
             competitors,
         }

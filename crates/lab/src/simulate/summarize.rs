@@ -7,12 +7,13 @@ use thalweg_link::Capacity;
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Bytes, Time};
 
-use super::flow::Flow;
 use super::on_the_way::OnTheWay;
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall};
-use crate::outcome::{Mark, Outcome, Series};
+use crate::metrics::{
+    QualitySource, Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall,
+};
+use crate::outcome::{FrameRecord, Mark, Outcome, Series};
 use crate::record::{Recorder, What};
 use crate::scenario::Scenario;
 
@@ -40,15 +41,37 @@ impl Bins {
     }
 }
 
-pub(super) fn summarize(
+/// What one sender did, beside the records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Played {
+    /// Its flow's number.
+    pub number: u16,
+    /// What it sent, in a word.
+    pub video: String,
+    /// When its camera started.
+    pub begin: Time,
+    /// When it stopped sending.
+    pub end: Time,
+    /// Its encoder's settings, as it prints them.
+    pub codec: String,
+    /// Where the quality of its frames comes from.
+    pub quality: QualitySource,
+    /// What became of its pictures.
+    pub frames: Vec<FrameRecord>,
+}
+
+/// The figures of what one sender of a scenario did over a path whose narrowest part was `link`.
+pub fn summarize(
     scenario: &Scenario,
     scheme: &Scheme,
-    flow: Flow,
+    played: Played,
     recorder: &Recorder,
     link: Option<&Capacity>,
 ) -> Outcome {
     let count = (scenario.duration.as_secs_f64() / BIN_S).ceil() as usize;
-    let duration = flow.seconds();
+    let Played { number, video: label, begin, end: stopped, mut codec, quality, frames } = played;
+    let duration = (stopped - begin).as_secs_f64();
+    let (began, stopped) = (begin.as_secs_f64(), stopped.as_secs_f64());
     let (mut sent, mut video, mut filler, mut delivered) =
         (Bins::new(count), Bins::new(count), Bins::new(count), Bins::new(count));
     let (mut wire_bytes, mut filler_bytes, mut departed) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO);
@@ -57,7 +80,7 @@ pub(super) fn summarize(
     let mut on_the_way = OnTheWay::new(count);
     let mut variables: BTreeMap<&'static str, Vec<(f64, f64)>> = BTreeMap::new();
     let mut marks = Vec::new();
-    for record in recorder.records().filter(|record| record.flow == flow.number) {
+    for record in recorder.records().filter(|record| record.flow == number) {
         let at = record.at.as_secs_f64();
         match record.what {
             What::Sender(Event::PacketSent { id, payload, size, .. }) => {
@@ -94,20 +117,16 @@ pub(super) fn summarize(
             _ => {}
         }
     }
-    let (mut codec, quality) = (flow.codec_settings(), flow.quality());
     if !scenario.undershoot.is_none() {
         codec += &format!(", undershoot {}", scenario.undershoot);
     }
-    let (label, began, stopped) = (flow.video(), flow.begin().as_secs_f64(), flow.end().as_secs_f64());
-    let number = usize::from(flow.number);
-    let frames = flow.frames.into_records();
     let shown: Vec<f64> = frames.iter().filter_map(|frame| frame.displayed_s).collect();
     let shown_bytes: u64 = frames.iter().filter(|frame| frame.displayed_s.is_some()).map(|frame| frame.bytes).sum();
     let end = Time::ZERO + scenario.duration;
     let bin = |index: usize| Time::from_secs_f64(index as f64 * BIN_S);
     let carried = |i| link.map_or(0, |link| link.bytes(bin(i), bin(i + 1)).bits());
     let capacity_mbps = (0..count).map(|i| carried(i) as f64 / 1e6 / BIN_S).collect();
-    let available_mbps: Vec<f64> = link.map(|link| available(scenario, link, number, count)).unwrap_or_default();
+    let available_mbps: Vec<f64> = link.map(|link| available(scenario, link, number.into(), count)).unwrap_or_default();
     let estimate = estimate::accuracy(
         variables.get("capacity_bps").map_or(&[], Vec::as_slice),
         Available { mbps: &available_mbps, bin_s: BIN_S },
@@ -148,6 +167,7 @@ pub(super) fn summarize(
         tail_missing: latency.as_ref().map_or(frames.len() as u64, |latency| latency.tail_missing),
         events_fingerprint: format!("{:016x}", recorder.fingerprint()),
         speed_x: None,
+        live: false,
         sharing: None,
         competitors: Vec::new(),
         traffic: Vec::new(),

@@ -33,6 +33,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         feedback: None,
         measure_quality: false,
         ssim: Ssim::default(),
+        ask_every: None,
         call: false,
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),

@@ -12,7 +12,7 @@ use thalweg_wire::rtp::{
 
 /// A scheme that wants each packet reported is content with a report this often: Chromium answers within 0.7 ms (design.md section 6), and
 /// more reports than that would be a load of their own.
-const ASK_INTERVAL: Span = Span::from_millis(5);
+pub const ASK_INTERVAL: Span = Span::from_millis(5);
 
 /// The most packets one request covers: libwebrtc writes one message, which must fit a packet.
 const MOST_ASKED: u64 = 400;

@@ -25,6 +25,7 @@ use thalweg_transport::{self as transport, Connection, Credentials, Datagram, Tr
 use thalweg_units::{ConfigError, Random, Time};
 use thalweg_wire::rtcp::{self, Goodbye};
 
+pub use extensions::ASK_INTERVAL;
 use reports::Reports;
 pub use setup::Setup;
 pub use sound::Sound;
@@ -252,6 +253,11 @@ impl Outgoing {
     /// What kind of sender it is.
     pub fn scheme(&self) -> &Scheme {
         &self.setup.scheme
+    }
+
+    /// The same with the sizes packets have on this path and without what the other end did not agree to: what the engine is made of.
+    pub fn fitted_scheme(&self) -> Scheme {
+        self.fitted(&self.setup.scheme)
     }
 
     /// The video as it was agreed on.

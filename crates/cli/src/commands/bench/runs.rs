@@ -43,6 +43,7 @@ pub(super) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         feedback: None,
         measure_quality: true,
         ssim: Ssim::Window,
+        ask_every: None,
         call: false,
         clock_offset: Span::ZERO,
         competitors: Vec::new(),

@@ -1,0 +1,92 @@
+//! Scenarios by the clock, on real sockets: what `run --live` does.
+
+use anyhow::Context;
+use thalweg_lab::metrics::Summary;
+use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
+use thalweg_live::rehearse::{Conduct, rehearse};
+use thalweg_sender::Scheme;
+use thalweg_units::Span;
+
+use crate::link;
+use crate::play::{Job, folder_name};
+use crate::progress::Progress;
+
+/// Plays them one after another, each for as long as its scenario lasts. With `simulated` each is played in virtual time too, with the
+/// packet sizes and the feedback it had on the wire.
+pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
+    let progress = Progress::new(jobs.len());
+    let mut outcomes = Vec::new();
+    for Job { scenario, scheme, folder } in jobs {
+        let label = format!("{} over {}, live", scheme.name, scenario.name);
+        let begun = progress.begin(label.clone(), scenario.duration);
+        let mut find = find(scenario);
+        let played =
+            rehearse(scenario, scheme, &mut find, &mut |now| begun.tell(now)).with_context(|| label.clone())?;
+        begun.finish();
+        tell(&label, &played.conduct);
+        run_folder::write(folder, &played.scenario, &played.scheme, &played.run)?;
+        outcomes.push(played.run.outcome);
+        if simulated {
+            let name = format!("{} simulated", scheme.name);
+            let folder = folder.with_file_name(folder_name(&name));
+            let scheme = Scheme { name: name.clone(), ..played.scheme };
+            let run = simulate(&played.scenario, &scheme, &mut find, &mut |_| {}).with_context(|| name)?;
+            run_folder::write(&folder, &played.scenario, &scheme, &run)?;
+            outcomes.push(run.outcome);
+        }
+    }
+    Ok(outcomes)
+}
+
+fn find(scenario: &Scenario) -> impl FnMut(&str) -> Result<std::sync::Arc<thalweg_link::Trace>, String> + '_ {
+    |name| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"))
+}
+
+/// What the machine did to a run, for whoever wants to know how much its figures are worth.
+fn tell(label: &str, conduct: &Conduct) {
+    let late = |share| {
+        let micros = |span: Option<Span>| span.map_or(0.0, |span| span.as_millis_f64() * 1e3);
+        [&conduct.sender, &conduct.receiver, &conduct.link.up.lateness, &conduct.link.down.lateness]
+            .map(|lateness| format!("{:.0}", micros(lateness.percentile(share))))
+            .join(", ")
+    };
+    let (half, most) = (late(0.5), late(0.99));
+    let foreseen = 100.0 * (conduct.weighed.get() as f64 / conduct.charged.get().max(1) as f64 - 1.0);
+    eprintln!(
+        "{label}: sender, receiver, link up and down were late by {half} us (median) and {most} us (99 %); packets weighed \
+         {foreseen:+.2} % of what the engine charged; the system lost {}",
+        conduct.link.missed + conduct.link.unsent
+    );
+}
+
+/// Prints how far each run on real sockets was from the one in virtual time that follows it.
+pub(crate) fn print_agreement(outcomes: &[Outcome]) {
+    outln!("");
+    outln!("{:20} {:>24} {:>24} {:>24} {:>24}", "live / simulated", "wire Mbps", "video Mbps", "P50 ms", "P95 ms");
+    for pair in outcomes.chunks_exact(2) {
+        let (live, simulated) = (&pair[0].summary, &pair[1].summary);
+        let share = |of: fn(&Summary) -> Option<f64>, scale: f64| difference(of(live), of(simulated), scale, true);
+        let wire = share(|run| Some(run.wire_bitrate_bps), 1e-6);
+        let video = share(|run| Some(run.video_bitrate_bps), 1e-6);
+        let middle = difference(live.latency_p50_ms, simulated.latency_p50_ms, 1.0, false);
+        let tail = share(|run| run.latency_p95_ms, 1.0);
+        outln!("{:20} {wire:>24} {video:>24} {middle:>24} {tail:>24}", live.scheme);
+    }
+}
+
+/// Two figures and how far apart they are: as a share or in their own unit.
+fn difference(live: Option<f64>, simulated: Option<f64>, scale: f64, as_share: bool) -> String {
+    let (Some(live), Some(simulated)) = (live.map(|live| live * scale), simulated.map(|other| other * scale)) else {
+        return "-".into();
+    };
+    let apart = if as_share {
+        format!("{:+.1}%", 100.0 * (live / simulated - 1.0))
+    } else {
+        format!("{:+.1}", live - simulated)
+    };
+    if scale == 1.0 {
+        format!("{live:.1} / {simulated:.1} {apart}")
+    } else {
+        format!("{live:.3} / {simulated:.3} {apart}")
+    }
+}

@@ -1,0 +1,100 @@
+//! Two ends that agree by SDP without a network between them.
+
+use std::net::SocketAddr;
+
+use thalweg_codecs::Codec;
+use thalweg_lab::Scenario;
+use thalweg_sender::scheme::ReceiverKind;
+use thalweg_sender::{Camera, FeedbackStyle, Scheme};
+use thalweg_session::{Incoming, Outgoing, incoming, outgoing};
+use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, StreamIds, VideoCodec};
+use thalweg_transport::{Config, Connection, DtlsRole, Identity};
+use thalweg_wire::rtcp::NtpTime;
+
+use super::RehearseError;
+use crate::clock::Clock;
+
+/// The nearest thing to a style that has a format on the wire: what tells of each packet at once is told on request.
+pub(super) fn on_the_wire(style: FeedbackStyle) -> FeedbackStyle {
+    if style == FeedbackStyle::PerPacket { FeedbackStyle::TwccOnRequest } else { style }
+}
+
+fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction) -> Capabilities {
+    let kind = match style {
+        FeedbackStyle::PerPacket | FeedbackStyle::TwccOnRequest => CongestionFeedback::TransportOnRequest,
+        FeedbackStyle::Twcc => CongestionFeedback::Transport,
+        FeedbackStyle::Ccfb => CongestionFeedback::PerStream,
+    };
+    let codec = match scenario.codec {
+        // A model's frames are zeros that pass for VP8.
+        Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,
+        Codec::H264(_) => VideoCodec::H264,
+    };
+    Capabilities {
+        video: vec![codec],
+        audio: false,
+        congestion: vec![kind],
+        // Of no use between two that know each other's SSRCs, and bytes in every packet.
+        absolute_send_time: false,
+        mid: false,
+        functional: false,
+        ..Capabilities::all(direction)
+    }
+}
+
+/// A sender and a receiver that know each other, at these addresses.
+pub(super) fn meet(
+    scenario: &Scenario,
+    scheme: &Scheme,
+    camera: Camera,
+    style: FeedbackStyle,
+    clock: Clock,
+    [here, there]: [SocketAddr; 2],
+) -> Result<(Outgoing, Incoming), RehearseError> {
+    if matches!(scheme.receiver, ReceiverKind::KeepsStates(_)) {
+        return Err(RehearseError::Scenario(format!(
+            "{} needs a receiver that keeps its decoder's states, which --live has not: play it without --live, or play \
+             salsify:standard-decoder",
+            scheme.name
+        )));
+    }
+    let end = |address: SocketAddr, controlling, first: u32| -> Result<_, RehearseError> {
+        let identity = Identity::generate()?;
+        let config = Config { controlling, dtls: DtlsRole::Client, ..Config::default() };
+        let mut connection = Connection::new(config, &identity, clock.origin())?;
+        connection.add_local(address)?;
+        let local = Local {
+            credentials: connection.credentials().clone(),
+            fingerprint: identity.fingerprint(),
+            candidates: vec![address],
+            lite: false,
+            setup: DtlsRole::Client,
+            streams: StreamIds { video: first, retransmission: first + 1, parity: first + 2, audio: first + 3 },
+            cname: format!("rehearsal-{first}"),
+        };
+        Ok((connection, local))
+    };
+    let now = clock.now();
+    let (mut watching, watcher) = end(there, true, 200)?;
+    let (mut publishing, publisher) = end(here, false, 100)?;
+    let offer = sdp::offer(&watcher, &capabilities(scenario, style, Direction::ReceiveOnly));
+    let answer = sdp::answer(&offer.text, &publisher, &capabilities(scenario, style, Direction::SendOnly))?;
+    let accepted = offer.accept(&answer.text)?;
+    publishing.set_dtls_role(answer.dtls);
+    publishing.set_remote(now, &answer.remote)?;
+    watching.set_dtls_role(accepted.dtls);
+    watching.set_remote(now, &accepted.remote)?;
+    let setup = outgoing::Setup {
+        scheme: scheme.clone(),
+        camera,
+        media: answer.media,
+        cname: publisher.cname,
+        seed: scenario.seed,
+        // Sender reports count from the clock's own zero, so that the receiver's instants are of this clock.
+        wall: NtpTime::from_bits(0),
+        ipv6: here.is_ipv6(),
+    };
+    let outgoing = Outgoing::new(setup, publishing, now)?;
+    let incoming = Incoming::new(incoming::Setup::new(accepted.media, watcher.cname), watching, now)?;
+    Ok((outgoing, incoming))
+}

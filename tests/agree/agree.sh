@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Each scenario by the clock and in virtual time, as often as asked for: how far the two are apart, and how far live runs are from one
+# another. Wants a quiet machine: `REPEATS=5 tests/agree/agree.sh`.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+thalweg=${THALWEG:-./target/release/thalweg}
+schemes=${SCHEMES:-gcc,vidaptive,copa,camel}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+for scenario in ${SCENARIOS:-constant step lte}; do
+  if [ "$scenario" = lte ] && [ ! -d ../shared/data/traces ]; then
+    echo "skipped: ../shared/data is not here"
+    continue
+  fi
+  for repeat in $(seq "${REPEATS:-3}"); do
+    echo "# $scenario, repeat $repeat, load $(cut -d' ' -f1 /proc/loadavg)"
+    "$thalweg" run "tests/agree/$scenario.toml" --scheme "$schemes" --live --against-simulator --out "$out" |
+      sed -n '/^live/,$p'
+  done
+done

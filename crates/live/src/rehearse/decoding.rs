@@ -16,15 +16,15 @@ use super::RehearseError;
 use super::receiving::Whole;
 use crate::clock::Clock;
 
+/// Where whole frames go to be decoded.
+pub(super) type Frames = Sender<Arc<[u8]>>;
+
 /// A decoder in a thread of its own.
 pub(super) struct Decoding(JoinHandle<Result<Vec<Time>, DecodeError>>);
 
 impl Decoding {
     /// Starts it; it ends when what it gives to send frames to is dropped.
-    pub(super) fn start(
-        mut decoder: Box<dyn Decoder>,
-        clock: Clock,
-    ) -> Result<(Decoding, Sender<Arc<[u8]>>), RehearseError> {
+    pub(super) fn start(mut decoder: Box<dyn Decoder>, clock: Clock) -> Result<(Decoding, Frames), RehearseError> {
         let (frames, inbox) = mpsc::channel::<Arc<[u8]>>();
         let thread = thread::Builder::new().name("decoder".into()).spawn(move || {
             let decode = |frame: Arc<[u8]>| decoder.decode(&frame).map(|_| clock.now());

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::mpsc::Sender;
 
+use thalweg_receiver::rtp::VideoFrame;
 use thalweg_session::Incoming;
 use thalweg_session::incoming::Output;
 use thalweg_session::outgoing::Notice;
@@ -12,6 +12,7 @@ use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::overhead;
 
 use super::RehearseError;
+use super::decoding::Frames;
 use super::route::{Cargo, Label};
 use crate::clock::Clock;
 use crate::reactor::{Lateness, Poller, UdpSocket};
@@ -63,8 +64,8 @@ pub(super) struct Receiving {
     /// Where its media comes from: the relay, once something came over it.
     pub(super) over_link: Option<SocketAddr>,
     pub(super) shared: Arc<Shared>,
-    /// Who decodes frames, each with its place in the order.
-    pub(super) decoder: Option<Sender<Arc<[u8]>>>,
+    /// Who decodes frames; nobody a model's.
+    pub(super) decoder: Option<Frames>,
 }
 
 impl Receiving {
@@ -110,7 +111,7 @@ impl Receiving {
     }
 }
 
-fn whole(clock: &Clock, frame: &thalweg_receiver::rtp::VideoFrame, decoder: Option<&Sender<Arc<[u8]>>>) -> Whole {
+fn whole(clock: &Clock, frame: &VideoFrame, decoder: Option<&Frames>) -> Whole {
     // A model's frames are nothing to keep.
     let data: Arc<[u8]> = if decoder.is_some() { frame.data.clone().into() } else { Arc::from([]) };
     if let Some(decoder) = decoder {
@@ -125,7 +126,7 @@ fn pump(
     incoming: &mut Incoming,
     socket: &mut UdpSocket,
     (peer, over_link): (SocketAddr, Option<SocketAddr>),
-    frame: &mut dyn FnMut(thalweg_receiver::rtp::VideoFrame),
+    frame: &mut dyn FnMut(VideoFrame),
 ) -> Result<Time, RehearseError> {
     loop {
         match incoming.poll() {

@@ -1,10 +1,16 @@
 # Two commands do everything, set-up included: `make demo` and `make test`.
 
 CARGO ?= cargo
-# libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
-PACKAGES = libvpx-dev pkg-config
+# libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed. libsrtp is what our SRTP is
+# compared with, iproute2 what `thalweg shell` and its tests run.
+PACKAGES = libvpx-dev pkg-config libsrtp2-dev iproute2
+# What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
+LIVE_PACKAGES = chromium ffmpeg janus
+# Comparisons with libraries of the system, in tests only.
+FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
+PROGRAMS = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
 
-.PHONY: demo test setup check fuzz bench agree clean
+.PHONY: demo test test-browser test-whip programs soak setup setup-live check fuzz bench agree clean
 
 demo: setup
 	$(CARGO) build --release -p thalweg-cli
@@ -12,12 +18,29 @@ demo: setup
 	@echo "open out/report.html in a browser"
 
 test: setup
-	$(CARGO) test --workspace --features thalweg-vp8/libvpx
+	$(CARGO) test --workspace --features $(FEATURES)
+
+# `thalweg publish` in Debian's Chromium over an emulated link: pictures, freezes, latency from barcodes, repair; screenshots in
+# tests/browser/out.
+test-browser: setup setup-live programs
+	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(PROGRAMS)/thalweg npm test
+
+# `thalweg publish --whip` against a server nobody here wrote: Pion's.
+test-whip: setup setup-live programs
+	THALWEG=$(PROGRAMS)/thalweg tests/whip/run.sh
+
+# What both start: with its assertions on, which a release build has not.
+programs:
+	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
+
+# Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, sound against picture, lateness of packets.
+soak: setup
+	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
 
 # What CI adds: formatting, lints, documentation.
 check: setup
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features thalweg-vp8/libvpx -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 # Every parser of bytes from outside against its corpora and seeded mutations, on the stable compiler; fuzz/Cargo.toml says how to
@@ -36,10 +59,15 @@ agree: setup
 	tests/agree/agree.sh
 
 setup:
-	@pkg-config --exists vpx || { \
-	  echo "installing $(PACKAGES) (Debian's libvpx: the real VP8 encoder)"; \
-	  if [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq $(PACKAGES); \
-	  else sudo apt-get update -qq && sudo apt-get install -y -qq $(PACKAGES); fi; }
+	@{ pkg-config --exists vpx libsrtp2 && command -v ip; } >/dev/null || $(call install,$(PACKAGES))
+
+setup-live:
+	@{ command -v chromium && command -v ffmpeg && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))
+
+# As root, or by sudo.
+install = { echo "installing $(1)"; \
+	  root=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$root apt-get install -y -qq --no-install-recommends $(1); }
 
 clean:
 	$(CARGO) clean

@@ -2,7 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod ccfb;
+mod flexfec;
 mod functional;
+mod incoming;
+mod payloads;
 mod rtcp;
 mod rtp;
 mod sdp;
@@ -16,7 +19,10 @@ mod vp8_state;
 mod y4m;
 
 pub use ccfb::ccfb;
+pub use flexfec::flexfec;
 pub use functional::functional;
+pub use incoming::incoming;
+pub use payloads::{h264_payload, opus_packet, vp9_payload};
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
@@ -32,13 +38,18 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 19] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
     ("ccfb", ccfb),
     ("functional", functional),
+    ("incoming", incoming),
     ("vp8_payload", vp8_payload),
+    ("vp9_payload", vp9_payload),
+    ("h264_payload", h264_payload),
+    ("opus_packet", opus_packet),
+    ("flexfec", flexfec),
     ("vp8_decode", vp8_decode),
     ("vp8_state", vp8_state),
     ("trace", trace),

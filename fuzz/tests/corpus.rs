@@ -34,6 +34,18 @@ fn seeds() -> Vec<Vec<u8>> {
         functional_answer(),
         vec![0, 0, 0, 7, 0, 1, 0, 1, 0, 0, 1, 0x50, 1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1],
         vec![0x90, 0xf0, 0x81, 2, 3, 0xa4, 0x9d, 1, 0x2a, 5, 6, 7],
+        // VP9 of the flexible mode with a structure; H.264 as an aggregate, a part and a byte stream; Opus of code 3; parity.
+        vec![0xda, 0x81, 2, 3, 4, 0x18, 1, 0, 1, 0, 1, 0x34, 1, 0x82, 0x49, 0x83],
+        vec![0x78, 0, 3, 0x67, 0x42, 0xc0, 0, 2, 0x68, 0xce, 0, 2, 0x65, 0x88],
+        vec![0x7c, 0x85, 1, 2, 3],
+        vec![
+            0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1e, 0x8c, 0, 0, 1, 0x68, 0xce, 0x3c, 0, 0, 1, 0x65, 0x88, 0x84, 0, 0, 3, 1,
+        ],
+        vec![0xfb, 3, 1, 2, 3],
+        vec![
+            0, 0xe0, 0, 4, 0, 1, 0x5f, 0x90, 1, 0, 0, 0, 0x11, 0x22, 0x33, 0x44, 3, 0xe8, 0xf0, 0, 0x5f, 0x4e, 0xa0, 4,
+            5,
+        ],
         b"0\n3\n3\n17\n".to_vec(),
         y4m,
         ivf(),

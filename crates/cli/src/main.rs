@@ -39,6 +39,8 @@ enum Command {
     Reproduce(commands::reproduce::Arguments),
     /// Send video to browsers: serves a page where anyone with the link watches
     Publish(commands::publish::Arguments),
+    /// Watch what is published (a page's link, or any WHEP address), measure it, record it
+    Watch(commands::watch::Arguments),
     /// Two schemes at once over the same emulated link, side by side in the browser
     Duel(commands::duel::Arguments),
     /// Say why a run did what it did at a moment
@@ -70,6 +72,7 @@ fn main() -> std::process::ExitCode {
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Publish(arguments) => commands::publish::run(&arguments),
+        Command::Watch(arguments) => commands::watch::run(&arguments),
         Command::Duel(arguments) => commands::duel::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),

@@ -67,7 +67,7 @@ impl Hub for FakeHub {
         let time_s = joined.elapsed().as_secs_f64();
         // A step every ten seconds, reached by one scheme at once and by another with time; a little noise on everything.
         let wave = |period: f64, phase: f64| (time_s / period * std::f64::consts::TAU + phase).sin();
-        let capacity = if self.started.elapsed().as_secs() / 10 % 2 == 0 { 3e6 } else { 1e6 };
+        let capacity = if (self.started.elapsed().as_secs() / 10).is_multiple_of(2) { 3e6 } else { 1e6 };
         let patience = if scheme == "gcc" { (time_s % 10.0 / 10.0).sqrt() } else { 0.95 };
         let encoder = capacity * patience * 0.82 + 4e4 * wave(0.7, 0.0);
         let fills = scheme == "vidaptive";

@@ -4,9 +4,11 @@
 pub mod clock;
 pub mod emulate;
 pub mod media;
+pub mod observe;
 pub mod publish;
 pub mod reactor;
 pub mod rehearse;
 pub mod shell;
+pub mod watch;
 pub mod web;
 pub mod whip;

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -26,19 +28,23 @@ type track struct {
 	Packets   int    `json:"packets"`   // each once
 	Bytes     int    `json:"bytes"`     // of payload, of these
 	Frames    int    `json:"frames"`    // packets with the marker
-	Keyframes int    `json:"keyframes"` // of VP8
+	Keyframes int    `json:"keyframes"` // their first packets
 	Repeats   int    `json:"repeats"`   // packets that came on the RTX stream and carried one
+	Repaired  int    `json:"repaired"`  // of these, the ones that had not come before
 	Again     int    `json:"again"`     // packets that had come before
 	Lost      int    `json:"lost"`      // between the first and the newest, as of now
+	key       uint32 // the newest keyframe's timestamp
 	first     int64
 	newest    int64
 	seen      [1 << 16]int64
 }
 
 type session struct {
-	State  string            `json:"state"`
-	Tracks map[string]*track `json:"tracks"`
-	peer   *webrtc.PeerConnection
+	State    string            `json:"state"`
+	Restarts int               `json:"restarts"` // of ICE
+	Tracks   map[string]*track `json:"tracks"`
+	peer     *webrtc.PeerConnection
+	offer    string
 }
 
 var (
@@ -59,6 +65,9 @@ func (t *track) count(packet *rtp.Packet, repeated bool) {
 		t.Again++
 		return
 	}
+	if repeated {
+		t.Repaired++
+	}
 	t.seen[packet.SequenceNumber] = number
 	t.first, t.newest = min(t.first, number), max(t.newest, number)
 	t.Packets++
@@ -67,13 +76,45 @@ func (t *track) count(packet *rtp.Packet, repeated bool) {
 	if packet.Marker {
 		t.Frames++
 	}
-	var vp8 codecs.VP8Packet
-	if t.Codec == webrtc.MimeTypeVP8 {
-		payload, err := vp8.Unmarshal(packet.Payload)
-		if err == nil && vp8.S == 1 && vp8.PID == 0 && len(payload) > 0 && payload[0]&1 == 0 {
-			t.Keyframes++
-		}
+	if beginsKeyframe(t.Codec, packet.Payload) && (t.Keyframes == 0 || t.key != packet.Timestamp) {
+		t.Keyframes++
+		t.key = packet.Timestamp
 	}
+}
+
+func beginsKeyframe(codec string, payload []byte) bool {
+	switch codec {
+	case webrtc.MimeTypeVP8:
+		var vp8 codecs.VP8Packet
+		frame, err := vp8.Unmarshal(payload)
+		return err == nil && vp8.S == 1 && vp8.PID == 0 && len(frame) > 0 && frame[0]&1 == 0
+	case webrtc.MimeTypeVP9:
+		var vp9 codecs.VP9Packet
+		_, err := vp9.Unmarshal(payload)
+		return err == nil && vp9.B && !vp9.P
+	case webrtc.MimeTypeH264:
+		return len(payload) > 1 && hasIDR(payload)
+	}
+	return false
+}
+
+// hasIDR looks into single units, aggregates (STAP-A, 24) and the first of a unit's fragments (FU-A, 28): RFC 6184 section 5.2.
+func hasIDR(payload []byte) bool {
+	switch payload[0] & 0x1f {
+	case 5:
+		return true
+	case 24:
+		for rest := payload[1:]; len(rest) > 2; {
+			size := int(rest[0])<<8 | int(rest[1])
+			if rest[2]&0x1f == 5 {
+				return true
+			}
+			rest = rest[min(2+size, len(rest)):]
+		}
+	case 28:
+		return payload[1]&0x9f == 0x85
+	}
+	return false
 }
 
 func publish(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +130,7 @@ func publish(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	s := &session{State: "new", Tracks: map[string]*track{}, peer: peer}
+	s := &session{State: "new", Tracks: map[string]*track{}, peer: peer, offer: string(offer)}
 	peer.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -110,21 +151,12 @@ func publish(w http.ResponseWriter, r *http.Request) {
 			mutex.Unlock()
 		}
 	})
-	gathered := webrtc.GatheringCompletePromise(peer)
-	err = peer.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: string(offer)})
-	var answer webrtc.SessionDescription
-	if err == nil {
-		answer, err = peer.CreateAnswer(nil)
-	}
-	if err == nil {
-		err = peer.SetLocalDescription(answer)
-	}
+	answer, err := s.answer()
 	if err != nil {
 		_ = peer.Close()
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	<-gathered
 	name := make([]byte, 8)
 	_, _ = rand.Read(name)
 	id := hex.EncodeToString(name)
@@ -135,7 +167,66 @@ func publish(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Location", "/whip/"+id)
 	w.Header().Set("ETag", `"`+id+`"`)
 	w.WriteHeader(http.StatusCreated)
-	_, _ = io.WriteString(w, peer.LocalDescription().SDP)
+	_, _ = io.WriteString(w, answer)
+}
+
+// answer answers the newest offer, with all candidates.
+func (s *session) answer() (string, error) {
+	gathered := webrtc.GatheringCompletePromise(s.peer)
+	if err := s.peer.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: s.offer}); err != nil {
+		return "", err
+	}
+	answer, err := s.peer.CreateAnswer(nil)
+	if err != nil {
+		return "", err
+	}
+	if err := s.peer.SetLocalDescription(answer); err != nil {
+		return "", err
+	}
+	<-gathered
+	return s.peer.LocalDescription().SDP, nil
+}
+
+// restart restarts ICE (RFC 9725 section 4.3.3): to Pion, the same offer with the fragment's credentials.
+func restart(w http.ResponseWriter, r *http.Request) {
+	fragment, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<16))
+	mutex.Lock()
+	s := sessions[r.PathValue("id")]
+	mutex.Unlock()
+	if s == nil {
+		http.NotFound(w, r)
+		return
+	}
+	credential := regexp.MustCompile(`a=ice-(ufrag|pwd):[^\r\n]*`)
+	found := credential.FindAllString(string(fragment), 2)
+	if err != nil || len(found) != 2 {
+		http.Error(w, "a fragment with ice-ufrag and ice-pwd is needed", http.StatusBadRequest)
+		return
+	}
+	s.offer = credential.ReplaceAllStringFunc(s.offer, func(old string) string {
+		for _, line := range found {
+			if strings.HasPrefix(line, old[:len("a=ice-pwd")]) {
+				return line
+			}
+		}
+		return old
+	})
+	answer, err := s.answer()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	mutex.Lock()
+	s.Restarts++
+	mutex.Unlock()
+	// All there is to say is in the first section; the others are bundled with it.
+	media := strings.SplitN(answer, "\r\nm=", 3)[1]
+	kept := regexp.MustCompile(`(?m)^a=(ice-ufrag|ice-pwd|mid|candidate|end-of-candidates)[^\r\n]*`)
+	heading, _, _ := strings.Cut(media, "\r\n")
+	lines := append([]string{"m=" + heading}, kept.FindAllString(media, -1)...)
+	w.Header().Set("Content-Type", "application/trickle-ice-sdpfrag")
+	w.Header().Set("ETag", fmt.Sprintf(`"%s-%d"`, r.PathValue("id"), s.Restarts))
+	_, _ = io.WriteString(w, strings.Join(lines, "\r\n")+"\r\n")
 }
 
 func end(w http.ResponseWriter, r *http.Request) {
@@ -170,6 +261,7 @@ func main() {
 		}
 	}
 	http.HandleFunc("POST /whip", guard(publish))
+	http.HandleFunc("PATCH /whip/{id}", guard(restart))
 	http.HandleFunc("DELETE /whip/{id}", guard(end))
 	http.HandleFunc("GET /stats", stats)
 	listener, err := net.Listen("tcp", *address)

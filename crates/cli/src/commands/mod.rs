@@ -17,3 +17,4 @@ pub(crate) mod schemes;
 mod sending;
 pub(crate) mod shell;
 pub(crate) mod trace;
+pub(crate) mod watch;

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let running = arguments.sending.start(&arguments.source, "Thalweg", &[("main", &arguments.scheme)])?;
     let uplink = endpoint.map(|endpoint| running.publisher.uplink(endpoint)).transpose()?;
-    running.wait(|| match &uplink {
+    running.wait(move || match &uplink {
         Some(uplink) if uplink.state() == UplinkState::Failed => {
             anyhow::bail!("WHIP: {}", uplink.error().unwrap_or_else(|| "it stopped".into()))
         }

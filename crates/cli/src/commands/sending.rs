@@ -1,6 +1,7 @@
 //! What `publish` and `duel` share: the video, the page, the link, and waiting for the end.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::Video;
@@ -55,6 +56,12 @@ pub(crate) struct Sending {
     /// Stop after this; without it, at Ctrl-C
     #[arg(long)]
     duration: Option<Span>,
+    /// Capture all packets in the clear, for Wireshark
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// A folder for a qlog of each viewer: what its sender did, and why
+    #[arg(long, value_name = "FOLDER")]
+    qlog: Option<PathBuf>,
     /// Logs as one JSON object a line
     #[arg(long)]
     log_json: bool,
@@ -101,6 +108,8 @@ impl Sending {
             codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
             channels: channels.iter().map(channel).collect::<anyhow::Result<_>>()?,
             link: link.as_ref().map(|_| self.link.words()),
+            pcap: self.pcap.clone(),
+            qlog: self.qlog.clone(),
             most_viewers: self.viewers,
             seed: link.as_ref().map_or(Seed::new(1), |link| link.config.seed),
         };
@@ -135,6 +144,8 @@ impl Running {
             poller.wait(end.min(self.clock.now() + Span::from_millis(200)), &[&signals])?;
         }
         self.server.stop();
+        // What hears of every tick may be sending somewhere, and says goodbye while there is something to say it with.
+        drop(on_tick);
         drop(self.publisher);
         Ok(())
     }

@@ -30,6 +30,11 @@ impl ReceiveRate {
     }
 
     fn add(&mut self, at: Time, size: Bytes) {
+        // A clock that goes back further than anything is reordered has been set, or the receiver lies: what it said before would stay in
+        // the window until the clock is there again.
+        if at + self.window < self.newest {
+            *self = ReceiveRate::new(self.window);
+        }
         self.began.get_or_insert(at);
         self.newest = self.newest.max(at);
         self.arrivals.push_back((at, size));
@@ -61,5 +66,17 @@ mod tests {
         assert_eq!(rate.get(), Rate::from_kbps(800));
         rate.add(Time::from_millis(9_000), Bytes::new(1000));
         assert_eq!(rate.get(), Rate::from_kbps(40));
+    }
+
+    #[test]
+    fn arrivals_an_hour_ahead_are_forgotten_when_the_clock_is_set_back() {
+        let mut rate = ReceiveRate::new(Span::from_millis(200));
+        for packet in 0..100 {
+            rate.add(Time::from_millis(3_600_000 + packet * 10), Bytes::new(10_000));
+        }
+        for packet in 0..100 {
+            rate.add(Time::from_millis(5_000 + packet * 10), Bytes::new(1000));
+        }
+        assert_eq!((rate.get(), rate.arrivals.len()), (Rate::from_kbps(800), 20));
     }
 }

@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many folders there were.
+static FOLDERS: AtomicU32 = AtomicU32::new(0);
 
 /// A folder of a test's own, gone when it is over.
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A folder for the test of this name.
+    /// A folder of this name and of no other's.
     pub(super) fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("thalweg-media-{}-{name}", std::process::id()));
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("thalweg-media-{}-{number}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");
         Scratch(folder)
     }

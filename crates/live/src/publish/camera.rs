@@ -143,8 +143,9 @@ impl Camera {
             }
             take(Taken { number, seen });
             number += 1;
-            // What could not be made in time is not made up for: a camera that falls behind skips.
-            while !matches!(pictures, Pictures::Stream(_))
+            // What could not be made in time is not made up for: a camera that falls behind skips. Frames that are encoded already need each
+            // other, and have times of their own.
+            while matches!(pictures, Pictures::Footage(_) | Pictures::None)
                 && begin + nth(format, number) + format.interval() < clock.now()
             {
                 number += 1;
@@ -222,7 +223,7 @@ impl Drop for Running {
 }
 
 /// A thread with a name that shows in debuggers.
-pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+pub(crate) fn spawn<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     match std::thread::Builder::new().name(name.into()).spawn(body) {
         Ok(thread) => thread,
         Err(error) => panic!("the system gives no thread: {error}"),

@@ -1,6 +1,7 @@
 //! What is published, and to whom.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::Video;
@@ -27,7 +28,12 @@ pub struct PublishConfig {
     pub channels: Vec<ChannelConfig>,
     /// The emulated link in words, for the page.
     pub link: Option<String>,
-    /// Viewers beyond this are refused.
+    /// Where all packets are captured, in the clear ([`crate::observe::Pcap`]).
+    pub pcap: Option<PathBuf>,
+    /// The folder for a qlog of each viewer ([`crate::observe::Qlog`]).
+    pub qlog: Option<PathBuf>,
+    /// Viewers beyond this are refused. Who joins and does not connect counts for 30 s: so who has the token, and sends nothing but offers,
+    /// can keep newcomers out for as long as they go on. What keeps strangers from that is the token; who watches is never put out for it.
     pub most_viewers: usize,
     /// The root of the scene and of an encoder model's choices; nothing secret comes from it.
     pub seed: Seed,

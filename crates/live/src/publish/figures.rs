@@ -60,6 +60,11 @@ pub(super) fn metrics(now: Time, network: &Network) -> String {
         "Datagrams that belong to no viewer.",
         [("".into(), network.strangers as f64)],
     );
+    text.counter(
+        "thalweg_pictures_missed_total",
+        "Pictures that the camera had no time for: the machine is busy.",
+        [("".into(), network.missed as f64)],
+    );
     let each = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
         viewers().map(|viewer| (labels(network, viewer, ""), of(viewer))).collect()
     };

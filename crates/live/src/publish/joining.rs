@@ -11,7 +11,7 @@ use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
 use super::messages::Key;
-use super::network::Network;
+use super::network::{Network, follows};
 use super::random;
 use super::viewer::{Encoding, State, Viewer};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
@@ -57,7 +57,7 @@ impl Network {
         };
         let scheme = match &join.scheme {
             None => self.channels[channel].scheme.clone(),
-            Some(name) => self.playable(name)?,
+            Some(name) => self.scheme(name)?,
         };
         let mut prepared = self.prepare(channel, false)?;
         let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities()).map_err(bad)?;
@@ -135,6 +135,10 @@ impl Network {
         states: Option<Sender<State>>,
     ) -> Result<(Key, String), Refused> {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
+        let remote = self.through_link(channel, remote)?;
+        if let Some(video) = &media.video {
+            follows(&scheme, video)?;
+        }
         connection.set_remote(now, &remote).map_err(bad)?;
         let setup = Setup {
             scheme,
@@ -152,6 +156,8 @@ impl Network {
         let place = (key, id.clone(), channel);
         let mut viewer = Viewer::new(place, outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
         (viewer.remote, viewer.states) = (Some(remote), states);
+        let trace = self.records.begin(key, &viewer.outgoing.scheme().name, now);
+        viewer.record(trace, self.records.captures());
         self.by_ufrag.insert(local.credentials.ufrag, key);
         self.viewers.insert(key, viewer);
         Ok((key, id))
@@ -159,7 +165,8 @@ impl Network {
 
     /// More candidates of a viewer, or the restart of its ICE.
     pub(super) fn patch(&mut self, now: Time, id: &str, text: &str, condition: &Condition) -> Result<Patched, Refused> {
-        let fragment = Fragment::read(text).map_err(bad)?;
+        let channel = self.find(id)?.channel;
+        let fragment = self.fragment(channel, text)?;
         let viewer = self.find(id)?;
         if let Condition::Tag(tag) = condition
             && *tag != etag(viewer.etag)
@@ -183,7 +190,7 @@ impl Network {
         viewer.outgoing.connection().set_remote(now, &remote).map_err(bad)?;
         viewer.remote = Some(remote);
         viewer.etag += 1;
-        let (key, channel, etag) = (viewer.key, viewer.channel, etag(viewer.etag));
+        let (key, etag) = (viewer.key, etag(viewer.etag));
         let candidates = self.candidate_lines(channel);
         self.by_ufrag.insert(ours.ufrag.clone(), key);
         let answer = Fragment { lite: false, credentials: ours, candidates, ended: true, ..fragment };
@@ -205,13 +212,38 @@ impl Network {
 
     /// The server's half of a restart.
     pub(super) fn restarted(&mut self, now: Time, key: Key, text: &str) -> bool {
+        let Some(channel) = self.viewers.get(&key).map(|viewer| viewer.channel) else { return false };
+        let Ok(fragment) = self.fragment(channel, text) else { return false };
         let Some(viewer) = self.viewers.get_mut(&key) else { return false };
-        let (Ok(fragment), Some(mut remote)) = (Fragment::read(text), viewer.remote.clone()) else { return false };
+        let Some(mut remote) = viewer.remote.clone() else { return false };
         (remote.credentials, remote.candidates) = (fragment.credentials, fragment.candidates);
         viewer.due(now);
         let set = viewer.outgoing.connection().set_remote(now, &remote).is_ok();
         viewer.remote = Some(remote);
         set
+    }
+
+    /// A fragment of signalling, as far as it is of use on the channel.
+    fn fragment(&self, channel: usize, text: &str) -> Result<Fragment, Refused> {
+        let mut fragment = Fragment::read(text).map_err(bad)?;
+        if self.channels[channel].emulated {
+            fragment.candidates.clear();
+        }
+        Ok(fragment)
+    }
+
+    /// The other end, as it is to be reached on the channel: where a link is emulated the other end comes to us through it, and nothing
+    /// is sent to where it is, which would go around the link.
+    fn through_link(&self, channel: usize, remote: Remote) -> Result<Remote, Refused> {
+        if !self.channels[channel].emulated {
+            return Ok(remote);
+        }
+        if remote.lite {
+            return Err(bad(
+                "the other end is an ICE lite one, which waits to be sent to: no link can be emulated before it",
+            ));
+        }
+        Ok(Remote { candidates: Vec::new(), ..remote })
     }
 
     fn candidate_lines(&self, channel: usize) -> Vec<String> {
@@ -232,7 +264,7 @@ fn etag(number: u64) -> String {
 }
 
 /// SSRCs by chance, all different.
-fn stream_ids(seed: Seed) -> StreamIds {
+pub(crate) fn stream_ids(seed: Seed) -> StreamIds {
     let mut random = seed.child("ssrc").random();
     let mut taken: VecDeque<u32> = VecDeque::new();
     let mut next = || loop {

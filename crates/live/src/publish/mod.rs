@@ -17,6 +17,7 @@ mod messages;
 mod network;
 mod passthrough;
 mod random;
+mod records;
 mod sound;
 mod uplink;
 mod viewer;
@@ -37,11 +38,14 @@ use crate::media::MediaError;
 use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
-use camera::{Camera, Running, spawn};
+pub(crate) use camera::spawn;
+use camera::{Camera, Running};
 use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig};
+pub(crate) use joining::stream_ids;
 use messages::{Message, Outbox};
 use network::{Channel, Network};
+use records::Records;
 use sound::Microphone;
 pub use uplink::{Uplink, UplinkState};
 
@@ -109,6 +113,7 @@ impl Publisher {
         let poller = Poller::new(clock, PollerConfig::default())?;
         let (outbox, inbox) = Outbox::new(poller.waker());
         let identity = Identity::generate()?;
+        let records = Records::open(config.pcap.as_ref(), config.qlog.as_ref(), clock)?;
         let (mut channels, mut relays) = (Vec::new(), Vec::new());
         for channel in &config.channels {
             let (channel, relay) = open(channel, clock, find)?;
@@ -138,7 +143,10 @@ impl Publisher {
             by_address: Default::default(),
             album: Default::default(),
             next_key: 0,
+            next_picture: 0,
+            missed: 0,
             strangers: 0,
+            records,
             stopping: false,
         };
         let network = spawn("network", move || {
@@ -220,14 +228,6 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
     if config.most_viewers == 0 {
         return wrong("most_viewers is 0, must be at least 1".into());
     }
-    for channel in &config.channels {
-        if keeps_states(&channel.scheme) {
-            return wrong(format!(
-                "{} needs a receiver that keeps its decoder's states, which a browser does not: choose salsify:standard-decoder",
-                channel.scheme.name
-            ));
-        }
-    }
     Ok(())
 }
 
@@ -246,7 +246,9 @@ fn open(
     let local = socket.local_address();
     let candidates = if local.ip().is_unspecified() { interfaces(local)? } else { vec![local] };
     let mut config = config.clone();
-    let relay = match config.link.take() {
+    let link = config.link.take();
+    let emulated = link.is_some();
+    let relay = match link {
         None => None,
         Some(link) => {
             let Some(first) = candidates.first() else {
@@ -262,7 +264,7 @@ fn open(
         }
     };
     let scheme = config.scheme.clone();
-    Ok((Channel { config, scheme, socket, candidates }, relay))
+    Ok((Channel { config, scheme, socket, candidates, emulated }, relay))
 }
 
 /// The addresses of this machine of the same family, loopback last: others do not reach it.

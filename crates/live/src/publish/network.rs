@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use thalweg_sender::Scheme;
+use thalweg_transport::sdp::Video;
 use thalweg_transport::{Identity, ufrag_of};
 use thalweg_units::{Seed, Span, Time};
 use thalweg_video::source::Format;
@@ -12,7 +13,9 @@ use thalweg_video::source::Format;
 use super::config::{ChannelConfig, Codecs};
 use super::figures;
 use super::joining::Offered;
+use super::keeps_states;
 use super::messages::{Key, Message, Outbox, reply};
+use super::records::Records;
 use super::viewer::{Album, State, Viewer};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
@@ -31,6 +34,8 @@ pub(super) struct Channel {
     pub(super) socket: UdpSocket,
     /// Addresses that its socket is reached at.
     pub(super) candidates: Vec<SocketAddr>,
+    /// Whether a link is emulated in front of it.
+    pub(super) emulated: bool,
 }
 
 /// What the network thread owns.
@@ -54,9 +59,27 @@ pub(super) struct Network {
     pub(super) by_address: BTreeMap<(usize, SocketAddr), Key>,
     pub(super) album: Album,
     pub(super) next_key: Key,
+    /// The picture that comes next, and how many the camera had no time for.
+    pub(super) next_picture: u64,
+    pub(super) missed: u64,
     /// Datagrams of nobody.
     pub(super) strangers: u64,
+    pub(super) records: Records,
     pub(super) stopping: bool,
+}
+
+/// Whether the other end can follow a scheme: one that keeps states is sent only to who agreed to hear of them, as this project's own
+/// receiver does and browsers do not.
+pub(super) fn follows(scheme: &Scheme, video: &Video) -> Result<(), Refused> {
+    if !keeps_states(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} needs a receiver that keeps its decoder's states, which a browser does not: choose salsify:standard-decoder, or watch with \
+         `thalweg watch`",
+        scheme.name
+    );
+    Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
 impl Network {
@@ -86,6 +109,8 @@ impl Network {
         match message {
             Message::Picture(taken) => {
                 let number = taken.number;
+                self.missed += number.saturating_sub(self.next_picture);
+                self.next_picture = number + 1;
                 self.album.put(taken);
                 self.viewers.values_mut().for_each(|viewer| viewer.on_picture(now, number));
             }
@@ -137,6 +162,7 @@ impl Network {
                 reply(&to, restarted);
             }
             Message::Drop(key) => {
+                self.offered.remove(&key);
                 if let Some(viewer) = self.viewers.get_mut(&key) {
                     viewer.close(now);
                     self.pump();
@@ -169,7 +195,12 @@ impl Network {
                 *strangers += 1;
                 return;
             };
-            if known != Some(viewer.key) && viewer.channel == channel {
+            // A check's name is no proof, its integrity is: who sees the name on its way could else put others' datagrams down to this
+            // viewer, and crowd out its own address.
+            let authentic = viewer.authentic_checks();
+            viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+            let proven = viewer.authentic_checks() > authentic;
+            if proven && known != Some(viewer.key) && viewer.channel == channel {
                 by_address.insert(place, viewer.key);
                 viewer.addresses.push_back(datagram.from);
                 if viewer.addresses.len() > MOST_ADDRESSES
@@ -178,18 +209,18 @@ impl Network {
                     by_address.remove(&(channel, oldest));
                 }
             }
-            viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
         });
     }
 
     fn pump(&mut self) {
-        let Network { channels, viewers, clock, album, .. } = self;
+        let Network { channels, viewers, clock, album, records, .. } = self;
         for viewer in viewers.values_mut() {
             let socket = &mut channels[viewer.channel].socket;
             viewer.pump(clock, album, |datagram| {
                 // What the socket has no room for is lost, as anywhere on the way, and counted by it.
                 let _ = socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
             });
+            records.capture(viewer);
         }
     }
 
@@ -208,19 +239,26 @@ impl Network {
     fn remove(&mut self, key: Key) {
         if let Some(viewer) = self.viewers.remove(&key) {
             for address in &viewer.addresses {
-                self.by_address.remove(&(viewer.channel, *address));
+                // It may be another's by now: a phone's port is used again.
+                let place = (viewer.channel, *address);
+                if self.by_address.get(&place) == Some(&key) {
+                    self.by_address.remove(&place);
+                }
             }
             self.by_ufrag.retain(|_, other| *other != key);
+            viewer.finish();
         }
     }
 
-    fn say_goodbye(&mut self) {
+    fn say_goodbye(mut self) {
         let now = self.clock.now();
         for viewer in self.viewers.values_mut() {
             viewer.close(now);
         }
         self.pump();
         self.channels.iter_mut().for_each(|channel| channel.socket.flush());
+        std::mem::take(&mut self.viewers).into_values().for_each(Viewer::finish);
+        self.records.finish();
     }
 
     pub(super) fn channel(&self, name: &str) -> Result<usize, Refused> {
@@ -230,12 +268,12 @@ impl Network {
         })
     }
 
-    /// A scheme by name that a browser can follow.
-    pub(super) fn playable(&self, name: &str) -> Result<Scheme, Refused> {
+    /// A scheme by name.
+    pub(super) fn scheme(&self, name: &str) -> Result<Scheme, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme: Scheme =
             name.parse().map_err(|error: thalweg_sender::scheme::UnknownScheme| unknown(error.to_string()))?;
-        if self.about.schemes.iter().any(|known| known == name) {
+        if keeps_states(&scheme) || self.about.schemes.iter().any(|known| known == name) {
             Ok(scheme)
         } else {
             Err(unknown(format!("{name} cannot be sent here: choose from {}", self.about.schemes.join(", "))))
@@ -243,9 +281,10 @@ impl Network {
     }
 
     fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
-        let scheme = self.playable(name)?;
+        let scheme = self.scheme(name)?;
         let outbox = self.outbox.clone();
         let viewer = self.find(id)?;
+        follows(&scheme, viewer.outgoing.video())?;
         viewer.switch(now, &scheme, &outbox).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
         tracing::info!(viewer = viewer.key, scheme = name, "switched");
         Ok(())

@@ -21,6 +21,8 @@ const STEP: Duration = Duration::from_millis(100);
 const LASTED: Span = Span::from_secs(10);
 /// Attempts at an ICE restart before a new session is begun.
 const RESTARTS: usize = 2;
+/// What a server has for its answer to our goodbye; a request that takes longer is given up with the process.
+const GOODBYE: Duration = Duration::from_millis(500);
 
 /// What an uplink is doing, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub struct Uplink {
     stop: Arc<AtomicBool>,
     shared: Arc<Mutex<Shared>>,
     thread: Option<JoinHandle<()>>,
+    /// Closed when the thread is at its end.
+    ended: Receiver<()>,
 }
 
 struct Shared {
@@ -53,8 +57,12 @@ impl Uplink {
         let shared = Arc::new(Mutex::new(Shared { state: UplinkState::Connecting, sessions: 0, error: None }));
         let random = Seed::new(random::bits()?).random();
         let work = Work { client, endpoint, outbox, stop: stop.clone(), shared: shared.clone(), random };
-        let thread = spawn("whip", move || work.run());
-        Ok(Uplink { stop, shared, thread: Some(thread) })
+        let (running, ended) = channel();
+        let thread = spawn("whip", move || {
+            work.run();
+            drop(running);
+        });
+        Ok(Uplink { stop, shared, thread: Some(thread), ended })
     }
 
     /// What it is doing.
@@ -76,7 +84,9 @@ impl Uplink {
 impl Drop for Uplink {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
+        if let Err(RecvTimeoutError::Timeout) = self.ended.recv_timeout(GOODBYE) {
+            tracing::warn!("the server does not answer: it will find out by the silence");
+        } else if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
@@ -149,10 +159,20 @@ impl Work {
     /// One session, from offer to end; and whether it lasted.
     fn session(&mut self) -> (End, bool) {
         let (states, news) = channel();
-        let Some(Ok((key, offer))) = self.outbox.offer(states) else { return (End::Lost, false) };
+        let (key, offer) = match self.outbox.offer(states) {
+            Some(Ok(offered)) => offered,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "no offer can be made");
+                return (End::Lost, false);
+            }
+            None => return (End::Lost, false),
+        };
         let (mut resource, answer) = match self.client.open(&self.endpoint, &offer) {
             Ok(opened) => opened,
-            Err(error) => return (End::Refused(error), false),
+            Err(error) => {
+                self.outbox.drop_viewer(key);
+                return (End::Refused(error), false);
+            }
         };
         tracing::info!(resource = resource.address(), "the server answers");
         match self.outbox.accept(key, answer) {

@@ -17,6 +17,7 @@ use super::encoder::EncoderThread;
 use super::gauges::Gauges;
 use super::messages::{Key, Message, Outbox};
 use super::passthrough::Passthrough;
+use super::records::Trace;
 use crate::clock::Clock;
 use crate::reactor::Lateness;
 
@@ -136,6 +137,9 @@ pub(super) struct Viewer {
     /// Which encoder it is, of those this viewer has had.
     encoder_number: u64,
     wake: (Time, Wake),
+    /// The address of ours that packets left from last.
+    here: Option<SocketAddr>,
+    trace: Option<Trace>,
 }
 
 impl Viewer {
@@ -164,12 +168,34 @@ impl Viewer {
             encoder,
             encoder_number: 0,
             wake: (now, Wake::Nothing),
+            here: None,
+            trace: None,
         })
     }
 
     /// When it is to be pumped although nothing happens.
     pub(super) fn wake(&self) -> Time {
         self.wake.0
+    }
+
+    /// Writes down what happens from now on.
+    pub(super) fn record(&mut self, trace: Option<Trace>, captures: bool) {
+        self.trace = trace;
+        if captures {
+            self.outgoing.capture();
+        }
+    }
+
+    /// From where to where packets go.
+    pub(super) fn path(&self) -> Option<(SocketAddr, SocketAddr)> {
+        self.here.zip(self.outgoing.remote_address())
+    }
+
+    /// It is gone.
+    pub(super) fn finish(self) {
+        if let Some(Err(error)) = self.trace.map(Trace::finish) {
+            tracing::warn!(viewer = self.key, %error, "the end of the qlog is lost");
+        }
     }
 
     /// Something has changed: there may be something to do.
@@ -209,6 +235,11 @@ impl Viewer {
         self.wake.0 = now;
     }
 
+    /// Messages of STUN that were signed by who they claim to be of.
+    pub(super) fn authentic_checks(&mut self) -> u64 {
+        self.outgoing.connection().statistics().stun
+    }
+
     /// Where acknowledgements come from.
     pub(super) fn feedback_kind(&self) -> &'static str {
         let video = self.outgoing.video();
@@ -245,7 +276,10 @@ impl Viewer {
         self.outgoing.on_timeout(now);
         loop {
             match self.outgoing.poll() {
-                Output::Transmit(datagram) => send(&datagram),
+                Output::Transmit(datagram) => {
+                    self.here = Some(datagram.from);
+                    send(&datagram);
+                }
                 Output::Encode { picture, plan } => self.encode(now, album, picture, plan),
                 Output::Commit { choice } => self.encoder.commit(choice.map(|(index, _)| index)),
                 Output::Forget { frame } => self.encoder.forget(frame),
@@ -258,6 +292,10 @@ impl Viewer {
         }
         for event in self.outgoing.drain_events() {
             self.gauges.on_event(&event);
+            if let Some(Err(error)) = self.trace.as_mut().map(|trace| trace.add(&event)) {
+                tracing::warn!(viewer = self.key, %error, "the qlog ends here");
+                self.trace = None;
+            }
             tracing::trace!(viewer = self.key, at = %event.at, event = ?event.event);
         }
     }

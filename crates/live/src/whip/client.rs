@@ -111,6 +111,16 @@ impl Client {
         Resource::open(self, endpoint, offer)
     }
 
+    /// Reads a text that lies beside the endpoint, with the endpoint's token.
+    ///
+    /// # Errors
+    /// [`WhipError`], also for any status but success.
+    pub fn get(&self, endpoint: &Endpoint) -> Result<String, WhipError> {
+        const METHOD: &str = "GET";
+        let reply = self.ask(endpoint, &Ask { method: METHOD, body: None, condition: None })?;
+        if (200..300).contains(&reply.status) { Ok(reply.body) } else { Err(reply.refused(METHOD)) }
+    }
+
     /// Asks, and asks again where it is sent on to.
     pub(super) fn ask(&self, endpoint: &Endpoint, ask: &Ask<'_>) -> Result<Reply, WhipError> {
         let mut at = endpoint.clone();

@@ -85,6 +85,13 @@ impl Endpoint {
     }
 }
 
+/// The address, without the token.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.url.as_str())
+    }
+}
+
 fn check(url: &Url) -> Result<(), String> {
     match url.scheme() {
         "http" | "https" => {}

@@ -89,8 +89,9 @@ impl WhipError {
     pub fn may_pass(&self) -> bool {
         match self {
             WhipError::Unreachable { .. } | WhipError::TimedOut { .. } => true,
-            // Besides errors of the server's: request timeout, too early, too many requests.
-            WhipError::Refused { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
+            // Besides errors of the server's: request timeout, conflict (with a session of ours that it has not given up yet), too early, too
+            // many requests.
+            WhipError::Refused { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
             _ => false,
         }
     }

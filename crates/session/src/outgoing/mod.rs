@@ -6,6 +6,7 @@
 mod extensions;
 mod history;
 mod payload;
+mod repeated;
 mod reports;
 mod setup;
 mod sound;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use thalweg_sender::event::Timed;
 use thalweg_sender::feedback::{News, Reader};
 use thalweg_sender::frames::{EncodePlan, EncodedFrame};
-use thalweg_sender::{Engine, Event, Scheme, Wake, engine};
+use thalweg_sender::{Engine, Scheme, Wake, engine};
 use thalweg_transport::sdp::Video;
 use thalweg_transport::{self as transport, Connection, Credentials, Datagram, TransportError};
 use thalweg_units::{ConfigError, Random, Time};
@@ -87,6 +88,17 @@ pub enum Notice {
     Failed(TransportError),
 }
 
+/// A packet before it was protected, or after protection was taken off: for captures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plain {
+    /// When it left or came.
+    pub at: Time,
+    /// Whether it left; otherwise it came.
+    pub leaves: bool,
+    /// RTP or RTCP.
+    pub bytes: Vec<u8>,
+}
+
 /// Figures of the conversation that are not the engine's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
@@ -108,6 +120,8 @@ pub struct Outgoing {
     flow: Option<Flow>,
     notices: std::collections::VecDeque<Notice>,
     figures: Figures,
+    /// What passes in the clear, where somebody captures it.
+    plain: Option<Vec<Plain>>,
     closed: bool,
     now: Time,
 }
@@ -143,7 +157,7 @@ impl Outgoing {
         // What is wrong with a scheme is to be known now and not when the connection stands.
         Engine::new(&setup.scheme, setup.camera, now)?;
         let (notices, figures) = (Default::default(), Figures::default());
-        Ok(Outgoing { setup, video, connection, flow: None, notices, figures, closed: false, now })
+        Ok(Outgoing { setup, video, connection, flow: None, notices, figures, plain: None, closed: false, now })
     }
 
     /// A datagram came.
@@ -251,6 +265,21 @@ impl Outgoing {
         &self.video
     }
 
+    /// From now on what passes is to be had in the clear from [`Outgoing::take_plain`]: whoever asks takes it often, or it fills memory.
+    pub fn capture(&mut self) {
+        self.plain.get_or_insert_default();
+    }
+
+    /// What passed since the last call, oldest first; nothing unless it is captured.
+    pub fn take_plain(&mut self) -> Vec<Plain> {
+        self.plain.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Where packets go, once that is known.
+    pub fn remote_address(&self) -> Option<SocketAddr> {
+        self.connection.remote_address()
+    }
+
     /// Figures that are not the engine's.
     pub fn figures(&self) -> Figures {
         self.figures
@@ -285,7 +314,10 @@ impl Outgoing {
             match flow.engine.poll() {
                 engine::Output::Transmit(packet) => match flow.writer.write(&packet) {
                     // What cannot be sent now is lost as on any path: the engine hears so from the reports.
-                    Ok(bytes) => drop(self.connection.send_rtp(&bytes)),
+                    Ok(bytes) => {
+                        let _ = self.connection.send_rtp(&bytes);
+                        see(&mut self.plain, self.now, true, bytes);
+                    }
                     Err(error) => debug_assert!(false, "{error}"),
                 },
                 engine::Output::Encode { picture, plan } => return Output::Encode { picture, plan },
@@ -356,6 +388,9 @@ impl Outgoing {
     }
 
     fn on_rtcp(&mut self, datagram: &[u8]) {
+        if self.plain.is_some() {
+            see(&mut self.plain, self.now, false, datagram.to_vec());
+        }
         let Some(flow) = &mut self.flow else { return };
         let Ok(news) = flow.reader.read_at(self.now, datagram, flow.writer.sent()) else {
             self.figures.malformed += 1;
@@ -365,11 +400,12 @@ impl Outgoing {
             match news {
                 News::Arrivals { acknowledgements, hold } => {
                     self.figures.reports += 1;
+                    flow.writer.on_report(&acknowledgements);
                     flow.engine.on_feedback(self.now, &acknowledgements, hold);
                 }
                 News::Missing(sequences) => {
                     self.figures.nacks += 1;
-                    flow.engine.on_missing(self.now, &flow.writer.numbers(&sequences));
+                    flow.engine.on_missing(self.now, &flow.writer.missing(&sequences));
                 }
                 News::Decoder(report) => flow.engine.on_decoder(self.now, &report),
                 News::KeyframeNeeded => {
@@ -385,11 +421,13 @@ impl Outgoing {
         if rtcp::write(packets, &mut compound).is_ok() && !compound.is_empty() {
             // Before there are keys there is nobody to report to.
             let _ = self.connection.send_rtcp(&compound);
+            see(&mut self.plain, self.now, true, compound);
         }
     }
 }
 
-/// Whether an event says that a keyframe is to come; drivers that cannot make one wait for the next in their source.
-pub fn forces_keyframe(event: &Event) -> bool {
-    matches!(event, Event::KeyframeForced { .. })
+fn see(plain: &mut Option<Vec<Plain>>, at: Time, leaves: bool, bytes: Vec<u8>) {
+    if let Some(plain) = plain {
+        plain.push(Plain { at, leaves, bytes });
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use thalweg_control::Acknowledgement;
 use thalweg_sender::feedback::Streams;
 use thalweg_sender::packet::Fragment;
 use thalweg_sender::repair::parity::Protected;
@@ -16,6 +17,7 @@ use thalweg_wire::{WriteError, flexfec, overhead};
 use super::extensions::Elements;
 use super::history::{History, Sent};
 use super::payload::{Frames, Payload};
+use super::repeated::Repeated;
 use super::sound::{Sound, Sounds};
 use super::stream::Stream;
 
@@ -51,6 +53,7 @@ pub(super) struct Writer {
     frames: Frames,
     sounds: Sounds,
     history: History,
+    repeated: Repeated,
     sent: Streams,
     last_timestamp: u32,
 }
@@ -79,6 +82,7 @@ impl Writer {
             frames: Frames::new(codec, most),
             sounds: Sounds::default(),
             history: History::default(),
+            repeated: Repeated::default(),
             sent: Streams::new(),
             last_timestamp: 0,
         }
@@ -89,9 +93,16 @@ impl Writer {
         &self.sent
     }
 
-    /// The engine's numbers of media packets that the other end names by theirs; numbers of padding are of none.
-    pub(super) fn numbers(&self, sequences: &[u64]) -> Vec<u64> {
-        sequences.iter().filter_map(|sequence| self.history.number(*sequence)).collect()
+    /// The engine's numbers of media packets that the other end misses and names by theirs; numbers of padding are of none, and what a
+    /// repeat is known to have brought is not missed.
+    pub(super) fn missing(&self, sequences: &[u64]) -> Vec<u64> {
+        let missing = sequences.iter().filter(|sequence| !self.repeated.has_arrived(**sequence));
+        missing.filter_map(|sequence| self.history.number(*sequence)).collect()
+    }
+
+    /// The other end says what has arrived.
+    pub(super) fn on_report(&mut self, acknowledgements: &[Acknowledgement]) {
+        self.repeated.on_report(acknowledgements);
     }
 
     /// A frame was chosen: its packets will be asked for.
@@ -185,6 +196,7 @@ impl Writer {
         Retransmission { original_sequence: sent.sequence as u16, payload: sent.payload() }.write(&mut payload);
         let (header, sequence) = self.repeats.next(kind, sent.timestamp, sent.marker, payload.len());
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
+        self.repeated.on_sent(packet.sent.id, sent.sequence);
         write(header, &block, &payload, padding)
     }
 

@@ -1,12 +1,17 @@
 //! Both ends of a conversation over a path, in virtual time.
 
+mod hostile;
+mod memory;
 mod world;
 
+use std::collections::BTreeSet;
+
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
+use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction};
 use thalweg_units::Span;
-use world::World;
+use world::{INITIAL, World};
 
 fn path(loss: f64) -> PathConfig {
     let hops = vec![
@@ -69,4 +74,35 @@ fn dummies_are_reported_and_show_nothing() {
     assert_exact(&world);
     let statistics = world.incoming.statistics();
     assert!(statistics.padding > 50 && world.shown.len() > 100, "{statistics:?}");
+}
+
+#[test]
+fn salsifys_receiver_goes_back_to_states_it_has_and_needs_no_repeats() {
+    let world = play("salsify", 0.02, |_| {});
+    let (mut current, mut kept, mut exact, mut back) = (INITIAL, BTreeSet::new(), 0, 0);
+    for frame in &world.shown {
+        let moves = frame.moves.as_ref().expect("functional video");
+        for gone in &moves.forget {
+            assert!(kept.remove(gone));
+        }
+        if let Some(load) = moves.load {
+            assert!(load == INITIAL || kept.contains(&load), "{load} is not here");
+            current = load;
+            back += 1;
+        }
+        let number = world.encoded.iter().position(|encoded| encoded.starts_with(&frame.data)).expect("was encoded");
+        match moves.target.filter(|_| moves.length.is_none()) {
+            Some(target) => {
+                assert_eq!(world.encoded[number].len(), frame.data.len());
+                assert_eq!((world.transitions[number].source, world.transitions[number].target), (current, target));
+                kept.insert(target);
+                current = target;
+                exact += 1;
+            }
+            None => current = StateHash::UNKNOWN,
+        }
+    }
+    assert!(exact > 100 && back > 0, "{exact} exact, {back} times back");
+    let video = world.incoming.statistics().video;
+    assert_eq!((video.repeated, video.asked_for, video.keyframes_asked_for), (0, 0, 0));
 }

@@ -1,5 +1,6 @@
 //! A sender and a receiver that have agreed by SDP, and the paths between them.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +8,7 @@ use std::time::Instant;
 
 use thalweg_link::{Link, Path, PathConfig, Trace};
 use thalweg_receiver::rtp::{AudioPacket, VideoFrame};
-use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
+use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_sender::{Camera, Scheme};
 use thalweg_session::outgoing::Sound;
 use thalweg_session::{Encoded, Incoming, Outgoing, incoming, outgoing};
@@ -27,8 +28,18 @@ fn addresses() -> [SocketAddr; 2] {
     ["192.0.2.1:1000", "198.51.100.2:2000"].map(|text| text.parse().expect("an address"))
 }
 
+/// Where every decoder begins.
+pub const INITIAL: StateHash = StateHash(7);
+
 pub struct World {
     now: Time,
+    /// Where each frame the encoder made leads from and to.
+    pub transitions: Vec<Transition>,
+    /// The number of the first candidate of the last picture, and the states after frames that were sent.
+    candidates: usize,
+    states: BTreeMap<u64, StateHash>,
+    latest: StateHash,
+    functional: bool,
     pub outgoing: Outgoing,
     pub incoming: Incoming,
     /// What the encoder made, in order.
@@ -39,7 +50,14 @@ pub struct World {
     back: Path<Datagram>,
     pictures: u64,
     sounds: u64,
+    /// Whether what the receiver would say of media is kept from the sender; the connection is kept up.
+    pub muted: bool,
+    /// Datagrams and bytes that the sender put on the path, as IP counts them.
+    pub sent: (u64, Bytes),
 }
+
+/// Turns at one instant that no honest sender needs.
+const MOST_TURNS: u32 = 5_000;
 
 impl World {
     /// The receiver offers, as `thalweg watch` does.
@@ -82,6 +100,7 @@ impl World {
             wall: NtpTime::at(Time::ZERO),
             ipv6: false,
         };
+        let functional = setup.scheme.needs_candidates();
         let outgoing = Outgoing::new(setup, publishing, Time::ZERO).expect("a sender");
         let incoming = incoming::Setup::new(accepted.media, "watcher".into());
         let incoming = Incoming::new(incoming, watching, Time::ZERO).expect("a receiver");
@@ -89,19 +108,42 @@ impl World {
         let there = path.build(Seed::new(1).child("there"), &mut none).expect("a path");
         let back = path.build(Seed::new(1).child("back"), &mut none).expect("a path");
         let (encoded, shown, heard) = Default::default();
-        World { now: Time::ZERO, outgoing, incoming, encoded, shown, heard, there, back, pictures: 0, sounds: 0 }
+        let (transitions, states) = Default::default();
+        World {
+            now: Time::ZERO,
+            transitions,
+            candidates: 0,
+            states,
+            latest: INITIAL,
+            functional,
+            outgoing,
+            incoming,
+            encoded,
+            shown,
+            heard,
+            there,
+            back,
+            pictures: 0,
+            sounds: 0,
+            muted: false,
+            sent: (0, Bytes::ZERO),
+        }
     }
 
     /// A picture every 33 ms and a packet of sound every 20 ms, for so long.
     pub fn run(&mut self, span: Span) {
         let end = self.now + span;
+        let mut turns = 0;
         loop {
             let due = self.drain();
             let (picture, sound) = (Time::from_millis(33 * self.pictures), Time::from_millis(20 * self.sounds));
             let next = due.min(picture).min(sound).min(self.there.next_event()).min(self.back.next_event());
             if next > end {
+                self.now = end;
                 return;
             }
+            turns = if next > self.now { 0 } else { turns + 1 };
+            assert!(turns < MOST_TURNS, "no end at {}: the sender waits for {due}", self.now);
             self.now = next.max(self.now);
             while let Some(departure) = self.there.poll(self.now) {
                 let Datagram { from, to, bytes } = departure.packet;
@@ -127,6 +169,21 @@ impl World {
         }
     }
 
+    /// The receiver's end says something of its own, which is with the sender at once.
+    pub fn say(&mut self, speak: impl FnOnce(&mut Connection)) {
+        self.drain();
+        speak(self.incoming.connection());
+        while let incoming::Output::Transmit(Datagram { from, to, bytes }) = self.incoming.poll() {
+            self.outgoing.on_datagram(self.now, from, to, &bytes);
+            self.drain_outgoing();
+        }
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
     fn drain(&mut self) -> Time {
         self.drain_outgoing().min(self.drain_incoming())
     }
@@ -136,13 +193,19 @@ impl World {
             match self.outgoing.poll() {
                 outgoing::Output::Transmit(datagram) => {
                     let size = Bytes::new(28 + datagram.bytes.len() as u64);
+                    self.sent = (self.sent.0 + 1, self.sent.1 + size);
                     self.there.offer(self.now, size, datagram);
                 }
                 outgoing::Output::Encode { plan, .. } => {
-                    let candidate = self.encode(&plan);
-                    self.outgoing.on_encoded(self.now, vec![candidate]);
+                    self.candidates = self.encoded.len();
+                    let candidates = plan.targets.iter().map(|target| self.encode(&plan, *target)).collect();
+                    self.outgoing.on_encoded(self.now, candidates);
                 }
                 outgoing::Output::Wait { until, .. } => return until,
+                outgoing::Output::Commit { choice: Some((index, frame)) } => {
+                    self.latest = self.transitions[self.candidates + index].target;
+                    self.states.insert(frame, self.latest);
+                }
                 outgoing::Output::Commit { .. } | outgoing::Output::Forget { .. } | outgoing::Output::News(_) => {}
             }
         }
@@ -151,6 +214,8 @@ impl World {
     fn drain_incoming(&mut self) -> Time {
         loop {
             match self.incoming.poll() {
+                // RTCP begins with a version of 2 in the highest bits, STUN and DTLS do not (RFC 7983).
+                incoming::Output::Transmit(datagram) if self.muted && datagram.bytes[0] >= 128 => {}
                 incoming::Output::Transmit(datagram) => {
                     let size = Bytes::new(28 + datagram.bytes.len() as u64);
                     self.back.offer(self.now, size, datagram);
@@ -164,8 +229,8 @@ impl World {
     }
 
     /// A frame of the size that was asked for; each is unlike all others.
-    fn encode(&mut self, plan: &EncodePlan) -> Encoded {
-        let size = match plan.targets[0] {
+    fn encode(&mut self, plan: &EncodePlan, target: Target) -> Encoded {
+        let size = match target {
             Target::Rate(rate) => rate.over(plan.interval).get().clamp(20, 60_000),
             Target::Size(size) | Target::Guess(size) => size.get().clamp(20, 60_000),
             Target::Quantizer(_) => 1000,
@@ -176,12 +241,19 @@ impl World {
         data.resize(size as usize, number as u8);
         let data: Arc<[u8]> = data.into();
         self.encoded.push(data.clone());
+        let source = match plan.basis {
+            _ if plan.keyframe => INITIAL,
+            Basis::After(frame) => self.states[&frame],
+            Basis::Latest | Basis::Buffers(_) => self.latest,
+        };
+        let transition = Transition { source, target: StateHash(1000 + number) };
+        self.transitions.push(transition);
         let frame = EncodedFrame {
             size: Bytes::new(size),
             keyframe: plan.keyframe,
             quantizer: None,
             picture: plan.size,
-            transition: None,
+            transition: self.functional.then_some(transition),
         };
         Encoded { frame, data }
     }

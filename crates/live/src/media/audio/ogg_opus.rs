@@ -92,6 +92,10 @@ impl<R: Read> OggOpus<R> {
             return Ok(false);
         }
         self.input.read_exact(&mut header[1..])?;
+        // The parser takes it for granted.
+        if !header.starts_with(b"OggS") {
+            return Err(OggReadError::NoCapturePatternFound);
+        }
         let (mut page, segments) = PageParser::new(header)?;
         let size = page.parse_segments(take(&mut self.input, segments)?);
         let page = page.parse_packet_data(take(&mut self.input, size)?)?;

@@ -78,6 +78,16 @@ fn a_busy_server_says_when_to_come_back() {
 }
 
 #[test]
+fn what_may_pass_is_tried_again_and_what_is_refused_for_good_is_not() {
+    for (status, passes) in
+        [(408, true), (409, true), (429, true), (500, true), (400, false), (403, false), (404, false), (406, false)]
+    {
+        let server = Server::new(move |_| response(status, &[], ""));
+        assert_eq!(open(&server.url("/whip")).may_pass(), passes, "{status}");
+    }
+}
+
+#[test]
 fn a_server_that_closes_early_is_an_error_that_may_pass() {
     let cut: &[&[u8]] = &[
         b"",

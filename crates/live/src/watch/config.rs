@@ -1,0 +1,150 @@
+//! What is watched, and what is done with it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction};
+use thalweg_units::{ConfigError, Span};
+
+use super::place::Place;
+
+/// What is watched, and what is done with it.
+#[derive(Debug, Clone)]
+pub struct WatchConfig {
+    /// Where.
+    pub place: Place,
+    /// How arrivals are told.
+    pub feedback: Feedback,
+    /// Whether frames are decoded; otherwise a frame counts as shown when it is whole.
+    pub decode: bool,
+    /// Where frames are written as they came: IVF, or H.264 as a byte stream (Annex B).
+    pub record: Option<PathBuf>,
+    /// Where decoded pictures are written as YUV4MPEG2; `-` is standard output.
+    pub y4m: Option<PathBuf>,
+    /// Whether a session that ends is begun again.
+    pub reconnect: bool,
+    /// A picture that is shown later than this after it was taken counts as late. 400 ms, the most that ITU-T G.114 plans a
+    /// conversation with.
+    pub late: Span,
+}
+
+impl WatchConfig {
+    /// Watches, decodes and comes back; writes nothing.
+    pub fn new(place: Place) -> WatchConfig {
+        WatchConfig {
+            place,
+            feedback: Feedback::default(),
+            decode: true,
+            record: None,
+            y4m: None,
+            reconnect: true,
+            late: Span::from_millis(400),
+        }
+    }
+
+    /// Whether it can be.
+    ///
+    /// # Errors
+    /// When pictures are to be written that nobody decodes, or everything is late.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if self.y4m.is_some() && !self.decode {
+            return Err(ConfigError::out_of_range("y4m", "set", "decoded pictures only: decode too"));
+        }
+        if self.late <= Span::ZERO {
+            return Err(ConfigError::out_of_range("late", self.late, "above 0 s, such as 400ms"));
+        }
+        Ok(())
+    }
+
+    /// What is offered.
+    pub(super) fn capabilities(&self) -> Capabilities {
+        Capabilities { congestion: self.feedback.offered(), ..Capabilities::all(Direction::ReceiveOnly) }
+    }
+}
+
+/// How arrivals are told to the sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Feedback {
+    /// Whatever the sender likes best of the others.
+    #[default]
+    Any,
+    /// Transport-wide, at the receiver's pace (`transport-wide-cc-01`).
+    Transport,
+    /// Transport-wide, when a packet asks for it (`transport-wide-cc-02`).
+    TransportOnRequest,
+    /// For each stream (RFC 8888).
+    PerStream,
+    /// Not at all: receiver reports, requests for repeats and for keyframes are all that is sent.
+    Plain,
+}
+
+impl Feedback {
+    const NAMES: [(&str, Feedback); 5] = [
+        ("any", Feedback::Any),
+        ("twcc", Feedback::Transport),
+        ("twcc-on-request", Feedback::TransportOnRequest),
+        ("ccfb", Feedback::PerStream),
+        ("plain", Feedback::Plain),
+    ];
+
+    fn offered(self) -> Vec<CongestionFeedback> {
+        match self {
+            Feedback::Any => Capabilities::all(Direction::ReceiveOnly).congestion,
+            Feedback::Transport => vec![CongestionFeedback::Transport],
+            Feedback::TransportOnRequest => vec![CongestionFeedback::TransportOnRequest],
+            Feedback::PerStream => vec![CongestionFeedback::PerStream],
+            Feedback::Plain => Vec::new(),
+        }
+    }
+
+    /// What was agreed on, by the same names.
+    pub(super) fn agreed(kind: Option<CongestionFeedback>) -> Feedback {
+        match kind {
+            Some(CongestionFeedback::Transport) => Feedback::Transport,
+            Some(CongestionFeedback::TransportOnRequest) => Feedback::TransportOnRequest,
+            Some(CongestionFeedback::PerStream) => Feedback::PerStream,
+            None => Feedback::Plain,
+        }
+    }
+}
+
+impl fmt::Display for Feedback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = Feedback::NAMES.iter().find(|(_, feedback)| feedback == self);
+        f.write_str(found.map_or("", |(name, _)| name))
+    }
+}
+
+impl FromStr for Feedback {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Feedback, ConfigError> {
+        let found = Feedback::NAMES.iter().find(|(name, _)| *name == text);
+        let wrong = || ConfigError::out_of_range("feedback", text, "any, twcc, twcc-on-request, ccfb or plain");
+        found.map(|(_, feedback)| *feedback).ok_or_else(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_feedback_is_read_by_the_name_it_is_shown_by() {
+        for (name, feedback) in Feedback::NAMES {
+            assert_eq!((name.parse(), feedback.to_string().as_str()), (Ok(feedback), name));
+        }
+        assert!("remb".parse::<Feedback>().unwrap_err().to_string().contains("twcc-on-request"));
+    }
+
+    #[test]
+    fn one_kind_is_offered_alone_and_is_what_is_agreed_on() {
+        for feedback in [Feedback::Transport, Feedback::TransportOnRequest, Feedback::PerStream, Feedback::Plain] {
+            let offered = feedback.offered();
+            assert!(offered.len() <= 1);
+            assert_eq!(Feedback::agreed(offered.first().copied()), feedback);
+        }
+        assert_eq!(Feedback::Any.offered().len(), 3);
+    }
+}

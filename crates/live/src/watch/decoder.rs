@@ -1,0 +1,237 @@
+//! The decoder, in a thread of its own: what takes milliseconds must not hold up packets. It writes the files too.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use thalweg_codecs::Decoder;
+use thalweg_codecs::functional::FunctionalDecoder;
+use thalweg_receiver::rtp::VideoFrame;
+use thalweg_sender::frames::StateHash;
+use thalweg_transport::sdp::VideoCodec;
+use thalweg_video::{Picture, Size, barcode};
+
+use super::config::WatchConfig;
+use super::error::WatchError;
+use super::measured::Measured;
+use super::published::{Published, wall_ms};
+use super::record::{Pictures, Recorder};
+use crate::clock::Clock;
+use crate::publish::spawn;
+use crate::reactor::Waker;
+
+/// Frames that may wait for the decoder: two seconds of 60 a second. More are left out up to the next keyframe.
+const WAITING: usize = 120;
+
+/// The handle of a decoder; its thread ends when this is finished.
+pub(super) struct DecoderThread {
+    jobs: SyncSender<Job>,
+    thread: Option<JoinHandle<Result<(), WatchError>>>,
+    /// Frames are left out until a keyframe comes.
+    is_behind: bool,
+}
+
+enum Job {
+    /// Another session, of what is published here.
+    Session {
+        codec: VideoCodec,
+        published: Option<Published>,
+    },
+    Frame(VideoFrame),
+}
+
+/// What a decoder thread is given.
+pub(super) struct Work {
+    pub(super) clock: Clock,
+    pub(super) codec: VideoCodec,
+    pub(super) published: Option<Published>,
+    pub(super) measured: Arc<Mutex<Measured>>,
+    /// Where it says that it did not get to a state.
+    pub(super) disagreements: Sender<StateHash>,
+    pub(super) waker: Waker,
+}
+
+impl DecoderThread {
+    /// # Errors
+    /// When there is no such decoder, or a file cannot be made.
+    pub(super) fn start(config: &WatchConfig, work: Work) -> Result<DecoderThread, WatchError> {
+        let size = work.published.as_ref().map_or(Size::new(0, 0), |about| Size::new(about.width, about.height));
+        let interval_ms = work.published.as_ref().map_or(0.0, |published| published.frame_interval_ms);
+        // As nearly as a thousandth of a picture a second tells; a publisher that does not is taken for the usual camera.
+        let frame_rate = if interval_ms >= 1.0 { ((1e6 / interval_ms).round() as u32, 1000) } else { (30, 1) };
+        let recorder = config.record.as_ref().map(|path| Recorder::create(path, work.codec, size)).transpose()?;
+        let pictures = config.y4m.as_ref().map(|path| Pictures::new(path, frame_rate));
+        let ordinary = if config.decode { ordinary(work.codec)? } else { None };
+        let decodes = config.decode;
+        let (jobs, inbox) = sync_channel(WAITING);
+        let mut decoding = Decoding { work, ordinary, functional: None, recorder, pictures, decodes };
+        let thread = spawn("decoder", move || {
+            let done = decoding.run(&inbox);
+            // What came before something went wrong is to be had all the same.
+            let finished = decoding.finish();
+            done.and(finished)
+        });
+        Ok(DecoderThread { jobs, thread: Some(thread), is_behind: false })
+    }
+
+    /// Another session began: its frames follow none of those before.
+    pub(super) fn begin_anew(&self, codec: VideoCodec, published: Option<Published>) {
+        // If it has failed, finish says why.
+        let _ = self.jobs.send(Job::Session { codec, published });
+    }
+
+    /// Decodes a frame. Says which state will not be reached if it is left out.
+    pub(super) fn decode(&mut self, frame: VideoFrame) -> Result<(), Option<StateHash>> {
+        let target = frame.moves.as_ref().and_then(|moves| moves.target);
+        if self.is_behind && !frame.keyframe && frame.moves.is_none() {
+            return Err(target);
+        }
+        match self.jobs.try_send(Job::Frame(frame)) {
+            Ok(()) => {
+                self.is_behind = false;
+                Ok(())
+            }
+            Err(TrySendError::Full(_)) => {
+                self.is_behind = true;
+                Err(target)
+            }
+            // It has failed: finish says why.
+            Err(TrySendError::Disconnected(_)) => Ok(()),
+        }
+    }
+
+    /// Whether it has failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.thread.as_ref().is_some_and(JoinHandle::is_finished)
+    }
+
+    /// Waits until everything is decoded and written.
+    pub(super) fn finish(self) -> Result<(), WatchError> {
+        drop(self.jobs);
+        match self.thread.map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(done)) => done,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+/// The decoder of frames that follow one another; `None` where this build has none.
+fn ordinary(codec: VideoCodec) -> Result<Option<Box<dyn Decoder>>, WatchError> {
+    Ok(match codec {
+        #[cfg(feature = "libvpx")]
+        VideoCodec::Vp8 => Some(Box::new(thalweg_codecs::libvpx::Vp8Decoder::new()?)),
+        #[cfg(not(feature = "libvpx"))]
+        VideoCodec::Vp8 => Some(Box::new(FunctionalDecoder::default())),
+        #[cfg(feature = "openh264")]
+        VideoCodec::H264 => Some(Box::new(thalweg_codecs::openh264::H264Decoder::new()?)),
+        #[cfg(not(feature = "openh264"))]
+        VideoCodec::H264 => None,
+        VideoCodec::Vp9 => None,
+    })
+}
+
+struct Decoding {
+    work: Work,
+    ordinary: Option<Box<dyn Decoder>>,
+    functional: Option<FunctionalDecoder>,
+    recorder: Option<Recorder>,
+    pictures: Option<Pictures>,
+    decodes: bool,
+}
+
+impl Decoding {
+    fn run(&mut self, jobs: &Receiver<Job>) -> Result<(), WatchError> {
+        for job in jobs {
+            match job {
+                Job::Frame(frame) => self.on_frame(&frame)?,
+                Job::Session { codec, published } => self.begin_anew(codec, published)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_anew(&mut self, codec: VideoCodec, published: Option<Published>) -> Result<(), WatchError> {
+        if self.decodes {
+            self.ordinary = ordinary(codec)?;
+        }
+        self.functional = None;
+        (self.work.codec, self.work.published) = (codec, published);
+        if let Some(recorder) = self.recorder.take_if(|recorder| recorder.codec() != codec) {
+            tracing::warn!(codec = codec.name(), "the codec is another: the recording ends here");
+            recorder.finish()?;
+        }
+        self.recorder.iter_mut().for_each(Recorder::begin_anew);
+        self.pictures.iter_mut().for_each(Pictures::begin_anew);
+        Ok(())
+    }
+
+    fn on_frame(&mut self, frame: &VideoFrame) -> Result<(), WatchError> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.add(frame.timestamp, &frame.data)?;
+        }
+        let decoded = match &frame.moves {
+            _ if !self.decodes => None,
+            Some(_) => Some(self.functional(frame)),
+            None => self.ordinary.as_mut().map(|decoder| decoder.decode(&frame.data).map_err(|e| e.to_string())),
+        };
+        match decoded {
+            // Where nothing decodes, a whole frame is as good as shown.
+            None => self.measure(|measured, now| measured.on_shown(now, None)),
+            Some(Ok(picture)) => self.on_picture(frame, picture)?,
+            Some(Err(error)) => {
+                tracing::debug!(frame = frame.number, %error, "not decoded");
+                self.measure(|measured, _| measured.on_undecodable());
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes a frame from the state it names, as the laboratory does.
+    fn functional(&mut self, frame: &VideoFrame) -> Result<Option<Picture>, String> {
+        use thalweg_codecs::States;
+        let decoder = self.functional.get_or_insert_default();
+        let Some(moves) = &frame.moves else { return Err("it names no state".into()) };
+        moves.forget.iter().for_each(|state| States::forget(decoder, *state));
+        let loaded = moves.load.is_none_or(|state| decoder.load(state));
+        // The length in the moves has been taken off already.
+        let decoded = decoder.decode(&frame.data);
+        if let Some(target) = moves.target {
+            if loaded && decoded.is_ok() && decoder.current() == target {
+                decoder.keep();
+            } else if self.work.disagreements.send(target).is_ok() {
+                self.work.waker.wake();
+            }
+        }
+        decoded.map_err(|error| error.to_string())
+    }
+
+    fn on_picture(&mut self, frame: &VideoFrame, picture: Option<Picture>) -> Result<(), WatchError> {
+        self.measure(|measured, _| measured.on_decoded());
+        let Some(picture) = picture else { return Ok(()) };
+        let published = self.work.published.as_ref().filter(|published| published.barcodes);
+        let numbered = published.zip(published.and_then(|_| barcode::read(&picture)));
+        let clock = self.work.clock;
+        self.measure(|measured, now| {
+            measured.on_shown(now, Some(picture.size()));
+            if let Some((published, number)) = numbered {
+                let there_ms = wall_ms(&clock, now) + measured.offset_ms();
+                measured.on_number(number, |number| there_ms - published.taken_ms(number));
+            }
+        });
+        match &mut self.pictures {
+            Some(pictures) => pictures.add(frame.timestamp, &picture),
+            None => Ok(()),
+        }
+    }
+
+    fn measure(&self, change: impl FnOnce(&mut Measured, thalweg_units::Time)) {
+        let now = self.work.clock.now();
+        change(&mut self.work.measured.lock().unwrap_or_else(PoisonError::into_inner), now);
+    }
+
+    fn finish(&mut self) -> Result<(), WatchError> {
+        let recorded = self.recorder.take().map_or(Ok(()), Recorder::finish);
+        recorded.and(self.pictures.take().map_or(Ok(()), Pictures::finish))
+    }
+}

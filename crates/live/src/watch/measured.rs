@@ -1,0 +1,361 @@
+//! What is counted while watching; the threads share it.
+
+use std::collections::VecDeque;
+
+use thalweg_lab::metrics::percentile;
+use thalweg_receiver::rtp::Statistics;
+use thalweg_units::{Bytes, Size, Span, Time};
+
+use super::report::Report;
+
+/// A gap between pictures longer than this is a freeze ([`thalweg_lab::metrics::stall`]).
+const FREEZE: Span = Span::from_millis(200);
+/// Latencies and skews that percentiles are taken of: nine hours of 30 a second.
+const KEPT: usize = 1 << 20;
+/// A number this far ahead of the last one is no barcode: a minute of 240 a second.
+const FAR: u64 = 60 * 240;
+
+/// Everything that is counted.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    late_ms: f64,
+    connected: Option<Time>,
+    sessions: u64,
+    agreed: Option<(String, String)>,
+    /// Of sessions that are over, and of this one.
+    before: Counts,
+    current: Counts,
+    jitter: Span,
+    wire: Bytes,
+    frame_bytes: Bytes,
+    whole: u64,
+    keyframes: u64,
+    decoded: u64,
+    undecodable: u64,
+    skipped: u64,
+    shown: Shown,
+    resolution: Option<Size>,
+    last_number: Option<u64>,
+    missing: u64,
+    late: u64,
+    by_barcode: VecDeque<f32>,
+    by_report: VecDeque<f32>,
+    offset: Option<(f64, f64)>,
+    audio: u64,
+    first_audio: Option<Time>,
+    skews: VecDeque<(f64, f64)>,
+}
+
+/// Of receptions, what can be added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Counts {
+    received: u64,
+    lost: i64,
+    repeated: u64,
+    recovered: u64,
+    parity: u64,
+    asked_for: u64,
+    keyframes_asked_for: u64,
+    abandoned: u64,
+    audio_lost: u64,
+}
+
+impl Counts {
+    fn of(statistics: &Statistics) -> Counts {
+        Counts {
+            received: statistics.video_stream.received,
+            lost: statistics.video_stream.lost,
+            repeated: statistics.video.repeated,
+            recovered: statistics.video.recovered,
+            parity: statistics.parity_stream.received,
+            asked_for: statistics.video.asked_for,
+            keyframes_asked_for: statistics.video.keyframes_asked_for,
+            abandoned: statistics.video.abandoned,
+            audio_lost: statistics.audio.lost,
+        }
+    }
+
+    fn plus(self, other: Counts) -> Counts {
+        Counts {
+            received: self.received + other.received,
+            lost: self.lost + other.lost,
+            repeated: self.repeated + other.repeated,
+            recovered: self.recovered + other.recovered,
+            parity: self.parity + other.parity,
+            asked_for: self.asked_for + other.asked_for,
+            keyframes_asked_for: self.keyframes_asked_for + other.keyframes_asked_for,
+            abandoned: self.abandoned + other.abandoned,
+            audio_lost: self.audio_lost + other.audio_lost,
+        }
+    }
+}
+
+/// Pictures on the display, and the gaps between them.
+#[derive(Debug, Default)]
+struct Shown {
+    count: u64,
+    first: Option<Time>,
+    last: Option<Time>,
+    frozen: Span,
+    freezes: u64,
+    longest: Span,
+}
+
+impl Shown {
+    fn add(&mut self, at: Time) {
+        self.count += 1;
+        self.first.get_or_insert(at);
+        if let Some(last) = self.last.replace(at) {
+            self.gap(at - last);
+        }
+    }
+
+    fn gap(&mut self, gap: Span) {
+        self.longest = self.longest.max(gap);
+        if gap > FREEZE {
+            self.frozen += gap;
+            self.freezes += 1;
+        }
+    }
+
+    /// With the time since the last picture as a gap: how long it plays, the share of that frozen, freezes, the longest gap.
+    fn until(&self, now: Time) -> (Span, f64, u64, Span) {
+        let (Some(first), Some(last)) = (self.first, self.last) else { return (Span::ZERO, 0.0, 0, Span::ZERO) };
+        let mut all = Shown { count: 0, first: None, last: None, ..*self };
+        all.gap(now - last);
+        let playing = now - first;
+        let ratio = if playing > Span::ZERO { all.frozen.ratio(playing) } else { 0.0 };
+        (playing, ratio, all.freezes, all.longest)
+    }
+}
+
+impl Measured {
+    pub(super) fn new(late: Span) -> Measured {
+        Measured { late_ms: late.as_millis_f64(), ..Measured::default() }
+    }
+
+    /// A connection stands, of this codec and this kind of feedback.
+    pub(super) fn on_connected(&mut self, now: Time, codec: &str, feedback: String) {
+        self.connected.get_or_insert(now);
+        self.sessions += 1;
+        self.agreed = Some((codec.to_owned(), feedback));
+    }
+
+    /// What the reception counts now.
+    pub(super) fn on_statistics(&mut self, statistics: &Statistics) {
+        self.current = Counts::of(statistics);
+        self.jitter = statistics.video_stream.jitter;
+    }
+
+    /// The session is over: the next counts from zero.
+    pub(super) fn on_end(&mut self) {
+        self.before = self.before.plus(std::mem::take(&mut self.current));
+        // Its publisher may have begun anew.
+        self.last_number = None;
+    }
+
+    /// A datagram came, of this size from IP upwards.
+    pub(super) fn on_datagram(&mut self, size: Bytes) {
+        self.wire += size;
+    }
+
+    /// A packet of sound came.
+    pub(super) fn on_audio(&mut self, now: Time) {
+        self.first_audio.get_or_insert(now);
+        self.audio += 1;
+    }
+
+    /// How much later video comes, by the second.
+    pub(super) fn on_skew(&mut self, now: Time, skew: Span) {
+        push(&mut self.skews, (now.as_secs_f64(), skew.as_millis_f64()));
+    }
+
+    /// A frame came whole; `latency_ms` is by its sender's report.
+    pub(super) fn on_frame(&mut self, bytes: usize, is_keyframe: bool, latency_ms: Option<f64>) {
+        self.whole += 1;
+        self.keyframes += u64::from(is_keyframe);
+        self.frame_bytes += Bytes::new(bytes as u64);
+        if let Some(latency) = latency_ms {
+            push(&mut self.by_report, latency as f32);
+        }
+    }
+
+    /// A frame was left out, for the decoder is behind.
+    pub(super) fn on_skipped(&mut self) {
+        self.skipped += 1;
+    }
+
+    /// The decoder refused a frame.
+    pub(super) fn on_undecodable(&mut self) {
+        self.undecodable += 1;
+    }
+
+    /// A frame was decoded.
+    pub(super) fn on_decoded(&mut self) {
+        self.decoded += 1;
+    }
+
+    /// A picture is shown, or would be.
+    pub(super) fn on_shown(&mut self, now: Time, size: Option<Size>) {
+        self.shown.add(now);
+        self.resolution = size.or(self.resolution);
+    }
+
+    /// The picture shown has this number; `since` says how long ago a picture was taken, in milliseconds.
+    pub(super) fn on_number(&mut self, number: u64, since: impl Fn(u64) -> f64) {
+        let first = match self.last_number {
+            None => number,
+            // The same again, an older one, or a number that is none.
+            Some(last) if number <= last || number - last > FAR => return,
+            Some(last) => last + 1,
+        };
+        self.last_number = Some(number);
+        self.missing += number - first;
+        self.late += u64::from(since(number) > self.late_ms);
+        for waited in first..=number {
+            push(&mut self.by_barcode, since(waited) as f32);
+        }
+    }
+
+    /// The publisher's clock less ours, and by how much that may be wrong, both in milliseconds.
+    pub(super) fn on_offset(&mut self, offset: Option<(f64, f64)>) {
+        self.offset = offset;
+    }
+
+    /// The first of it.
+    pub(super) fn offset_ms(&self) -> f64 {
+        self.offset.map_or(0.0, |(offset, _)| offset)
+    }
+
+    /// Everything until now.
+    pub(super) fn report(&self, now: Time) -> Report {
+        let counts = self.before.plus(self.current);
+        let duration = self.connected.map_or(Span::ZERO, |connected| now - connected);
+        let per_second = |amount: f64, span: Span| if span > Span::ZERO { amount / span.as_secs_f64() } else { 0.0 };
+        let (playing, stall_ratio, freezes, longest) = self.shown.until(now);
+        let has_barcodes = !self.by_barcode.is_empty();
+        let latencies = if has_barcodes { &self.by_barcode } else { &self.by_report };
+        let latencies: Vec<f64> = latencies.iter().map(|latency| f64::from(*latency)).collect();
+        let source = if has_barcodes { "barcodes" } else { "sender-reports" };
+        let sent = counts.received as f64 + counts.lost as f64;
+        let skews: Vec<f64> = self.skews.iter().map(|(_, skew)| *skew).collect();
+        Report {
+            duration_s: duration.as_secs_f64(),
+            sessions: self.sessions,
+            codec: self.agreed.as_ref().map(|(codec, _)| codec.clone()),
+            feedback: self.agreed.as_ref().map(|(_, feedback)| feedback.clone()),
+            resolution: self.resolution.map(|size| size.to_string()),
+            frames_whole: self.whole,
+            keyframes: self.keyframes,
+            frames_decoded: self.decoded,
+            frames_undecodable: self.undecodable,
+            frames_skipped: self.skipped,
+            frames_abandoned: counts.abandoned,
+            pictures_missing: has_barcodes.then_some(self.missing),
+            frames_late: self.late,
+            frame_rate_fps: per_second(self.shown.count as f64, playing),
+            stall_ratio,
+            freezes,
+            longest_freeze_ms: longest.as_millis_f64(),
+            latency_p50_ms: percentile(&latencies, 0.5),
+            latency_p95_ms: percentile(&latencies, 0.95),
+            latency_mean_ms: (!latencies.is_empty()).then(|| latencies.iter().sum::<f64>() / latencies.len() as f64),
+            latency_from: (!latencies.is_empty()).then_some(source),
+            clock_offset_ms: self.offset.map(|(offset, _)| offset),
+            clock_uncertainty_ms: self.offset.map(|(_, uncertainty)| uncertainty),
+            video_bitrate_bps: per_second(self.frame_bytes.bits() as f64, duration),
+            wire_bitrate_bps: per_second(self.wire.bits() as f64, duration),
+            packets_received: counts.received,
+            packet_loss_ratio: if sent > 0.0 { (counts.lost as f64 / sent).max(0.0) } else { 0.0 },
+            packets_repeated: counts.repeated,
+            packets_recovered: counts.recovered,
+            parity_packets: counts.parity,
+            repeats_asked_for: counts.asked_for,
+            keyframes_asked_for: counts.keyframes_asked_for,
+            jitter_ms: self.jitter.as_millis_f64(),
+            audio_packets: self.audio,
+            audio_lost: counts.audio_lost,
+            audio_rate_pps: per_second(self.audio as f64, self.first_audio.map_or(Span::ZERO, |first| now - first)),
+            skew_ms: percentile(&skews, 0.5),
+            skew_drift_ms_per_minute: slope(&self.skews).map(|slope| slope * 60.0),
+        }
+    }
+}
+
+fn push<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() == KEPT {
+        list.pop_front();
+    }
+    list.push_back(item);
+}
+
+/// Of the line of least squares through points; `None` of fewer than ten.
+fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
+    let count = points.len() as f64;
+    if points.len() < 10 {
+        return None;
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let (covariance, variance) = points.iter().fold((0.0, 0.0), |(covariance, variance), point| {
+        (covariance + (point.0 - x) * (point.1 - y), variance + (point.0 - x).powi(2))
+    });
+    (variance > 0.0).then(|| covariance / variance)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_picture_waits_until_the_next_one_is_shown() {
+        let mut measured = Measured::new(Span::from_millis(150));
+        let at = |now_ms: f64| move |number: u64| now_ms - 100.0 * number as f64;
+        measured.on_number(1, at(150.0));
+        measured.on_number(4, at(450.0));
+        // Neither the same again, nor one before, nor nonsense counts.
+        for number in [4, 2, 1 << 40] {
+            measured.on_number(number, at(9e9));
+        }
+        let report = measured.report(Time::from_millis(500));
+        assert_eq!(measured.by_barcode, [50.0, 250.0, 150.0, 50.0]);
+        assert_eq!((report.pictures_missing, report.frames_late, report.latency_p50_ms), (Some(2), 0, Some(100.0)));
+        assert_eq!(report.latency_from, Some("barcodes"));
+    }
+
+    #[test]
+    fn freezes_are_counted_as_in_the_laboratory() {
+        let times = [0.0, 0.033, 0.066, 0.316, 0.349, 0.749];
+        let mut shown = Shown::default();
+        times.iter().for_each(|time| shown.add(Time::from_secs_f64(*time)));
+        let (playing, ratio, freezes, longest) = shown.until(Time::from_secs_f64(1.2));
+        let lab = thalweg_lab::metrics::stall(&times, Some(1.2));
+        assert!((ratio - lab.ratio).abs() < 1e-9 && (longest.as_secs_f64() - lab.longest_s).abs() < 1e-9);
+        assert_eq!((freezes, playing), (lab.count, Span::from_millis(1200)));
+    }
+
+    #[test]
+    fn counts_of_sessions_add_up() {
+        let mut measured = Measured::new(Span::from_millis(400));
+        let mut statistics = Statistics::default();
+        (statistics.video_stream.received, statistics.video_stream.lost) = (90, 10);
+        measured.on_statistics(&statistics);
+        measured.on_statistics(&statistics);
+        measured.on_end();
+        (statistics.video_stream.received, statistics.video_stream.lost) = (100, 0);
+        measured.on_statistics(&statistics);
+        let report = measured.report(Time::from_millis(1));
+        assert_eq!((report.packets_received, report.packet_loss_ratio), (190, 0.05));
+    }
+
+    #[test]
+    fn drift_is_the_slope_of_skews() {
+        let mut measured = Measured::new(Span::from_millis(400));
+        for second in 0..20 {
+            measured.on_skew(Time::from_millis(1000 * second), Span::from_millis(5 + 2 * second as i64));
+        }
+        let report = measured.report(Time::from_millis(20_000));
+        assert!((report.skew_drift_ms_per_minute.unwrap() - 120.0).abs() < 1e-6);
+        assert_eq!(report.skew_ms, Some(24.0));
+    }
+}

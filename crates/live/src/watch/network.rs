@@ -1,0 +1,252 @@
+//! The network thread: one session after the other, and in each the socket, the receiver, and what comes out of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use thalweg_receiver::rtp::VideoFrame;
+use thalweg_sender::frames::StateHash;
+use thalweg_session::incoming::{Notice, Output};
+use thalweg_units::{Bytes, Random, Span, Time};
+use thalweg_wire::overhead;
+
+use super::config::WatchConfig;
+use super::decoder::{DecoderThread, Work};
+use super::error::WatchError;
+use super::measured::Measured;
+use super::published::wall_ms;
+use super::session::Session;
+use crate::clock::Clock;
+use crate::reactor::{Poller, Source};
+use crate::whip::{Backoff, Client};
+
+/// How often a thread that waits looks whether it should stop.
+const STEP: Span = Span::from_millis(100);
+/// A session that lasted this long was a success: the next attempt is soon.
+const LASTED: Span = Span::from_secs(10);
+/// How often figures of the receiver are taken.
+const FIGURES: Span = Span::from_millis(250);
+/// How often the skew of picture and sound is.
+const SKEW: Span = Span::from_secs(1);
+/// Seconds from the start of NTP's count (1900) to that of Unix (1970), in milliseconds: RFC 868.
+const NTP_TO_UNIX_MS: f64 = 2_208_988_800_000.0;
+
+/// What the network thread owns.
+pub(super) struct Network {
+    pub(super) config: WatchConfig,
+    pub(super) clock: Clock,
+    pub(super) client: Client,
+    pub(super) poller: Poller,
+    pub(super) measured: Arc<Mutex<Measured>>,
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) random: Random,
+    pub(super) decoder: Option<DecoderThread>,
+    pub(super) disagreements: (Sender<StateHash>, Receiver<StateHash>),
+}
+
+/// How a session ended.
+enum End {
+    Stopped,
+    Ended,
+    Lost,
+}
+
+impl Network {
+    pub(super) fn new(
+        config: WatchConfig,
+        (clock, client, poller): (Clock, Client, Poller),
+        measured: Arc<Mutex<Measured>>,
+        stop: Arc<AtomicBool>,
+        random: Random,
+    ) -> Network {
+        Network { config, clock, client, poller, measured, stop, random, decoder: None, disagreements: channel() }
+    }
+
+    /// Watches until told to stop, or until it cannot.
+    pub(super) fn run(mut self) -> Result<(), WatchError> {
+        let watched = self.sessions();
+        // What the decoder has to say explains why there was nothing more to watch.
+        let decoded = self.decoder.take().map_or(Ok(()), DecoderThread::finish);
+        decoded.and(watched)
+    }
+
+    fn sessions(&mut self) -> Result<(), WatchError> {
+        let mut backoff = Backoff::default();
+        let mut has_watched = false;
+        while !self.is_stopping() {
+            let began = self.clock.now();
+            let ended = self.session(&mut has_watched);
+            self.measured().on_end();
+            if self.decoder.as_ref().is_some_and(DecoderThread::has_failed) {
+                return Ok(());
+            }
+            let error = match ended {
+                Ok(End::Stopped) => return Ok(()),
+                Ok(End::Ended) => WatchError::Ended,
+                Ok(End::Lost) => WatchError::Lost,
+                Err(error) => error,
+            };
+            // The first attempt is a person's, who should hear at once what is wrong.
+            if !has_watched || !self.config.reconnect || !error.may_pass() {
+                return if matches!(error, WatchError::Ended) { Ok(()) } else { Err(error) };
+            }
+            if self.clock.now() - began > LASTED {
+                backoff.reset();
+            }
+            let asked = match &error {
+                WatchError::Server(error) => error.retry_after().unwrap_or(Span::ZERO),
+                _ => Span::ZERO,
+            };
+            let wait = asked.max(backoff.next(&mut self.random));
+            tracing::warn!(%error, %wait, "no session; trying again");
+            let until = self.clock.now() + wait;
+            while self.clock.now() < until && !self.is_stopping() {
+                self.poller.wait(until.min(self.clock.now() + STEP), &[])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn measured(&self) -> MutexGuard<'_, Measured> {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One session, from offer to end.
+    fn session(&mut self, has_watched: &mut bool) -> Result<End, WatchError> {
+        let mut session = Session::open(&self.config, &self.client, &self.clock)?;
+        if let Some(published) = &session.published {
+            tracing::info!(title = published.title, codec = session.codec.name(), feedback = %session.feedback, "joined");
+        }
+        let begun = match &self.decoder {
+            Some(decoder) => {
+                decoder.begin_anew(session.codec, session.published.clone());
+                Ok(())
+            }
+            None => self.start_decoder(&session),
+        };
+        let ended = begun.and_then(|()| self.attend(&mut session, has_watched));
+        // The goodbye leaves before the server hears that the session is over.
+        session.incoming.close(self.clock.now());
+        let _ = self.drain(&mut session);
+        session.close();
+        ended
+    }
+
+    fn start_decoder(&mut self, session: &Session) -> Result<(), WatchError> {
+        let work = Work {
+            clock: self.clock,
+            codec: session.codec,
+            published: session.published.clone(),
+            measured: self.measured.clone(),
+            disagreements: self.disagreements.0.clone(),
+            waker: self.poller.waker(),
+        };
+        self.decoder = Some(DecoderThread::start(&self.config, work)?);
+        Ok(())
+    }
+
+    fn attend(&mut self, session: &mut Session, has_watched: &mut bool) -> Result<End, WatchError> {
+        let (mut figures, mut skew) = (Time::ZERO, Time::ZERO);
+        loop {
+            let (until, notices) = self.drain(session);
+            for notice in notices {
+                match notice {
+                    Notice::Connected => {
+                        *has_watched = true;
+                        let feedback = session.feedback.to_string();
+                        self.measured().on_connected(self.clock.now(), session.codec.name(), feedback);
+                        tracing::info!("connected");
+                    }
+                    Notice::Disconnected => {
+                        tracing::warn!("nothing is heard of the publisher; looking for another way");
+                        if !session.restart(&self.clock)? {
+                            return Ok(End::Lost);
+                        }
+                    }
+                    Notice::Reconnected => tracing::info!("the publisher is heard again"),
+                    Notice::Closed => return Ok(End::Ended),
+                    Notice::Failed(error) => return Err(error.into()),
+                }
+            }
+            let now = self.clock.now();
+            if now >= figures {
+                figures = now + FIGURES;
+                self.measured().on_statistics(&session.incoming.statistics());
+            }
+            if now >= skew
+                && let Some(found) = session.incoming.skew()
+            {
+                skew = now + SKEW;
+                self.measured().on_skew(now, found);
+            }
+            if self.is_stopping() || self.decoder.as_ref().is_some_and(DecoderThread::has_failed) {
+                self.measured().on_statistics(&session.incoming.statistics());
+                return Ok(End::Stopped);
+            }
+            self.wait(session, until)?;
+        }
+    }
+
+    /// Waits for what comes first, and takes it in.
+    fn wait(&mut self, session: &mut Session, until: Time) -> Result<(), WatchError> {
+        let sources: Vec<&dyn Source> = session.sockets.iter().map(|socket| socket as &dyn Source).collect();
+        let woken = self.poller.wait(until.min(self.clock.now() + STEP), &sources)?;
+        for index in woken.ready {
+            let (incoming, clock) = (&mut session.incoming, &self.clock);
+            let mut came = Bytes::ZERO;
+            session.sockets[index].receive(|datagram| {
+                let ip = if datagram.from.is_ipv6() { overhead::IPV6 } else { overhead::IPV4 };
+                came += ip + overhead::UDP + Bytes::new(datagram.bytes.len() as u64);
+                incoming.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+            });
+            self.measured().on_datagram(came);
+        }
+        while let Ok(state) = self.disagreements.1.try_recv() {
+            session.incoming.on_disagreement(state);
+        }
+        session.incoming.on_timeout(self.clock.now());
+        Ok(())
+    }
+
+    /// Does what there is to do: until when there is nothing more, and what became of the connection.
+    fn drain(&mut self, session: &mut Session) -> (Time, Vec<Notice>) {
+        let mut notices = Vec::new();
+        loop {
+            match session.incoming.poll() {
+                Output::Transmit(datagram) => {
+                    let from = datagram.from.ip();
+                    let ours = session.sockets.iter_mut().find(|socket| socket.local_address().ip() == from);
+                    // What the socket has no room for is lost, as anywhere on the way.
+                    let _ = ours.map(|socket| socket.send_from(from, datagram.to, &datagram.bytes));
+                }
+                Output::Frame(frame) => self.on_frame(session, frame),
+                Output::Audio(_) => self.measured().on_audio(self.clock.now()),
+                // Counted by the reception.
+                Output::Abandoned(_) => {}
+                Output::News(notice) => notices.push(notice),
+                Output::Wait { until } => return (until, notices),
+            }
+        }
+    }
+
+    fn on_frame(&mut self, session: &mut Session, frame: VideoFrame) {
+        let now_ms = wall_ms(&self.clock, self.clock.now()) + NTP_TO_UNIX_MS;
+        {
+            let mut measured = self.measured();
+            let captured_ms = frame.captured.map(|captured| captured.as_nanos() as f64 / 1e6);
+            let latency_ms = captured_ms.map(|captured_ms| now_ms + measured.offset_ms() - captured_ms);
+            measured.on_frame(frame.data.len(), frame.keyframe, latency_ms);
+        }
+        let Some(decoder) = &mut self.decoder else { return };
+        if let Err(target) = decoder.decode(frame) {
+            self.measured().on_skipped();
+            if let Some(target) = target {
+                session.incoming.on_disagreement(target);
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a page would know: what is published, and by how much the clock there differs.
+
+use serde::Deserialize;
+use thalweg_units::{Span, Time};
+
+use super::error::WatchError;
+use super::place::Place;
+use crate::clock::Clock;
+use crate::whip::{Client, Endpoint, WhipError};
+
+/// Pings that the best is chosen from: the page takes as many of a minute.
+const KEPT: usize = 12;
+
+/// What is published, as `/about` says ([`crate::web::About`]); other fields are passed over.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(super) struct Published {
+    pub(super) title: String,
+    pub(super) width: u16,
+    pub(super) height: u16,
+    pub(super) frame_interval_ms: f64,
+    pub(super) barcodes: bool,
+    pub(super) epoch_ms: f64,
+}
+
+impl Published {
+    /// Asks the server; `None` where it is not one of ours.
+    ///
+    /// # Errors
+    /// When there is a page and it does not answer as one.
+    pub(super) fn ask(client: &Client, place: &Place) -> Result<Option<Published>, WatchError> {
+        let Some(about) = &place.about else { return Ok(None) };
+        let text = match client.get(about) {
+            // What others put beside their WHEP address is their business.
+            Err(WhipError::Refused { status, .. }) if !place.is_page && status != 401 => return Ok(None),
+            told => told?,
+        };
+        match serde_json::from_str(&text) {
+            Ok(published) => Ok(Some(published)),
+            Err(error) => {
+                tracing::info!(%error, "what is published is not told: latency is by sender reports");
+                Ok(None)
+            }
+        }
+    }
+
+    /// When picture `number` was taken, milliseconds since 1970 of the publisher's clock.
+    pub(super) fn taken_ms(&self, number: u64) -> f64 {
+        self.epoch_ms + number as f64 * self.frame_interval_ms
+    }
+}
+
+/// The publisher's clock, by the ping that took the least: it is wrong by half of what that took at the most.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pings(std::collections::VecDeque<Ping>);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Ping {
+    round_trip: Span,
+    /// The publisher's clock less ours, milliseconds.
+    offset_ms: f64,
+}
+
+impl Pings {
+    /// Asks for the time there.
+    ///
+    /// # Errors
+    /// When it is not told.
+    pub(super) fn ping(&mut self, client: &Client, at: &Endpoint, clock: &Clock) -> Result<(), WatchError> {
+        #[derive(Deserialize)]
+        struct Told {
+            now_ms: f64,
+        }
+        let sent = clock.now();
+        let text = client.get(at)?;
+        let heard = clock.now();
+        if let Ok(Told { now_ms }) = serde_json::from_str(&text) {
+            self.add(sent, heard, now_ms - wall_ms(clock, sent + (heard - sent) / 2));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, sent: Time, heard: Time, offset_ms: f64) {
+        if self.0.len() == KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(Ping { round_trip: heard - sent, offset_ms });
+    }
+
+    /// The publisher's clock less ours, and by how much that may be wrong, both in milliseconds.
+    pub(super) fn offset_ms(&self) -> Option<(f64, f64)> {
+        let best = self.0.iter().min_by_key(|ping| ping.round_trip)?;
+        Some((best.offset_ms, best.round_trip.as_millis_f64() / 2.0))
+    }
+}
+
+/// A time as milliseconds since 1970 of our clock.
+pub(super) fn wall_ms(clock: &Clock, time: Time) -> f64 {
+    let since = clock.wall(time).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    since.as_nanos() as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ping_that_took_the_least_tells_the_time_until_it_is_old() {
+        let mut pings = Pings::default();
+        assert_eq!(pings.offset_ms(), None);
+        pings.add(Time::from_millis(0), Time::from_millis(4), 7.0);
+        for turn in 0..KEPT as u64 - 1 {
+            pings.add(Time::from_millis(turn), Time::from_millis(turn + 10), 9.0);
+        }
+        assert_eq!(pings.offset_ms(), Some((7.0, 2.0)));
+        pings.add(Time::from_millis(90), Time::from_millis(100), 9.5);
+        assert_eq!(pings.offset_ms(), Some((9.0, 5.0)));
+    }
+
+    #[test]
+    fn pictures_were_taken_an_interval_apart_from_the_epoch_on() {
+        let text = r#"{"title":"x","epoch_ms":1000.5,"frame_interval_ms":33.25,"barcodes":true,"schemes":["gcc"]}"#;
+        let published: Published = serde_json::from_str(text).unwrap();
+        assert!(published.barcodes && published.width == 0);
+        assert_eq!(published.taken_ms(4), 1133.5);
+    }
+}

@@ -1,0 +1,221 @@
+//! Files: frames as they came, and pictures as they were decoded.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use thalweg_transport::sdp::VideoCodec;
+use thalweg_video::source::{Format, Y4mWriter};
+use thalweg_video::{Picture, Size, scale};
+
+use super::error::WatchError;
+
+/// Ticks of a video's RTP timestamps in a second.
+const TICKS: u32 = 90_000;
+/// A longer pause than this many pictures is cut to it in a y4m file, which knows only equal intervals.
+const MOST_REPEATED: u64 = 300;
+
+/// Writes frames as they came: VP8 and VP9 as IVF with their times, H.264 as a byte stream (Annex B).
+pub(super) struct Recorder {
+    path: PathBuf,
+    file: BufWriter<File>,
+    codec: VideoCodec,
+    /// The timestamp that the session began with, and its time in the file.
+    first: Option<u64>,
+    base: u64,
+    next: u64,
+    frames: u32,
+}
+
+impl Recorder {
+    /// Begins a file.
+    pub(super) fn create(path: &Path, codec: VideoCodec, size: Size) -> Result<Recorder, WatchError> {
+        let failed = |error| WatchError::Write { path: path.into(), error };
+        let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+        let fourcc = match codec {
+            VideoCodec::Vp8 => Some(b"VP80"),
+            VideoCodec::Vp9 => Some(b"VP90"),
+            VideoCodec::H264 => None,
+        };
+        if let Some(fourcc) = fourcc {
+            file.write_all(&header(fourcc, size)).map_err(failed)?;
+        }
+        Ok(Recorder { path: path.into(), file, codec, first: None, base: 0, next: 0, frames: 0 })
+    }
+
+    /// Adds a frame with its RTP timestamp, without end.
+    pub(super) fn add(&mut self, timestamp: u64, frame: &[u8]) -> Result<(), WatchError> {
+        let time = self.base + timestamp.saturating_sub(*self.first.get_or_insert(timestamp));
+        self.next = time + u64::from(TICKS) / 30;
+        self.frames += 1;
+        let mut write = || {
+            if self.codec != VideoCodec::H264 {
+                self.file.write_all(&(frame.len() as u32).to_le_bytes())?;
+                self.file.write_all(&time.to_le_bytes())?;
+            }
+            self.file.write_all(frame)
+        };
+        write().map_err(|error| WatchError::Write { path: self.path.clone(), error })
+    }
+
+    /// What is recorded.
+    pub(super) fn codec(&self) -> VideoCodec {
+        self.codec
+    }
+
+    /// The stream begins anew, with timestamps of its own: it goes on a picture after what is there.
+    pub(super) fn begin_anew(&mut self) {
+        (self.first, self.base) = (None, self.next);
+    }
+
+    /// Writes what is still in memory, and how many frames there are.
+    pub(super) fn finish(mut self) -> Result<(), WatchError> {
+        let mut write = || {
+            self.file.flush()?;
+            if self.codec == VideoCodec::H264 {
+                return Ok(());
+            }
+            let file = self.file.get_mut();
+            file.seek(SeekFrom::Start(24))?;
+            file.write_all(&self.frames.to_le_bytes())
+        };
+        match write() {
+            // A pipe has no beginning to go back to, and needs no count.
+            Err(error) if error.kind() == io::ErrorKind::NotSeekable => Ok(()),
+            written => written.map_err(|error| WatchError::Write { path: self.path.clone(), error }),
+        }
+    }
+}
+
+/// The header of an IVF file whose number of frames is not known yet.
+fn header(fourcc: &[u8; 4], size: Size) -> Vec<u8> {
+    let mut header = [&b"DKIF\0\0\x20\0"[..], fourcc].concat();
+    header.extend(size.width.to_le_bytes());
+    header.extend(size.height.to_le_bytes());
+    for word in [TICKS, 1, 0, 0] {
+        header.extend(word.to_le_bytes());
+    }
+    header
+}
+
+/// Writes pictures at equal intervals, as y4m has them: where one is missing, the one before stays.
+pub(super) struct Pictures {
+    path: PathBuf,
+    writer: Option<Y4mWriter<Box<dyn Write + Send>>>,
+    format: Format,
+    /// The timestamp that the session began with, and its picture in the file.
+    first: Option<u64>,
+    base: u64,
+    written: u64,
+    last: Option<Picture>,
+}
+
+impl Pictures {
+    /// `-` is standard output. The size is that of the first picture; others are scaled to it.
+    pub(super) fn new(path: &Path, frame_rate: (u32, u32)) -> Pictures {
+        let format = Format { size: Size::new(0, 0), frame_rate };
+        Pictures { path: path.into(), writer: None, format, first: None, base: 0, written: 0, last: None }
+    }
+
+    /// The stream begins anew, with timestamps of its own.
+    pub(super) fn begin_anew(&mut self) {
+        (self.first, self.base) = (None, self.written);
+    }
+
+    /// Adds a picture with its RTP timestamp, without end.
+    pub(super) fn add(&mut self, timestamp: u64, picture: &Picture) -> Result<(), WatchError> {
+        let path = self.path.clone();
+        self.put(timestamp, picture).map_err(|error| WatchError::Write { path, error })
+    }
+
+    fn put(&mut self, timestamp: u64, picture: &Picture) -> io::Result<()> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => {
+                let output: Box<dyn Write + Send> = if self.path.as_os_str() == "-" {
+                    Box::new(BufWriter::new(io::stdout()))
+                } else {
+                    Box::new(BufWriter::new(File::create(&self.path)?))
+                };
+                self.format.size = picture.size();
+                self.writer.insert(Y4mWriter::new(output, self.format)?)
+            }
+        };
+        let picture =
+            if picture.size() == self.format.size { picture.clone() } else { scale(picture, self.format.size) };
+        let (rate, per) = self.format.frame_rate;
+        let ticks = timestamp.saturating_sub(*self.first.get_or_insert(timestamp));
+        let interval = u64::from(TICKS) * u64::from(per) / u64::from(rate);
+        let index = self.base + (ticks + interval / 2) / interval;
+        if let Some(last) = &self.last {
+            let missing = index.saturating_sub(self.written).min(MOST_REPEATED);
+            (0..missing).try_for_each(|_| writer.write(last))?;
+        }
+        writer.write(&picture)?;
+        self.written = self.written.max(index) + 1;
+        self.last = Some(picture);
+        Ok(())
+    }
+
+    /// Writes what is still in memory.
+    pub(super) fn finish(self) -> Result<(), WatchError> {
+        let finished = self.writer.map_or(Ok(()), Y4mWriter::finish);
+        finished.map_err(|error| WatchError::Write { path: self.path, error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn temporary(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("thalweg-record-{}-{name}", std::process::id()))
+    }
+
+    fn taken(path: &Path) -> Vec<u8> {
+        let bytes = std::fs::read(path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn times_go_on_where_a_session_ended_and_the_header_counts_the_frames() {
+        let path = temporary("a.ivf");
+        let mut recorder = Recorder::create(&path, VideoCodec::Vp9, Size::new(64, 48)).unwrap();
+        recorder.add(1 << 32, &[1, 2]).unwrap();
+        recorder.add((1 << 32) + 6000, &[3]).unwrap();
+        recorder.begin_anew();
+        recorder.add(77, &[4]).unwrap();
+        recorder.finish().unwrap();
+        let bytes = taken(&path);
+        assert_eq!((&bytes[..12], bytes[24]), (&b"DKIF\0\0\x20\0VP90"[..], 3));
+        let time = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        assert_eq!([time(32 + 4), time(32 + 14 + 4), time(32 + 14 + 13 + 4)], [0, 6000, 9000]);
+    }
+
+    #[test]
+    fn a_byte_stream_is_the_frames_and_nothing_else() {
+        let path = temporary("a.h264");
+        let mut recorder = Recorder::create(&path, VideoCodec::H264, Size::new(64, 48)).unwrap();
+        recorder.add(5, &[0, 0, 1, 7]).unwrap();
+        recorder.add(9, &[0, 0, 1, 8]).unwrap();
+        recorder.finish().unwrap();
+        assert_eq!(taken(&path), [0, 0, 1, 7, 0, 0, 1, 8]);
+    }
+
+    #[test]
+    fn where_pictures_are_missing_the_one_before_stays_and_all_have_one_size() {
+        let path = temporary("a.y4m");
+        let mut pictures = Pictures::new(&path, (30, 1));
+        let picture = |size, luma| Picture::filled(size, luma, 128, 128);
+        pictures.add(9000, &picture(Size::new(16, 16), 10)).unwrap();
+        pictures.add(9000 + 3 * 3000 + 40, &picture(Size::new(16, 16), 20)).unwrap();
+        pictures.begin_anew();
+        pictures.add(3, &picture(Size::new(32, 32), 30)).unwrap();
+        pictures.finish().unwrap();
+        let bytes = taken(&path);
+        let header = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        let lumas: Vec<u8> = bytes[header..].chunks(6 + 16 * 16 * 3 / 2).map(|frame| frame[6]).collect();
+        assert_eq!(lumas, [10, 10, 10, 20, 30]);
+    }
+}

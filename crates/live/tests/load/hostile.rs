@@ -1,0 +1,111 @@
+//! What strangers can do to a publisher and its viewers, and what is left of those who went.
+
+use std::net::UdpSocket;
+
+use thalweg_live::clock::{Clock, pause};
+use thalweg_live::web::RefusedKind;
+use thalweg_units::{Seed, Span};
+
+use super::viewer::{Viewer, join_and_vanish};
+use super::{alone, metric, process, publisher};
+
+/// Waits until it is so, 20 s at most: a busy machine is slow.
+fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let clock = Clock::new();
+    while !so() {
+        assert!(clock.now() < thalweg_units::Time::from_millis(20_000), "not within 20 s: {what}");
+        pause(Span::from_millis(10));
+    }
+}
+
+/// A binding request for a viewer, as everybody on the path can see it, but without the key that signs it.
+fn forged_check(username: &str, random: u64) -> Vec<u8> {
+    let name = format!("{username}:nobody");
+    let mut attribute = vec![0x00, 0x06, 0, name.len() as u8];
+    attribute.extend(name.as_bytes());
+    attribute.resize(attribute.len().next_multiple_of(4), 0);
+    let mut check = vec![0x00, 0x01, 0, attribute.len() as u8, 0x21, 0x12, 0xa4, 0x42];
+    check.extend(random.to_be_bytes());
+    check.extend([7; 4]);
+    check.extend(attribute);
+    check
+}
+
+#[test]
+fn strangers_datagrams_are_counted_and_keep_nobody_from_watching() {
+    let _alone = alone();
+    let publisher = publisher(2);
+    let (hub, target) = (publisher.hub(), publisher.addresses()[0]);
+    let viewer = Viewer::join(&*hub, "gcc").unwrap();
+    until("frames", || viewer.seen().frames > 30);
+    let memory = process::memory();
+    let mut random = Seed::new(3).random();
+    let sockets: Vec<UdpSocket> = (0..40).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let reports = || metric(&hub.metrics(), "thalweg_reports_total");
+    let before = (viewer.seen().frames, reports());
+    for number in 0..20_000u64 {
+        let mut bytes: Vec<u8> = (0..40 + random.below(1000)).map(|_| random.bits() as u8).collect();
+        match number % 4 {
+            0 => {}
+            // SRTP and SRTCP by their first bytes, DTLS by its first.
+            1 => bytes[..2].copy_from_slice(&[0x80, 200]),
+            2 => bytes[..3].copy_from_slice(&[22, 254, 253]),
+            _ => bytes = forged_check(&viewer.username, number),
+        }
+        // What a full buffer refuses is as good as lost on the way.
+        let _ = sockets[(number / 4 % 40) as usize].send_to(&bytes, target);
+        if number % 100 == 0 {
+            pause(Span::from_millis(10));
+        }
+    }
+    let seen = viewer.seen();
+    // The flood takes two seconds and more.
+    assert!(seen.frames > before.0 + 30 && !seen.closed, "{} frames before, {} after", before.0, seen.frames);
+    // Nor are the viewer's own reports taken for a stranger's: fifty a second come of a stream of this kind.
+    assert!(reports() > before.1 + 30.0, "{} reports before, {} after", before.1, reports());
+    println!("{} reports while it lasted", reports() - before.1);
+    let strangers = metric(&hub.metrics(), "thalweg_stranger_datagrams_total");
+    assert!(strangers > 5_000.0, "{strangers}");
+    let grown = process::memory().saturating_sub(memory);
+    assert!(grown < 24 << 20, "{grown} bytes of memory came");
+    let now = viewer.seen().frames;
+    until("frames after the flood", || viewer.seen().frames > now + 60);
+}
+
+#[test]
+fn nobody_beyond_the_limit_is_let_in_and_a_place_is_free_again_at_once_when_its_viewer_leaves() {
+    let _alone = alone();
+    let publisher = publisher(2);
+    let hub = publisher.hub();
+    let viewer = Viewer::join(&*hub, "gcc").unwrap();
+    let vanished = join_and_vanish(&*hub).unwrap();
+    let refused = Viewer::join(&*hub, "gcc").err().unwrap();
+    assert_eq!(refused.kind, RefusedKind::Full, "{refused}");
+    assert!(hub.leave(&vanished) && !hub.leave(&vanished));
+    let second = Viewer::join(&*hub, "vidaptive").unwrap();
+    until("frames for both", || viewer.seen().frames > 10 && second.seen().frames > 10);
+}
+
+#[test]
+fn two_hundred_viewers_who_came_and_went_leave_nothing_behind() {
+    let _alone = alone();
+    let publisher = publisher(4);
+    let hub = publisher.hub();
+    let come_and_go = |number: u64| {
+        if number.is_multiple_of(10) {
+            // Some watch, and say goodbye on the wire alone.
+            let viewer = Viewer::join(&*hub, "gcc").unwrap();
+            until("a frame", || viewer.seen().frames > 0);
+        } else {
+            assert!(hub.leave(&join_and_vanish(&*hub).unwrap()));
+        }
+        until("nobody here", || metric(&hub.metrics(), "thalweg_viewers ") == 0.0);
+    };
+    (0..20).for_each(come_and_go);
+    let (threads, descriptors, memory) = (process::threads(), process::descriptors(), process::memory());
+    (20..200).for_each(come_and_go);
+    until("their threads' end", || process::threads() <= threads);
+    assert!(process::descriptors() <= descriptors, "{descriptors} open before, {} after", process::descriptors());
+    let grown = process::memory().saturating_sub(memory);
+    assert!(grown < 16 << 20, "{grown} bytes of memory came");
+}

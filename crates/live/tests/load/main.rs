@@ -1,0 +1,53 @@
+//! A publisher under load: hostile datagrams, comings and goings, half an hour of it all.
+//!
+//! What is measured is of the whole process, so that these run one at a time.
+
+mod hostile;
+mod process;
+mod soak;
+mod viewer;
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use thalweg_lab::scenario::Video;
+use thalweg_live::clock::Clock;
+use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
+use thalweg_units::{Seed, Size};
+
+/// One test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// An encoder model at 30 pictures a second and silence, on loopback.
+fn publisher(most_viewers: usize) -> Publisher {
+    let channel = ChannelConfig {
+        name: "main".into(),
+        scheme: "gcc".parse().unwrap(),
+        bind: "127.0.0.1:0".parse().unwrap(),
+        advertise: Vec::new(),
+        link: None,
+    };
+    let config = PublishConfig {
+        title: "load".into(),
+        video: Video::scene(Size::new(640, 360), 30),
+        barcode: false,
+        audio: Some("silence".into()),
+        codec: Some("model".parse().unwrap()),
+        channels: vec![channel],
+        link: None,
+        pcap: None,
+        qlog: None,
+        most_viewers,
+        seed: Seed::new(1),
+    };
+    let mut find = |name: &str| -> Result<Arc<thalweg_link::Trace>, String> { Err(format!("no trace {name}")) };
+    Publisher::start(config, Clock::new(), &mut find).unwrap()
+}
+
+/// A figure out of Prometheus' text, of all viewers together.
+fn metric(text: &str, name: &str) -> f64 {
+    let lines = text.lines().filter(|line| line.starts_with(name) && !line.starts_with('#'));
+    lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+}

@@ -1,0 +1,137 @@
+//! A publisher and one who watches it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use thalweg_codecs::Codec;
+use thalweg_lab::scenario::Video;
+use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, Trace};
+use thalweg_live::clock::{Clock, pause};
+use thalweg_live::emulate::LinkConfig;
+use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
+use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
+use thalweg_live::web::{Server, WebConfig};
+use thalweg_units::{Seed, Size, Span};
+
+/// Conversations share the processor; one alone has enough of it.
+pub fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// 8 Mbps towards who watches, this share lost, so many milliseconds each way.
+pub fn link(loss: f64, delay_ms: i64) -> LinkConfig {
+    let delay = || HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter: Jitter::None, reorders: false };
+    let hops = vec![
+        HopConfig::Rate { rate: "8Mbps".parse().expect("a rate"), queue: Default::default() },
+        HopConfig::Loss(LossModel::Random { probability: loss }),
+        delay(),
+    ];
+    // To the relay, who watches is the client: `down` is what they get.
+    LinkConfig { down: PathConfig { hops }, up: PathConfig { hops: vec![delay()] }, ..LinkConfig::default() }
+}
+
+/// What is called, and how.
+pub struct Call {
+    pub source: String,
+    pub codec: Option<Codec>,
+    pub scheme: &'static str,
+    pub link: Option<LinkConfig>,
+    pub feedback: Feedback,
+    pub record: Option<PathBuf>,
+    pub barcode: bool,
+}
+
+impl Default for Call {
+    fn default() -> Call {
+        Call {
+            source: "scene".into(),
+            codec: Some(Codec::default()),
+            scheme: "vidaptive",
+            link: None,
+            feedback: Feedback::Any,
+            record: None,
+            barcode: true,
+        }
+    }
+}
+
+/// What came of it.
+pub struct Seen {
+    /// A second after it began, when what a beginning needs is over.
+    pub early: Report,
+    /// At the end.
+    pub report: Report,
+    metrics: String,
+}
+
+impl Seen {
+    /// What the publisher's metrics say at the end, added up.
+    pub fn metric(&self, name: &str) -> f64 {
+        let samples = self.metrics.lines().filter(|line| line.starts_with(name));
+        samples.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok()).sum()
+    }
+}
+
+impl Call {
+    /// Begins to publish.
+    pub fn publish(&self, clock: Clock) -> (Publisher, Server) {
+        let local = "127.0.0.1:0".parse().expect("an address");
+        let size = self.codec.as_ref().map(|_| Size::new(640, 360));
+        let config = PublishConfig {
+            title: "a test".into(),
+            video: Video { source: self.source.clone(), size, frame_rate: 30, retimed: false },
+            barcode: self.barcode,
+            audio: Some("clicks".into()),
+            codec: self.codec.clone(),
+            channels: vec![ChannelConfig {
+                name: "main".into(),
+                scheme: self.scheme.parse().expect("a scheme"),
+                bind: local,
+                advertise: Vec::new(),
+                link: self.link.clone(),
+            }],
+            link: None,
+            pcap: None,
+            qlog: None,
+            most_viewers: 2,
+            seed: Seed::new(1),
+        };
+        let mut none = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };
+        let publisher = Publisher::start(config, clock, &mut none).expect("a publisher");
+        let server = Server::start(WebConfig::new(local).expect("a server"), publisher.hub()).expect("a server");
+        (publisher, server)
+    }
+
+    /// Goes on for `span` once connected.
+    pub fn run(&self, span: Span) -> Seen {
+        let clock = Clock::new();
+        let (publisher, server) = self.publish(clock);
+        let place = Place::new(&format!("http://{}/", server.address()), None, None, None).expect("an address");
+        let watching = WatchConfig {
+            feedback: self.feedback,
+            record: self.record.clone(),
+            reconnect: false,
+            ..WatchConfig::new(place)
+        };
+        let watcher = Watcher::start(watching, clock).expect("a watcher");
+        let until = clock.now() + Span::from_secs(20);
+        while watcher.is_running() && watcher.report().sessions == 0 && clock.now() < until {
+            pause(Span::from_millis(10));
+        }
+        let begin = clock.now();
+        let end = begin + span;
+        while watcher.is_running() && clock.now() < begin + Span::from_secs(1) {
+            pause(Span::from_millis(10));
+        }
+        let early = watcher.report();
+        while watcher.is_running() && clock.now() < end {
+            pause(Span::from_millis(10));
+        }
+        let metrics = publisher.hub().metrics();
+        let (report, ended) = watcher.finish();
+        ended.expect("it was watched to the end");
+        server.stop();
+        Seen { early, report, metrics }
+    }
+}

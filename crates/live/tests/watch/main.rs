@@ -1,0 +1,183 @@
+//! `publish` and `watch` in one process, over loopback and over emulated links.
+//!
+//! They share the machine with whatever else runs, so only one conversation goes on at a time.
+
+mod call;
+
+use std::path::PathBuf;
+
+use call::{Call, link, one_at_a_time};
+use thalweg_codecs::Codec;
+use thalweg_live::clock::{Clock, pause};
+use thalweg_live::watch::{Feedback, Place, WatchConfig, Watcher};
+use thalweg_live::web::Join;
+use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
+use thalweg_transport::{Credentials, DtlsRole, Identity};
+use thalweg_units::Span;
+
+fn codec(name: &str) -> Option<Codec> {
+    Some(name.parse().expect("a codec of this build"))
+}
+
+fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("thalweg-watch-{}-{name}", std::process::id()))
+}
+
+#[test]
+fn everything_that_is_sent_is_seen_whatever_kind_of_feedback_was_agreed_on() {
+    let _alone = one_at_a_time();
+    for feedback in [Feedback::Transport, Feedback::TransportOnRequest, Feedback::PerStream, Feedback::Plain] {
+        // A report a second is too little for a window: Vidaptive's stands still in between.
+        let (scheme, longest_ms) = if feedback == Feedback::Plain { ("gcc", 400.0) } else { ("vidaptive", 200.0) };
+        let call = Call { feedback, scheme, ..Call::default() };
+        let seen = call.run(Span::from_secs(4));
+        let (report, sent) = (&seen.report, seen.metric("thalweg_frames_sent_total"));
+        assert_eq!(report.feedback.as_deref(), Some(feedback.to_string().as_str()));
+        assert_eq!(report.codec.as_deref(), Some("VP8"));
+        // What was sent last may be on its way.
+        assert!(report.frames_decoded as f64 >= 0.97 * sent - 2.0, "{feedback}: of {sent} sent: {report:?}");
+        assert!((report.frames_decoded as f64) <= sent + 30.0, "{feedback}: of {sent} sent: {report:?}");
+        assert!(report.frames_decoded >= 60 && report.longest_freeze_ms <= longest_ms, "{feedback}: {report:?}");
+        assert!((100e3..20e6).contains(&report.wire_bitrate_bps), "{feedback}: {report:?}");
+        assert!((47.0..=52.0).contains(&report.audio_rate_pps), "{feedback}: {report:?}");
+        assert!((0.0..250.0).contains(&report.latency_p50_ms.expect("barcodes")), "{feedback}: {report:?}");
+        assert_eq!(report.latency_from, Some("barcodes"));
+        assert!(report.skew_ms.is_some_and(|skew| skew.abs() < 100.0), "{feedback}: {report:?}");
+        let round_trip = seen.metric("thalweg_round_trip_seconds");
+        assert!((0.0..0.3).contains(&round_trip), "{feedback}: {round_trip}");
+    }
+}
+
+#[test]
+fn what_a_link_loses_is_repeated() {
+    let _alone = one_at_a_time();
+    let call = Call { scheme: "gcc", link: Some(link(0.02, 20)), ..Call::default() };
+    let seen = call.run(Span::from_secs(5));
+    let report = &seen.report;
+    assert!(report.packets_repeated > 0 && report.repeats_asked_for > 0, "{report:?}");
+    assert!((0.002..0.08).contains(&report.packet_loss_ratio), "{report:?}");
+    assert!(report.frames_decoded as f64 >= 0.9 * seen.metric("thalweg_frames_sent_total") - 5.0, "{report:?}");
+    assert!((0.035..0.5).contains(&seen.metric("thalweg_round_trip_seconds")));
+    assert!((25.0..600.0).contains(&report.latency_p50_ms.expect("barcodes")), "{report:?}");
+}
+
+#[test]
+fn h264_is_decoded_and_recorded_as_a_byte_stream() {
+    let _alone = one_at_a_time();
+    let path = temporary("out.h264");
+    let call = Call { codec: codec("h264"), scheme: "gcc", record: Some(path.clone()), ..Call::default() };
+    let report = call.run(Span::from_secs(3)).report;
+    assert_eq!(report.codec.as_deref(), Some("H264"));
+    assert!(report.frames_decoded >= 45 && report.frames_undecodable == 0, "{report:?}");
+    let recorded = std::fs::read(&path).expect("a recording");
+    let _ = std::fs::remove_file(&path);
+    assert!(recorded.starts_with(&[0, 0, 0, 1]) || recorded.starts_with(&[0, 0, 1]));
+    assert!(recorded.len() > 5_000);
+}
+
+/// The frames of an IVF file.
+fn frames(ivf: &[u8]) -> Vec<&[u8]> {
+    let (mut rest, mut frames) = (&ivf[32..], Vec::new());
+    while let Some((header, after)) = rest.split_first_chunk::<12>() {
+        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
+        frames.push(&after[..length]);
+        rest = &after[length..];
+    }
+    frames
+}
+
+#[test]
+fn frames_that_were_encoded_already_are_recorded_as_they_were() {
+    let _alone = one_at_a_time();
+    let (source, path) = (temporary("source.ivf"), temporary("out.ivf"));
+    let arguments = "-v error -f lavfi -i testsrc2=size=320x180:rate=30:duration=8 -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g 30 \
+                     -b:v 500k -auto-alt-ref 0 -lag-in-frames 0 -y";
+    let made = std::process::Command::new("ffmpeg").args(arguments.split_whitespace()).arg(&source).status();
+    if !made.is_ok_and(|status| status.success()) {
+        println!("skipped: no ffmpeg with libvpx-vp9");
+        return;
+    }
+    let call = Call {
+        source: source.display().to_string(),
+        codec: None,
+        scheme: "gcc",
+        record: Some(path.clone()),
+        ..Call::default()
+    };
+    let report = call.run(Span::from_secs(4)).report;
+    let (sent, recorded) = [&source, &path].map(|path| std::fs::read(path).expect("a file")).into();
+    [&source, &path].map(std::fs::remove_file).into_iter().for_each(drop);
+    let (sent, recorded) = (frames(&sent), frames(&recorded));
+    assert_eq!(report.codec.as_deref(), Some("VP9"));
+    assert!(recorded.len() >= 60 && recorded.len() as u64 == report.frames_whole, "{report:?}");
+    // What the sender leaves out to keep to its rate is not there; what is there is in order, and bytes are what they were.
+    let mut rest = sent.iter();
+    let ordered = recorded.iter().all(|frame| rest.any(|source| source == frame));
+    assert!(ordered, "{report:?}");
+}
+
+#[test]
+fn salsifys_receiver_recovers_from_loss_without_a_keyframe() {
+    let _alone = one_at_a_time();
+    let call = Call { scheme: "salsify", link: Some(link(0.01, 10)), ..Call::default() };
+    let seen = call.run(Span::from_secs(5));
+    let (early, report) = (&seen.early, &seen.report);
+    assert!(report.packet_loss_ratio > 0.002, "{report:?}");
+    assert_eq!((report.keyframes, report.keyframes_asked_for), (early.keyframes, 0), "{report:?}");
+    assert_eq!(report.packets_repeated, 0, "{report:?}");
+    assert!(report.frames_decoded >= 60 && report.frame_rate_fps > 10.0, "{report:?}");
+}
+
+#[test]
+fn a_browser_hears_why_it_cannot_watch_salsify_and_what_it_could() {
+    let (publisher, server) = Call { scheme: "salsify", ..Call::default() }.publish(Clock::new());
+    let identity = Identity::generate().expect("random numbers");
+    let local = Local {
+        credentials: Credentials { ufrag: "abcd".into(), password: "0123456789012345678901".into() },
+        fingerprint: identity.fingerprint(),
+        candidates: vec![server.address()],
+        lite: false,
+        setup: DtlsRole::Client,
+        streams: StreamIds { video: 1, retransmission: 2, parity: 3, audio: 4 },
+        cname: "browser".into(),
+    };
+    let capabilities = Capabilities { functional: false, ..Capabilities::all(Direction::ReceiveOnly) };
+    let join = |scheme: Option<&str>, capabilities: &Capabilities| {
+        let offer = sdp::offer(&local, capabilities).text;
+        publisher.hub().join(Join { offer, scheme: scheme.map(str::to_owned), channel: None })
+    };
+    let refused = join(None, &capabilities).expect_err("no browser keeps states").to_string();
+    assert!(refused.contains("salsify:standard-decoder") && refused.contains("thalweg watch"), "{refused}");
+    let joined = join(Some("gcc"), &capabilities).expect("any other scheme");
+    assert!(publisher.hub().switch(&joined.id, "salsify").is_err());
+    let ours = join(Some("gcc"), &Capabilities { functional: true, ..capabilities }).expect("a receiver of ours");
+    publisher.hub().switch(&ours.id, "salsify").expect("it keeps states");
+}
+
+#[test]
+fn without_barcodes_latency_is_by_sender_reports() {
+    let _alone = one_at_a_time();
+    let report = Call { barcode: false, scheme: "gcc", ..Call::default() }.run(Span::from_secs(3)).report;
+    assert_eq!((report.latency_from, report.pictures_missing), (Some("sender-reports"), None), "{report:?}");
+    assert!((0.0..250.0).contains(&report.latency_p50_ms.expect("reports came")), "{report:?}");
+}
+
+#[test]
+fn parity_restores_what_a_lossy_link_takes() {
+    let _alone = one_at_a_time();
+    let call = Call { scheme: "camel", link: Some(link(0.03, 10)), ..Call::default() };
+    let report = call.run(Span::from_secs(6)).report;
+    assert!(report.parity_packets > 0 && report.packets_recovered > 0, "{report:?}");
+    assert!(report.frames_decoded >= 60, "{report:?}");
+}
+
+#[test]
+fn nobody_there_is_said_plainly() {
+    let place = Place::new("http://127.0.0.1:9/?token=secret", None, None, None).expect("an address");
+    let watcher = Watcher::start(WatchConfig::new(place), Clock::new()).expect("a watcher");
+    while watcher.is_running() {
+        pause(Span::from_millis(10));
+    }
+    let error = watcher.finish().1.expect_err("nobody listens on port 9").to_string();
+    assert!(error.contains("127.0.0.1:9/about") && !error.contains("secret"), "{error}");
+}

@@ -41,17 +41,15 @@ impl PlainReports {
             return Vec::new();
         }
         let first = told.next.max(highest.saturating_sub(MOST - 1));
-        let count = highest + 1 - first;
+        // Before its first packet there is nothing of a stream: what was never sent cannot be missing.
+        let ids: Vec<_> = (first..=highest).filter_map(|sequence| sent.packet(block.ssrc, sequence)).collect();
+        let count = ids.len() as u64;
         let lost = u64::try_from(i64::from(block.cumulative_lost) - i64::from(told.lost)).unwrap_or(0).min(count);
         *told = Told { next: highest + 1, lost: block.cumulative_lost };
         // As Bresenham draws a line: packet k is lost where k * lost / count takes a step.
         let is_lost = |place: u64| (place + 1) * lost / count != place * lost / count;
-        (0..count)
-            .filter_map(|place| {
-                let id = sent.packet(block.ssrc, first + place)?;
-                Some(Acknowledgement { id, arrival: (!is_lost(place)).then_some(now), ce: false })
-            })
-            .collect()
+        let told = |(place, id)| Acknowledgement { id, arrival: (!is_lost(place)).then_some(now), ce: false };
+        (0..).zip(ids).map(told).collect()
     }
 }
 

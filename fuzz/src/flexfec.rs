@@ -1,11 +1,11 @@
 //! Parity packets.
 
 use thalweg_wire::flexfec::{Format, Parity, Recovery, protect};
-use thalweg_wire::rtp::Packet;
+use thalweg_wire::rtp::{Header, Packet};
 
 /// Takes the bytes for a parity packet's payload; then for three media packets, of which one is lost.
 pub fn flexfec(data: &[u8]) {
-    let header = thalweg_wire::rtp::Header { marker: false, payload_type: 96, sequence: 65_535, timestamp: 0, ssrc: 7 };
+    let header = Header { marker: false, payload_type: 96, sequence: 65_535, timestamp: 0, ssrc: 7 };
     for format in [Format::Draft03, Format::Rfc8627] {
         let contributors = if format == Format::Rfc8627 { vec![7] } else { Vec::new() };
         let carried = |payload| Packet { contributors: contributors.clone(), ..Packet::new(header, payload) };
@@ -18,26 +18,29 @@ pub fn flexfec(data: &[u8]) {
             let _ = parity.recover(|_| None);
         }
 
-        let cut = usize::from(data.first().copied().unwrap_or(0)).min(data.len());
-        let (first, second) = data.split_at(cut);
-        let media = [(65_535, first), (0, second), (3, data)].map(|(sequence, payload)| {
-            let mut out = Vec::new();
-            let header = thalweg_wire::rtp::Header { sequence, ..header };
-            Packet::new(header, payload).write(&mut out).expect("in range");
-            out
-        });
-        let Ok(payload) = protect(format, media.iter().map(Vec::as_slice)) else {
+        let media = media(data);
+        let Ok(payload) = protect(format, media.iter().map(|(_, packet)| packet.as_slice())) else {
             assert!(data.len() > 65_535, "only too long a packet is refused");
             continue;
         };
         let parity = Parity::parse(format, &carried(&payload)).expect("what was written can be read");
-        for lost in 0..3 {
-            let number = [65_535, 0, 3];
-            let held = |sequence| {
-                let at = number.iter().position(|other| *other == sequence).expect("one of the three");
-                (at != lost).then(|| media[at].as_slice())
-            };
-            assert_eq!(parity.recover(held), Ok(Recovery::Packet(media[lost].clone())));
+        for (lost, expected) in &media {
+            let packet =
+                |sequence| media.iter().find(|(number, _)| *number == sequence).map(|(_, packet)| packet.as_slice());
+            let held = |sequence: u16| packet(sequence).filter(|_| sequence != *lost);
+            assert_eq!(parity.recover(held), Ok(Recovery::Packet(expected.clone())));
         }
     }
+}
+
+/// Three packets of stream 7 that carry the bytes, or some of them, by number.
+pub(crate) fn media(data: &[u8]) -> [(u16, Vec<u8>); 3] {
+    let cut = usize::from(data.first().copied().unwrap_or(0)).min(data.len());
+    let (first, second) = data.split_at(cut);
+    [(65_535, first), (0, second), (3, data)].map(|(sequence, payload)| {
+        let mut out = Vec::new();
+        let header = Header { marker: false, payload_type: 96, sequence, timestamp: 0, ssrc: 7 };
+        Packet::new(header, payload).write(&mut out).expect("in range");
+        (sequence, out)
+    })
 }

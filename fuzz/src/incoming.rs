@@ -1,6 +1,6 @@
 //! A receiver of RTP.
 
-use thalweg_receiver::rtp::{Audio, Codec, Config, Extensions, Feedback, Output, Reception, Ssrcs, Video};
+use thalweg_receiver::rtp::{Audio, Codec, Config, Extensions, Feedback, Output, Reception, Redundancy, Ssrcs, Video};
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp;
 use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
@@ -9,6 +9,8 @@ use crate::steps::Steps;
 
 /// Payload types of video, its repeats, its parity, and audio; each stream's SSRC is its payload type.
 const KINDS: [u8; 4] = [96, 97, 98, 111];
+/// What of them is in RED.
+const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: Some(117), retransmission: Some(118) };
 
 fn reception(style: u8) -> Reception {
     let extensions = Extensions {
@@ -16,6 +18,7 @@ fn reception(style: u8) -> Reception {
         transport_on_request: style & 1 != 0,
         grace: Some(4),
         states: Some(5),
+        dependencies: Some(6),
         ..Extensions::default()
     };
     let named = style & 2 != 0;
@@ -26,13 +29,22 @@ fn reception(style: u8) -> Reception {
         parity: Some(KINDS[2]),
         ssrcs: Ssrcs { media: ssrc(0), retransmission: ssrc(1), parity: ssrc(2) },
         extensions,
-        feedback: Feedback { nack: true, pli: true, fir: true, transport: true, congestion: style & 0x10 != 0 },
+        feedback: Feedback {
+            nack: true,
+            pli: true,
+            fir: true,
+            transport: style & 0x60 != 0x60,
+            congestion: style & 0x10 != 0,
+            round_trip: style & 0x80 != 0,
+            extended: true,
+        },
         keeps_states: (style & 0x2c == 0x20).then(Default::default),
         ..Video::new(codec, KINDS[0])
     };
     let audio = Audio { ssrc: ssrc(3), extensions, ..Audio::new(KINDS[3]) };
     let reduced_size = style & 0x40 != 0;
-    let config = Config { video: Some(video), audio: Some(audio), reduced_size, ..Config::default() };
+    let redundancy = (style & 0x80 != 0).then_some(REDUNDANCY);
+    let config = Config { video: Some(video), redundancy, audio: Some(audio), reduced_size, ..Config::default() };
     config.build().expect("a good configuration")
 }
 
@@ -58,9 +70,15 @@ pub fn incoming(data: &[u8]) {
                 let kind = usize::from(what & 3);
                 sequences[kind] = sequences[kind].wrapping_add_signed(i16::from(steps.byte() as i8) * 7 / 8 + 1);
                 timestamp = timestamp.wrapping_add(3000 * u32::from(what >> 3 & 1));
+                let flags = steps.byte();
+                let payload_type = match (kind, flags & 2 != 0) {
+                    (0, true) => 116,
+                    (1, true) => 118,
+                    _ => KINDS[kind],
+                };
                 let header = Header {
-                    marker: steps.byte() & 1 != 0,
-                    payload_type: KINDS[kind],
+                    marker: flags & 1 != 0,
+                    payload_type,
                     sequence: sequences[kind],
                     timestamp,
                     ssrc: KINDS[kind].into(),

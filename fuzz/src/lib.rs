@@ -1,11 +1,15 @@
 //! What the fuzz targets do with their bytes; see `Cargo.toml` for how to run them.
 #![forbid(unsafe_code)]
 
+mod block_code;
 mod ccfb;
+mod dependency_descriptor;
+mod extended_report;
 mod flexfec;
 mod functional;
 mod incoming;
 mod payloads;
+mod red;
 mod rtcp;
 mod rtp;
 mod sdp;
@@ -13,22 +17,28 @@ mod steps;
 mod trace;
 mod transport;
 mod twcc;
+mod ulpfec;
 mod vp8_decode;
 mod vp8_payload;
 mod vp8_state;
 mod y4m;
 
+pub use block_code::block_code;
 pub use ccfb::ccfb;
+pub use dependency_descriptor::dependency_descriptor;
+pub use extended_report::extended_report;
 pub use flexfec::flexfec;
 pub use functional::functional;
 pub use incoming::incoming;
 pub use payloads::{h264_payload, opus_packet, vp9_payload};
+pub use red::red;
 pub use rtcp::rtcp;
 pub use rtp::rtp;
 pub use sdp::sdp;
 pub use trace::trace;
 pub use transport::{transport_begin, transport_connected, transport_handshake};
 pub use twcc::twcc;
+pub use ulpfec::ulpfec;
 pub use vp8_decode::vp8_decode;
 pub use vp8_payload::vp8_payload;
 pub use vp8_state::vp8_state;
@@ -38,7 +48,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 24] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -49,7 +59,12 @@ pub const TARGETS: [Target; 19] = [
     ("vp9_payload", vp9_payload),
     ("h264_payload", h264_payload),
     ("opus_packet", opus_packet),
+    ("dependency_descriptor", dependency_descriptor),
+    ("extended_report", extended_report),
     ("flexfec", flexfec),
+    ("ulpfec", ulpfec),
+    ("red", red),
+    ("block_code", block_code),
     ("vp8_decode", vp8_decode),
     ("vp8_state", vp8_state),
     ("trace", trace),

@@ -30,9 +30,11 @@ pub fn vp9_payload(data: &[u8]) {
     assert_eq!(vp9::assemble(pieces.iter().map(Vec::as_slice)).as_deref(), Ok(frame));
 }
 
-/// Reads an H.264 payload, writes it, reads that; then cuts the bytes as an access unit and puts it together.
+/// Reads an H.264 payload, and the bytes as a sequence parameter set, writes it, reads that; then cuts the bytes as an access unit and puts it together.
 pub fn h264_payload(data: &[u8]) {
-    let _ = (h264::assemble([data]), h264::assemble([data, data]), h264::is_keyframe(data));
+    let _ = (h264::assemble([data]), h264::assemble([data, data]), h264::is_keyframe(data), h264::picture_size(data));
+    let set = [&[0, 0, 1, 0x67], data].concat();
+    assert!(h264::picture_size(&set).is_none_or(|size| size.pixels() > 0));
     if let Ok(payload) = h264::Payload::parse(data) {
         let mut out = Vec::new();
         payload.write(&mut out).expect("what was read can be written");

@@ -12,6 +12,7 @@ use thalweg_vp8::syntax::{
 };
 use thalweg_vp8::{Image, Size, State, decode, ivf};
 use thalweg_wire::rtcp;
+use thalweg_wire::rtp::dependency::{DependencyDescriptor, Structure};
 use thalweg_wire::rtp::{self, Extension, ExtensionBuffer, FragmentGrace, FrameFragment, FrameStates};
 
 /// One good input of each kind, for targets to be given all of.
@@ -38,6 +39,12 @@ fn seeds() -> Vec<Vec<u8>> {
         vec![0xda, 0x81, 2, 3, 4, 0x18, 1, 0, 1, 0, 1, 0x34, 1, 0x82, 0x49, 0x83],
         vec![0x78, 0, 3, 0x67, 0x42, 0xc0, 0, 2, 0x68, 0xce, 0, 2, 0x65, 0x88],
         vec![0x7c, 0x85, 1, 2, 3],
+        // A sequence parameter set of x264's, 1920 by 1080, and its body alone.
+        vec![
+            0, 0, 0, 1, 0x67, 0x64, 0, 0x28, 0xac, 0xd9, 0x40, 0x78, 2, 0x27, 0xe5, 0xc0, 0x44, 0, 0, 3, 0, 4, 0, 0, 1,
+            0x65,
+        ],
+        vec![0x64, 0, 0x28, 0xac, 0xd9, 0x40, 0x78, 2, 0x27, 0xe5, 0xc0, 0x44],
         vec![
             0, 0, 0, 1, 0x67, 0x42, 0xc0, 0x1e, 0x8c, 0, 0, 1, 0x68, 0xce, 0x3c, 0, 0, 1, 0x65, 0x88, 0x84, 0, 0, 3, 1,
         ],
@@ -46,6 +53,25 @@ fn seeds() -> Vec<Vec<u8>> {
             0, 0xe0, 0, 4, 0, 1, 0x5f, 0x90, 1, 0, 0, 0, 0x11, 0x22, 0x33, 0x44, 3, 0xe8, 0xf0, 0, 0x5f, 0x4e, 0xa0, 4,
             5,
         ],
+        // ULPFEC with a short mask and with a long one, RED with one payload before the last, a block code's parity.
+        vec![0, 0xe0, 3, 0xe8, 0, 1, 0x5f, 0x90, 0, 4, 0, 5, 0xe0, 0, 0x5f, 0x4e, 0xa0, 4, 5],
+        vec![0x40, 0x60, 0, 1, 0, 0, 0, 9, 0, 2, 0, 2, 0x80, 0, 0x80, 0, 0, 0, 7, 8],
+        vec![0x80 | 117, 0, 4, 2, 96, 1, 2, 0x10, 1, 2, 3],
+        vec![0xc0, 1, 3, 1, 0, 0, 0, 7, 0, 9, 0xe0, 0, 0, 0x60, 0, 2, 0, 0, 0, 9, 1, 2],
+        // Losses as a run, a vector and null, receipt times, statistics, discards and bytes discarded, as the body of a report.
+        [
+            &[0, 0, 0, 5, 1, 0, 0, 4, 0, 0, 0, 7, 0xff, 0xf0, 0, 40, 0x40, 20, 0xd5, 0x55, 0, 0, 0, 0][..],
+            &[3, 0, 0, 4, 0, 0, 0, 7, 0xff, 0xff, 0, 1, 0, 0, 0, 5, 0, 0, 0, 9],
+            &[
+                6, 0xf0, 0, 9, 0, 0, 0, 7, 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0,
+                0, 0, 8,
+            ],
+            &[
+                9, 10, 11, 12, 25, 0x10, 0, 3, 0, 0, 0, 7, 0, 9, 0, 12, 0xd0, 0, 0, 0, 26, 0xa0, 0, 2, 0, 0, 0, 7, 0,
+                0, 0, 9,
+            ],
+        ]
+        .concat(),
         b"0\n3\n3\n17\n".to_vec(),
         y4m,
         ivf(),
@@ -53,6 +79,7 @@ fn seeds() -> Vec<Vec<u8>> {
         vp8_state(),
         transport(),
         browser_offer(),
+        dependency_descriptors(),
         b"a=ice-ufrag:abcd\r\na=ice-pwd:0123456789abcdefABCDEF\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\n".to_vec(),
     ]
 }
@@ -75,6 +102,15 @@ fn browser_offer() -> Vec<u8> {
 }
 
 /// The first packet of a frame of functional video.
+/// A keyframe with its structure and a frame after it, each behind its length.
+fn dependency_descriptors() -> Vec<u8> {
+    let structure = Structure::hierarchical(3).expect("in range");
+    let first = DependencyDescriptor { structure: Some(structure.clone()), ..DependencyDescriptor::new(0, 1) };
+    let next = DependencyDescriptor { references: Some(vec![3]), ..DependencyDescriptor::new(2, 4) };
+    let elements = [first.to_bytes(None), next.to_bytes(Some(&structure))].map(|bytes| bytes.expect("in range"));
+    elements.iter().flat_map(|bytes| [&[bytes.len() as u8], &bytes[..]].concat()).collect()
+}
+
 fn functional_media() -> Vec<u8> {
     let fragment = FrameFragment { frame: 7, fragment: 0, fragments: 2 };
     let grace = FragmentGrace { grace: Span::from_millis(33), fragment: Some(fragment) }.to_bytes().expect("in range");

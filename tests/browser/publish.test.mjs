@@ -28,16 +28,19 @@ after(async () => {
   console.table(Object.fromEntries(Object.entries(results).map(([name, { seen, counted }]) => [name, {
     sent: seen.sent, decoded: seen.decoded, 'share %': +(100 * seen.decoded_share).toFixed(1), 'wire Mbps': +seen.wire_mbps?.toFixed(2),
     'P50 ms': Math.round(seen.latency_ms.p50), 'P95 ms': Math.round(seen.latency_ms.p95), freezes: seen.freezes.length,
-    lost: seen.packets_lost, RTX: seen.retransmitted_packets, NACKs: seen.nacks, 'acknowledged %': +(100 * counted.acknowledged).toFixed(1),
+    lost: seen.packets_lost, RTX: seen.retransmitted_packets, NACKs: seen.nacks, FEC: seen.fec_packets ?? seen.fec_in_red, 'acknowledged %': +(100 * counted.acknowledged).toFixed(1),
   }])));
 });
 
-const publish = (...args) => serve(PROGRAM, ['publish', 'scene', '--size', '720p', '--listen', '127.0.0.1:0', ...args]);
+const shown = (page, count, viewer = 0) =>
+  page.waitForFunction(([count, viewer]) => window.thalweg?.viewers[viewer]?.frames.length >= count, [count, viewer], { timeout: 40_000 });
+const publish = (args, size = '720p') => serve(PROGRAM, ['publish', 'scene', '--size', size, '--listen', '127.0.0.1:0', ...args]);
 
-// What one viewer sees and the publisher counts until the camera has run for `untilMs`.
-async function measure(name, args, untilMs) {
-  const server = await publish(...args);
-  const page = await open(browser, server.address);
+// What one viewer sees and the publisher counts until the camera has run for `untilMs`. `before` runs in the page before its scripts; what
+// `leave(page)` finds at the end comes along.
+async function measure(name, args, untilMs, { size = '720p', before = null, leave = async () => null } = {}) {
+  const server = await publish(args, size);
+  const page = await open(browser, server.address, { before });
   try {
     await page.waitForFunction(() => window.thalweg?.viewers[0].frames.length > 0, null, { timeout: 20_000 });
     const left = await page.evaluate(ms => window.thalweg.about.epoch_ms + ms - window.thalweg.clock.publisher(performance.now()), untilMs);
@@ -67,7 +70,7 @@ async function measure(name, args, untilMs) {
     seen.freezes.forEach(freeze => { freeze.fromMs -= epoch; });
     const joinedMs = measured.frames[0].shownAtMs - epoch;
     results[name] = { seen, counted, joinedMs };
-    return { seen, counted, joinedMs, problems: page.problems };
+    return { seen, counted, joinedMs, problems: [...page.problems], left: await leave(page) };
   } finally {
     await page.context().close();
     const { code } = await server.stop();
@@ -103,18 +106,165 @@ test('two packets of a hundred lost are repaired by repeats', { skip }, async ()
   assert.deepEqual(outside(seen.freezes, [joinedMs]), []);
 });
 
+// Runs in the page: its offers are of all the browser has but parity on a stream of its own, so that RED and ULPFEC are left.
+function withoutFlexfec() {
+  window.peers = [];
+  const add = RTCPeerConnection.prototype.addTransceiver;
+  RTCPeerConnection.prototype.addTransceiver = function (kind, options) {
+    const transceiver = add.call(this, kind, options);
+    window.peers.push(this);
+    const codecs = kind === 'video' && RTCRtpReceiver.getCapabilities(kind).codecs.filter(({ mimeType }) => !/flexfec/i.test(mimeType));
+    if (codecs) transceiver.setCodecPreferences(codecs);
+    return transceiver;
+  };
+}
+
+// What Chromium's libwebrtc counted of ULPFEC in all of the browser's calls, which getStats has only of flexfec (M156): percentages, as of the end
+// of each call of ten seconds and more.
+async function countedInRed() {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto('chrome://histograms/WebRTC.Video');
+    const of = (text, name) => text.match(new RegExp(`WebRTC\\.Video\\.${name} recorded \\d+ samples, mean = ([\\d.]+)`))?.[1];
+    // A call's counts come from the process of its page, when they are asked for again.
+    for (let tries = 0; tries < 20; tries++) {
+      await page.click('#refresh');
+      await page.waitForTimeout(500);
+      const text = await page.innerText('body');
+      const [received, recovered] = ['ReceivedFecPacketsInPercent', 'RecoveredMediaPacketsInPercentOfFec'].map(name => of(text, name));
+      if (received && recovered) return { received: Number(received), recovered: Number(recovered) };
+    }
+    throw new Error('chrome://histograms has no counts of parity in RED');
+  } finally {
+    await context.close();
+  }
+}
+
+const hangUp = page => page.evaluate(() => window.peers.forEach(peer => peer.close())).then(() => page.waitForTimeout(1000));
+
+for (const format of ['flexfec', 'ulpfec']) {
+  test(`of three packets of a hundred lost, parity in ${format} makes some`, { skip }, async () => {
+    const args = ['--scheme', 'vidaptive+fec', '--rate', '3Mbps', '--delay', '25ms', '--loss', '0.03'];
+    const inRed = format === 'ulpfec';
+    const red = inRed ? { before: withoutFlexfec, leave: async page => { await hangUp(page); return countedInRed(); } } : {};
+    const { seen, joinedMs, problems, left } = await measure(`fec-${format}`, args, 20_000, { size: '360p', ...red });
+    assert.deepEqual(problems, []);
+    assert.ok(seen.decoded_share >= 0.97, `${seen.decoded} of ${seen.sent} pictures were decoded`);
+    assert.deepEqual(outside(seen.freezes, [joinedMs]), [], 'no picture stands for half a second');
+    if (inRed) {
+      seen.fec_in_red = `${left.received} %, ${left.recovered} % of use`;
+      assert.equal(seen.fec_packets, undefined, 'none on a stream of its own');
+      assert.ok(left.received > 0 && left.recovered > 0, `${left.received} % of packets are parity, ${left.recovered} % of them made one`);
+    } else {
+      assert.ok(seen.fec_packets > 0, `${seen.fec_packets} packets of parity came`);
+    }
+  });
+}
+
+test('ICE restarts and pictures go on, over another pair of candidates', { skip }, async () => {
+  const server = await publish(['--scheme', 'gcc'], '360p');
+  const page = await open(browser, server.address);
+  const patched = [];
+  page.on('response', response => { if (response.request().method() === 'PATCH') patched.push(response); });
+  try {
+    await shown(page, 30);
+    const path = last => page.waitForFunction(last => {
+      const path = window.thalweg.viewers[0].statistics.at(-1)?.path;
+      return path?.bytesReceived > 0 && path.id !== last && path.id;
+    }, last, { timeout: 10_000 }).then(found => found.jsonValue());
+    const first = await path(null);
+    const { count, at } = await page.evaluate(async () => {
+      const before = { count: window.thalweg.viewers[0].frames.length, at: performance.now() };
+      await window.thalweg.restart(0);
+      return before;
+    });
+    assert.deepEqual(patched.map(response => response.status()), [200]);
+    assert.match(patched[0].headers()['etag'], /^"ice-1"$/);
+    assert.match(await patched[0].text(), /a=ice-ufrag:[^]*a=candidate:/);
+    const second = await path(first);
+    await shown(page, count + 60);
+    const { freezes, states } = await page.evaluate(() => window.thalweg.viewers[0]);
+    assert.deepEqual(freezes.filter(({ toMs }) => toMs > at), [], 'no picture stands for half a second');
+    assert.ok(!states.some(({ state, atMs }) => atMs > at && state !== 'connected' && state !== 'connecting'), JSON.stringify(states));
+    assert.notEqual(second, first);
+    assert.equal(await page.textContent('.notice'), '');
+    // Another one, as a way that fails again and again has it.
+    await page.evaluate(() => window.thalweg.restart(0));
+    await path(second);
+    assert.deepEqual(patched.map(response => response.status()), [200, 200]);
+  } finally {
+    await page.context().close();
+    await server.stop();
+  }
+});
+
+test('a duel shows two pictures, and the figures of two schemes, over links of their own', { skip }, async () => {
+  const args = ['--size', '360p', '--rate', '2Mbps/500kbps/2Mbps@5s', '--delay', '25ms'];
+  const server = await serve(PROGRAM, ['duel', 'gcc', 'vidaptive', 'scene', '--listen', '127.0.0.1:0', ...args]);
+  const page = await open(browser, server.address, { height: 1500 });
+  try {
+    for (const viewer of [0, 1]) await shown(page, 30, viewer);
+    const counts = () => page.evaluate(() => window.thalweg.viewers.map(({ frames }) => frames.length));
+    const before = await counts();
+    // Into the second stretch of 2 Mbps.
+    const left = await page.evaluate(() => window.thalweg.about.epoch_ms + 12_000 - window.thalweg.clock.publisher(performance.now()));
+    await page.waitForTimeout(Math.max(left, 0));
+    await screenshot(page, 'publish-duel', { fullPage: true });
+    const after = await counts();
+    after.forEach((count, viewer) => assert.ok(count > before[viewer] + 60, `viewer ${viewer}: ${before[viewer]} pictures, then ${count}`));
+    const viewers = await page.evaluate(() => window.thalweg.viewers);
+    assert.deepEqual(viewers.map(({ figures }) => figures.at(-1).scheme), ['gcc', 'vidaptive']);
+    for (const { figures, frames, unread } of viewers) {
+      const { scheme } = figures.at(-1);
+      const values = name => figures.map(figure => figure[name]).filter(value => value > 0);
+      for (const name of ['wire_bps', 'target_bps', 'capacity_bps', 'rtt_ms', 'in_flight_bytes']) {
+        assert.ok(values(name).length > 30, `${scheme}: ${name} has ${values(name).length} values of ${figures.length}`);
+      }
+      assert.ok(Math.min(...values('rtt_ms')) >= 50, `${scheme}: a round trip is twice 25 ms at least`);
+      assert.ok(Math.max(...values('wire_bps')) < 3e6, `${scheme}: the link bears 2 Mbps`);
+      const read = frames.filter(frame => frame.number !== null);
+      assert.ok(read.length > 0.9 * (read.length + unread), `${scheme}: ${read.length} numbers read, ${unread} not`);
+      read.slice(1).forEach((frame, index) => assert.ok(frame.number > read[index].number, `${scheme}: pictures are shown in their order`));
+    }
+    // Alpha is vidaptive's alone; its chart is on both sides, so that the others stay beside one another.
+    assert.deepEqual(viewers.map(({ figures }) => figures.some(({ alpha }) => alpha !== null)), [false, true]);
+    const drawn = await page.$$eval('.channel', sections => sections.map(section => ({
+      name: section.querySelector('.name').textContent,
+      state: section.querySelector('.state').textContent,
+      charts: [...section.querySelectorAll('figure:not([hidden]) canvas')].map(canvas => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size;
+      }),
+      legend: [...section.querySelectorAll('figure:not([hidden])')].map(figure => figure.querySelector('.legend b').textContent),
+    })));
+    assert.deepEqual(drawn.map(({ name }) => name), ['left', 'right']);
+    drawn.forEach(({ state, charts, legend }, viewer) => {
+      assert.match(state, new RegExp(`^${['gcc', 'vidaptive'][viewer]}: `));
+      assert.equal(charts.length, 6);
+      charts.forEach(colours => assert.ok(colours > 3, `a chart of ${colours} colours`));
+      // The path, latency of pictures, round trip, in flight, filler; of alpha the one on the right.
+      legend.slice(0, 5 + viewer).forEach(value => assert.match(value, /^\d/, JSON.stringify(legend)));
+    });
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
+    const { code } = await server.stop();
+    assert.equal(code, 0, server.errors());
+  }
+});
+
 test('a publisher that is killed and comes back is watched again', { skip }, async () => {
-  const first = await publish('--scheme', 'gcc');
+  const first = await publish(['--scheme', 'gcc']);
   const page = await open(browser, first.address);
   try {
-    const shown = count => page.waitForFunction(count => window.thalweg?.viewers[0].frames.length >= count, count, { timeout: 40_000 });
-    await shown(30);
+    await shown(page, 30);
     await first.stop({ withinMs: 0 });
     await page.waitForFunction(() => document.querySelector('.notice').textContent !== '', null, { timeout: 20_000 });
     const before = await page.evaluate(() => window.thalweg.viewers[0].frames.length);
     const second = await serve(PROGRAM, ['publish', 'scene', '--size', '720p', '--listen', new URL(first.address).host, '--scheme', 'gcc']);
     try {
-      await shown(before + 30);
+      await shown(page, before + 30);
       assert.equal(await page.textContent('.notice'), '');
     } finally {
       await second.stop();

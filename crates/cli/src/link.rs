@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use thalweg_link::Trace;
+use thalweg_link::queue::Limits;
 use thalweg_link::synthesize::Synthetic;
-use thalweg_units::{Rate, Seed, Span};
+use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
+use thalweg_units::{Bytes, Rate, Seed, Span};
 
 /// A trace by name: a file (Mahimahi's format, or one throughput value a second), a rate such as `2Mbps`, rates in turn such as
 /// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
@@ -46,4 +47,21 @@ pub(crate) fn read(text: &str) -> anyhow::Result<Trace> {
     let first = text.lines().next().unwrap_or_default();
     let per_second = first.split_whitespace().count() == 2 || first.contains('.');
     Ok(if per_second { Trace::parse_per_second(text)? } else { Trace::parse(text)? })
+}
+
+/// A queue that holds so many bytes, drop-tail; without a number all there are.
+pub(crate) fn queue(bytes: Option<Bytes>) -> QueueConfig {
+    bytes.map_or(QueueConfig::Infinite, |bytes| QueueConfig::DropTail(Limits::bytes(bytes)))
+}
+
+/// The opportunities of a trace, again and again, behind a queue.
+pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
+    HopConfig::Bottleneck { trace: trace.into(), queue, once: false }
+}
+
+/// A bottleneck, loss at random behind it, and then the way.
+pub(crate) fn path(bottleneck: Option<HopConfig>, loss: Option<f64>, delay: Span) -> PathConfig {
+    let loss = loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
+    let delay = HopConfig::Delay { delay, jitter: Jitter::None, reorders: false };
+    PathConfig { hops: bottleneck.into_iter().chain(loss).chain([delay]).collect() }
 }

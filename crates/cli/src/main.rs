@@ -89,8 +89,32 @@ fn main() -> std::process::ExitCode {
     match done {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("thalweg: {error:#}");
+            eprintln!("thalweg: {}", words(&error));
             std::process::ExitCode::FAILURE
         }
+    }
+}
+
+/// An error and what caused it, each said once: many errors have the words of their cause in their own.
+fn words(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
+        "" => cause,
+        said if said.contains(&cause) => said.into(),
+        said => format!("{said}: {cause}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+    use anyhow::{Context, anyhow};
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let inner = || anyhow!("no such file");
+        assert_eq!(words(&inner().context("clip.y4m")), "clip.y4m: no such file");
+        assert_eq!(words(&inner().context("video: no such file")), "video: no such file");
+        let result: anyhow::Result<()> = Err(inner()).context("video: no such file").context("gcc");
+        assert_eq!(words(&result.unwrap_err()), "gcc: video: no such file");
     }
 }

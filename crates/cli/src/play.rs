@@ -17,6 +17,8 @@ pub(crate) struct Job {
     pub(crate) scheme: Scheme,
     /// The folder for its files.
     pub(crate) folder: PathBuf,
+    /// Whether they are written: of many runs that differ in their seeds alone, only the first one's are.
+    pub(crate) is_written: bool,
 }
 
 /// Schemes by their names.
@@ -27,7 +29,12 @@ pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Scheme>> {
 /// A run of each scheme, each with a folder in `out`.
 pub(crate) fn each(scenario: &Scenario, schemes: &[Scheme], out: &Path) -> Vec<Job> {
     let folder = |scheme: &Scheme| out.join(folder_name(&scheme.name));
-    let job = |scheme: &Scheme| Job { scenario: scenario.clone(), scheme: scheme.clone(), folder: folder(scheme) };
+    let job = |scheme: &Scheme| Job {
+        scenario: scenario.clone(),
+        scheme: scheme.clone(),
+        folder: folder(scheme),
+        is_written: true,
+    };
     schemes.iter().map(job).collect()
 }
 
@@ -38,6 +45,11 @@ pub(crate) fn folder_name(name: &str) -> String {
 
 /// Plays them, as many at once as there are cores; what came of them, in their order.
 pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
+    all_seen(jobs, &|_, outcome| outcome)
+}
+
+/// The same, but of each run only what `see` keeps of it: where they are many, their outcomes would not all fit into memory.
+pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T + Sync)) -> anyhow::Result<Vec<T>> {
     // A video on standard input can be read once, by one run.
     let stdin = jobs.iter().filter(|job| job.scenario.video.source == "-").count();
     if stdin > 1 {
@@ -48,11 +60,11 @@ pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
     let progress = Progress::new(jobs.len());
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(jobs.len());
     let next = Mutex::new(0..jobs.len());
-    let mut done: Vec<(usize, anyhow::Result<Outcome>)> = std::thread::scope(|scope| {
+    let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
         let work = || {
             let mut done = Vec::new();
             while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
-                let outcome = one(&jobs[index], &progress);
+                let outcome = one(&jobs[index], &progress).map(|outcome| see(&jobs[index], outcome));
                 if outcome.is_err() {
                     // The others would only delay the message.
                     next.lock().into_iter().for_each(|mut next| *next = 0..0);
@@ -72,14 +84,17 @@ pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
 }
 
 fn one(job: &Job, progress: &Progress) -> anyhow::Result<Outcome> {
-    let Job { scenario, scheme, folder } = job;
-    let label = format!("{} over {}", scheme.name, scenario.name);
+    let Job { scenario, scheme, folder, is_written } = job;
+    let seed = if *is_written { String::new() } else { format!(", seed {}", scenario.seed.get()) };
+    let label = format!("{} over {}{seed}", scheme.name, scenario.name);
     let mut find =
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
     let progress = progress.begin(label.clone(), scenario.duration);
     let mut run = simulate(scenario, scheme, &mut find, &mut |now| progress.tell(now)).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
-    run_folder::write(folder, scenario, scheme, &run)?;
+    if *is_written {
+        run_folder::write(folder, scenario, scheme, &run)?;
+    }
     Ok(run.outcome)
 }
 

@@ -6,6 +6,8 @@ use thalweg_units::{Seed, Size, Span};
 
 #[cfg(not(all(feature = "libvpx", feature = "openh264")))]
 use crate::names::ParseCodecError;
+#[cfg(feature = "libvpx")]
+use crate::seam::DecodeError;
 use crate::seam::{Decoder, EncodeError, Encoder};
 
 /// A codec by name, with its parameters.
@@ -14,6 +16,8 @@ use crate::seam::{Decoder, EncodeError, Encoder};
 pub enum Codec {
     /// VP8 by libvpx, as WebRTC configures it.
     Vp8(crate::libvpx::Settings),
+    /// VP9 by libvpx, as WebRTC configures it.
+    Vp9(crate::libvpx::Vp9Settings),
     /// H.264 by openh264, as WebRTC configures it.
     H264(crate::openh264::Settings),
     /// VP8 by this workspace's own functional codec.
@@ -54,12 +58,12 @@ impl Codec {
             #[cfg(feature = "libvpx")]
             Codec::Vp8(settings) => {
                 let encoder = Box::new(crate::libvpx::Vp8Encoder::new(settings.clone(), largest)?);
-                let decoder = crate::libvpx::Vp8Decoder::new().map_err(|error| EncodeError::Library {
-                    codec: error.codec,
-                    call: "vpx_codec_dec_init",
-                    reason: error.reason,
-                })?;
-                Ok(CodecPair { encoder, decoder: Some(Box::new(decoder)) })
+                Ok(CodecPair { encoder, decoder: Some(opened(crate::libvpx::Vp8Decoder::new())?) })
+            }
+            #[cfg(feature = "libvpx")]
+            Codec::Vp9(settings) => {
+                let encoder = Box::new(crate::libvpx::Vp9Encoder::new(settings.clone(), largest)?);
+                Ok(CodecPair { encoder, decoder: Some(opened(crate::libvpx::Vp9Decoder::new())?) })
             }
             #[cfg(feature = "openh264")]
             Codec::H264(settings) => {
@@ -75,6 +79,13 @@ impl Codec {
             left_out => Err(EncodeError::LeftOut(ParseCodecError::LeftOut(left_out.name()))),
         }
     }
+}
+
+/// A decoder of libvpx's, or why there is none.
+#[cfg(feature = "libvpx")]
+fn opened<D: Decoder + 'static>(decoder: Result<D, DecodeError>) -> Result<Box<dyn Decoder>, EncodeError> {
+    let refuse = |DecodeError { codec, reason, .. }| EncodeError::Library { codec, call: "vpx_codec_dec_init", reason };
+    decoder.map(|decoder| Box::new(decoder) as Box<dyn Decoder>).map_err(refuse)
 }
 
 /// A quantiser is guessed from a quarter of the pixels.
@@ -129,7 +140,7 @@ impl Codec {
         match self {
             Codec::Model(config) => Codec::Model(crate::model::Config { functional: true, ..config.clone() }),
             Codec::Functional(_) => self.clone(),
-            Codec::Vp8(_) | Codec::H264(_) => Codec::Functional(Default::default()),
+            Codec::Vp8(_) | Codec::Vp9(_) | Codec::H264(_) => Codec::Functional(Default::default()),
         }
     }
 }

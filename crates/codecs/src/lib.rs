@@ -1,11 +1,12 @@
 //! Encoders and decoders people already have.
 //!
-//! [`Encoder`] and [`Decoder`] are the seam; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8
+//! [`Encoder`] and [`Decoder`] are the seam; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8, VP9
 //! and H.264 as WebRTC configures them; [`functional`] is the workspace's own VP8, which can make several candidates of a picture and
 //! take back any; [`model`] makes frame sizes without looking at pixels. An [`Undershoot`] has any of them stay below its target.
 
 mod config;
 pub mod functional;
+mod layers;
 pub mod libvpx;
 pub mod model;
 mod names;

@@ -1,4 +1,4 @@
-//! Codecs by name: `vp8`, `h264`, `functional`, `model`.
+//! Codecs by name: `vp8`, `vp9`, `h264`, `functional`, `model`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,20 @@ use std::str::FromStr;
 use crate::config::Codec;
 
 /// Each name and whether this build has it.
-const NAMES: [(&str, bool); 4] =
-    [("vp8", cfg!(feature = "libvpx")), ("h264", cfg!(feature = "openh264")), ("functional", true), ("model", true)];
+const NAMES: [(&str, bool); 5] = [
+    ("vp8", cfg!(feature = "libvpx")),
+    ("vp9", cfg!(feature = "libvpx")),
+    ("h264", cfg!(feature = "openh264")),
+    ("functional", true),
+    ("model", true),
+];
 
 impl Codec {
     /// Its name, which [`FromStr`] reads.
     pub const fn name(&self) -> &'static str {
         match self {
             Codec::Vp8(_) => "vp8",
+            Codec::Vp9(_) => "vp9",
             Codec::H264(_) => "h264",
             Codec::Functional(_) => "functional",
             Codec::Model(_) => "model",
@@ -47,6 +53,7 @@ impl FromStr for Codec {
     fn from_str(text: &str) -> Result<Codec, ParseCodecError> {
         let codec = match text.trim().to_ascii_lowercase().as_str() {
             "vp8" => Codec::Vp8(Default::default()),
+            "vp9" => Codec::Vp9(Default::default()),
             "h264" => Codec::H264(Default::default()),
             "functional" => Codec::Functional(Default::default()),
             "model" => Codec::Model(Default::default()),
@@ -86,7 +93,7 @@ impl fmt::Display for ParseCodecError {
             }
             ParseCodecError::LeftOut(name) => {
                 let (feature, package) = match *name {
-                    "vp8" => ("libvpx", "install Debian's libvpx-dev and "),
+                    "vp8" | "vp9" => ("libvpx", "install Debian's libvpx-dev and "),
                     _ => ("openh264", ""),
                 };
                 write!(

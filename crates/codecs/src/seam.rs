@@ -44,6 +44,16 @@ pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), 
     }
 }
 
+/// Refuses plans that only a codec whose states are values can follow, but not named buffers.
+pub(crate) fn buffers_at_most(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
+    let range = "the last frame sent or named buffers; choose the codec functional to go back to other states";
+    if matches!(plan.basis, Basis::Latest | Basis::Buffers(_)) && plan.keep.is_none() {
+        Ok(())
+    } else {
+        Err(EncodeError::Basis { codec, basis: plan.basis, range })
+    }
+}
+
 /// How good a frame would look by a model's account; never what was measured on pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelledQuality {
@@ -68,7 +78,8 @@ pub struct Candidate {
 ///
 /// [`Encoder::offer`] makes frames, [`Encoder::commit`] says which one (if any) is sent. A functional codec offers several
 /// and goes on from the chosen one; a conventional encoder has one candidate, and it is committed: choosing `None` for it costs
-/// a keyframe, because its references now hold a frame the receiver will not see.
+/// a keyframe, because its references now hold a frame the receiver will not see. A frame that no buffer keeps costs nothing, and
+/// one that is kept in a long-term buffer only what refers to it: that can be made, to know its size, and not be sent.
 pub trait Encoder: Send {
     /// Encodes `image` once for each target of `plan`. An empty answer means the encoder's own rate control dropped the
     /// frame: then there is nothing to commit.
@@ -194,6 +205,12 @@ pub enum EncodeError {
         choice: usize,
         /// How many there were.
         candidates: usize,
+    },
+    /// A choice that no receiver could decode.
+    #[error("candidate {choice} refers to a frame that was not sent, so it cannot be sent either: choose none")]
+    Unsendable {
+        /// The index given.
+        choice: usize,
     },
     /// The library says no.
     #[error("{codec}: {call} failed: {reason}")]

@@ -153,8 +153,10 @@ struct Step {
 
 /// A keyframe, a frame kept in the altref buffer, and losses on the way; each frame refers only to what arrived.
 fn losses() -> Vec<Step> {
-    let frame =
-        |last, long_term, kept_in, arrives| Step { buffers: Some(Buffers { last, long_term, kept_in }), arrives };
+    let frame = |last, long_term, kept_in, arrives| Step {
+        buffers: Some(Buffers { last, long_term, kept_in, becomes_last: true, sendable: true }),
+        arrives,
+    };
     let golden = Some((LongTerm::Golden, 0));
     let altref = Some((LongTerm::Altref, 5));
     vec![
@@ -280,21 +282,24 @@ fn a_picture_that_is_not_sent_does_not_move_the_guess() {
 fn codecs_whose_state_is_their_own_refuse_what_only_states_as_values_can_do() {
     use thalweg_codecs::Codec;
     use thalweg_units::Rate;
-    let buffers = Buffers { last: true, long_term: None, kept_in: None };
     let rate = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(300))], SIZE, INTERVAL);
-    let conventional_model = Codec::Model(Default::default());
-    for codec in [Codec::Vp8(Default::default()), Codec::H264(Default::default()), conventional_model] {
-        let mut encoder = codec.build(SIZE).unwrap().encoder;
-        for plan in [
-            EncodePlan { basis: Basis::After(0), ..rate.clone() },
-            EncodePlan { basis: Basis::Buffers(buffers), ..rate.clone() },
-            EncodePlan { keep: Some(0), ..rate.clone() },
-        ] {
-            let error = encoder.candidates(&scene().picture(0), &plan).unwrap_err();
-            assert!(matches!(error, EncodeError::Basis { basis, .. } if basis == plan.basis), "{codec}: {error}");
+    let after = EncodePlan { basis: Basis::After(0), ..rate.clone() };
+    let kept = EncodePlan { keep: Some(0), ..rate.clone() };
+    let buffers = Buffers { last: true, long_term: None, kept_in: None, becomes_last: true, sendable: true };
+    let buffers = EncodePlan { basis: Basis::Buffers(buffers), ..rate.clone() };
+    for (name, names_buffers) in [("vp8", true), ("vp9", true), ("model", true), ("h264", false)] {
+        let mut encoder = name.parse::<Codec>().unwrap().build(SIZE).unwrap().encoder;
+        let mut refused = vec![&after, &kept];
+        refused.extend((!names_buffers).then_some(&buffers));
+        for plan in refused {
+            let error = encoder.candidates(&scene().picture(0), plan).unwrap_err();
+            assert!(matches!(error, EncodeError::Basis { basis, .. } if basis == plan.basis), "{name}: {error}");
             let message = error.to_string();
             assert!(message.contains("the last frame sent") && message.contains("codec functional"), "{message}");
         }
-        assert_eq!(encoder.candidates(&scene().picture(0), &rate).unwrap().len(), 1, "{codec} goes on");
+        for plan in [&rate, &buffers].into_iter().take(1 + usize::from(names_buffers)) {
+            assert_eq!(encoder.candidates(&scene().picture(0), plan).unwrap().len(), 1, "{name} goes on");
+            encoder.commit(Some(0)).unwrap();
+        }
     }
 }

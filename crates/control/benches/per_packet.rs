@@ -19,7 +19,9 @@
 use std::time::{Duration, Instant};
 
 use thalweg_control::{Acknowledgement, Controller, Demand, FramePlace, History, PacketId, SentPacket};
-use thalweg_control::{bbr, camel, copa, feedback, fixed, gcc, nada, pudica, rocc, salsify, scream, sqp};
+use thalweg_control::{
+    bbr, camel, cnadu, copa, fbra, feedback, fixed, gcc, nada, pudica, rebera, rocc, rrtcc, salsify, scream, sqp, tfrc,
+};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 type Build = fn() -> Box<dyn Controller>;
@@ -35,6 +37,11 @@ const SUBJECTS: &[(&str, Build)] = &[
     ("sqp", || Box::new(sqp::Config::default().build().expect("in range"))),
     ("pudica", || Box::new(pudica::Config::default().build().expect("in range"))),
     ("camel", || Box::new(camel::Config::default().build().expect("in range"))),
+    ("rebera", || Box::new(rebera::Config::default().build().expect("in range"))),
+    ("fbra", || Box::new(fbra::Config::default().build().expect("in range"))),
+    ("rrtcc", || Box::new(rrtcc::Config::default().build().expect("in range"))),
+    ("cnadu", || Box::new(cnadu::Config::default().build().expect("in range"))),
+    ("tfrc", || Box::new(tfrc::Config::default().build().expect("in range"))),
     ("salsify", || Box::new(salsify::Config::default().build().expect("in range"))),
 ];
 
@@ -62,7 +69,14 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
         }
         let (frame, index) = (number / FRAME, number % FRAME);
         let offset = Bytes::new(1200) * index;
-        let place = Some(FramePlace { frame, first: index == 0, last: index + 1 == FRAME, offset });
+        let place = Some(FramePlace {
+            frame,
+            first: index == 0,
+            last: index + 1 == FRAME,
+            offset,
+            captured: Time::ZERO + gap * (frame * FRAME) as i64,
+            keyframe: false,
+        });
         let packet = SentPacket { place, ..SentPacket::new(PacketId(number), now, Bytes::new(1200)) };
         let packet = history.on_sent(packet);
         controller.on_sent(&packet);

@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-use crate::feedback::Feedback;
+use crate::feedback::{Feedback, PathReport};
 use crate::packet::SentPacket;
 
 /// A congestion controller: packets in, an allowance out.
@@ -25,6 +25,17 @@ pub trait Controller: Send {
     /// that (Salsify's tau).
     fn on_interarrival(&mut self, now: Time, interarrival: Span) {
         let _ = (now, interarrival);
+    }
+
+    /// The receiver's own account of the path, if it measures that (Rebera's).
+    fn on_path_report(&mut self, now: Time, report: &PathReport) {
+        let _ = (now, report);
+    }
+
+    /// A group of frames begins that is planned as a whole and will take `period`: what the controller allows from here on is for that
+    /// ([`Allowance::budget`]).
+    fn on_period(&mut self, now: Time, period: Span) {
+        let _ = (now, period);
     }
 
     /// What the application could use, told at the start and whenever it changes.
@@ -80,6 +91,12 @@ pub struct Allowance {
     /// The payload bytes that may be added to what was sent, where the controller counts in frames instead of holding packets
     /// back (Salsify's max_frame_size, from which what waits for the pacer is still to be taken); `None` where it does not.
     pub frame: Option<Bytes>,
+    /// One parity packet is to leave after every so many media packets, as the controller's probe (FBRA's FEC interval N); `None`
+    /// for none.
+    pub parity_interval: Option<u16>,
+    /// What may be sent in all, on the wire, in the period that [`Controller::on_period`] began last, where the controller plans ahead
+    /// (Rebera's b); `None` where it does not.
+    pub budget: Option<Bytes>,
 }
 
 impl Allowance {
@@ -94,6 +111,8 @@ impl Allowance {
             probe: None,
             keep_frames: 1.0,
             frame: None,
+            parity_interval: None,
+            budget: None,
         }
     }
 }

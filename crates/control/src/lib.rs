@@ -21,18 +21,24 @@ pub mod packet;
 
 pub mod bbr;
 pub mod camel;
+pub mod cnadu;
 pub mod copa;
+pub mod fbra;
 pub mod fixed;
 pub mod gcc;
 pub mod nada;
 pub mod pudica;
+pub mod rebera;
+mod reporting;
 pub mod rocc;
+pub mod rrtcc;
 pub mod salsify;
 pub mod scream;
 pub mod sqp;
+pub mod tfrc;
 mod trains;
 
 pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
-pub use feedback::{Acknowledgement, Cause, Fate, Feedback, History, Report};
+pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathReport, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

@@ -42,6 +42,10 @@ pub struct FramePlace {
     pub last: bool,
     /// Bytes of the frame that were sent before it.
     pub offset: Bytes,
+    /// When its picture was taken: what its RTP timestamp says.
+    pub captured: Time,
+    /// Whether the frame refers to no other.
+    pub keyframe: bool,
 }
 
 /// A packet that has left the sender, with the state of the flow at that moment.

@@ -3,7 +3,7 @@
 mod support;
 
 use proptest::prelude::*;
-use support::subjects::{self, Subject};
+use support::subjects::{self, Feed, Subject};
 use thalweg_control::feedback::Config;
 use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, History, MSS, PacketId, Payload, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -21,6 +21,8 @@ enum Operation {
     Silence { ms: u16 },
     /// The application wants another rate.
     Demand { kbps: u32 },
+    /// The receiver's clock is set, or it lies about when packets arrived from now on.
+    Jump { ms: i64 },
 }
 
 /// A path and a receiver's clock.
@@ -44,6 +46,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => prop_oneof![0u64..200, Just(u64::MAX), any::<u64>()].prop_map(|id| Operation::Nonsense { id }),
         2 => prop_oneof![0u16..200, 1000u16..12_000].prop_map(|ms| Operation::Silence { ms }),
         1 => prop_oneof![30u32..20_000, Just(1_000_000)].prop_map(|kbps| Operation::Demand { kbps }),
+        1 => prop_oneof![-300i64..300, -100_000_000i64..100_000_000].prop_map(|ms| Operation::Jump { ms }),
     ]
 }
 
@@ -60,7 +63,9 @@ fn path() -> impl Strategy<Value = Path> {
 
 /// A sender and what is on its way.
 struct Life {
+    subject: &'static Subject,
     path: Path,
+    demand: Demand,
     now: Time,
     history: History,
     controller: Box<dyn Controller>,
@@ -71,11 +76,14 @@ struct Life {
 }
 
 impl Life {
-    fn new(subject: &Subject, path: Path) -> Life {
+    fn new(subject: &'static Subject, path: Path) -> Life {
+        let demand = Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) };
         let mut controller = (subject.build)();
-        controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) });
+        controller.on_demand(Time::ZERO, demand);
         Life {
+            subject,
             path,
+            demand,
             now: Time::from_millis(1),
             history: History::new(Config::default()),
             controller,
@@ -91,6 +99,7 @@ impl Life {
             let allowance = self.controller.allowance();
             assert_eq!(allowance, self.controller.allowance(), "asking changes nothing");
             assert_usable(&allowance);
+            self.assert_within_demand(&allowance);
             self.allowances.push(allowance);
         }
         let mut decisions = 0;
@@ -133,10 +142,19 @@ impl Life {
             }
             Operation::Silence { ms } => self.pass(Span::from_millis(ms.into())),
             Operation::Demand { kbps } => {
-                let demand = Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(kbps.into()) };
-                self.controller.on_demand(self.now, demand);
+                self.demand.max = Rate::from_kbps(kbps.into());
+                self.controller.on_demand(self.now, self.demand);
             }
+            Operation::Jump { ms } => self.path.offset += Span::from_millis(ms),
         }
+    }
+
+    /// The schemes of FBRA's paper aim the encoder, and never beyond what it can do; their own least rate is 32 kbps.
+    fn assert_within_demand(&self, allowance: &Allowance) {
+        let Demand { min, max } = self.demand;
+        let least = min.max(Rate::from_kbps(32)).min(max);
+        let within = allowance.capacity >= least && allowance.capacity <= max;
+        assert!(self.subject.feed != Feed::Course || within, "{}: {allowance:?} for {min} to {max}", self.subject.name);
     }
 
     fn send(&mut self, size: Bytes, probe: bool, app_limited: bool) {

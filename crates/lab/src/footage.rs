@@ -87,12 +87,12 @@ impl Clip {
         Ok(match video.source.as_str() {
             "-" => Clip::Streamed(Box::new(Y4mReader::new(std::io::stdin(), "standard input")?)),
             name if name.to_ascii_lowercase().ends_with(".y4m") => {
-                let file = File::open(name).map_err(|error| SourceError::Io { what: name.into(), error })?;
+                let file = File::open(name).map_err(|error| SourceError::io(name, error))?;
                 Clip::Replayed(Box::new(Y4mReader::new(file, name)?))
             }
             name => {
                 // ffmpeg's own error for a missing file is buried in its output; say it plainly.
-                File::open(name).map_err(|error| SourceError::Io { what: name.into(), error })?;
+                File::open(name).map_err(|error| SourceError::io(name, error))?;
                 Clip::Streamed(Box::new(Ffmpeg::open(name)?))
             }
         })

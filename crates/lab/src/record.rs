@@ -117,6 +117,13 @@ pub enum What {
         /// The frame.
         frame: u64,
     },
+    /// A frame came too late to be shown: it is decoded, since later ones refer to it.
+    FrameDiscarded {
+        /// The frame.
+        frame: u64,
+        /// Since its picture was read.
+        age: Span,
+    },
     /// A frame did not lead the receiver's decoder to the state its sender said it would: a fault of this program, never of a path.
     StatesDisagree {
         /// The frame.

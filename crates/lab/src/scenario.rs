@@ -51,6 +51,10 @@ pub struct Scenario {
     /// 100 ms for it, as libwebrtc does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub call: bool,
+    /// A frame that can be decoded only this long after it was captured is discarded: decoded, because later ones refer to it, and not
+    /// shown ([`thalweg_receiver::Receiver::discarding_after`]). FBRA's players do so after 400 ms; `None` shows every frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discard_after: Option<Span>,
     /// How far the receiver's clock is ahead of the sender's.
     #[serde(default)]
     pub clock_offset: Span,

@@ -31,6 +31,12 @@ impl Clock {
         Clock { base: monotonic(), origin: Instant::now(), wall: SystemTime::now() }
     }
 
+    /// The same clock when this much more time has passed, for tests of what takes long.
+    #[cfg(test)]
+    pub(crate) fn later(&self, span: Span) -> Clock {
+        Clock { base: self.base.saturating_sub(span.as_nanos() as u64), ..*self }
+    }
+
     /// How long ago it was made.
     pub fn now(&self) -> Time {
         Time::from_nanos(monotonic().saturating_sub(self.base))

@@ -3,12 +3,14 @@
 
 pub mod clock;
 pub mod emulate;
+mod encoder;
 pub mod media;
 pub mod observe;
 pub mod publish;
 pub mod reactor;
 pub mod rehearse;
 pub mod shell;
+mod thread;
 pub mod watch;
 pub mod web;
 pub mod whip;

@@ -31,6 +31,7 @@ fn scenario(seconds: i64) -> Scenario {
         ssim: Ssim::default(),
         ask_every: None,
         call: false,
+        discard_after: None,
         clock_offset: Span::ZERO,
         competitors: Vec::new(),
     }

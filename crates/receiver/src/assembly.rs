@@ -116,6 +116,7 @@ mod tests {
             offset: 0,
             length: 100,
             keyframe: depends_on.is_none(),
+            layer: 0,
             depends_on,
             transition: None,
         }

@@ -10,14 +10,19 @@ use thalweg_wire::{overhead, rtcp};
 pub(super) const RECEIVER: u32 = 1;
 /// The media stream, whose packets can be asked for again.
 pub(super) const MEDIA: u32 = 2;
-/// RFC 8888 reports by RTP stream. Here all packets are of one stream, numbered in the order of sending; a sender with
+/// RFC 8888 and extended reports tell of RTP streams. Here all packets are of one stream, numbered in the order of sending; a sender with
 /// repeats and filler on a stream of their own (RFC 4588) would hear 8 bytes more in a report.
 pub(super) const EVERYTHING: u32 = 3;
 
 /// RTCP alone in a datagram, as bytes: reduced-size (RFC 5506), which browsers agree on.
 pub(super) fn datagram(packet: rtcp::Packet) -> Vec<u8> {
+    compound(&[packet])
+}
+
+/// Several packets of RTCP in a datagram, as bytes.
+pub(super) fn compound(packets: &[rtcp::Packet]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let written = rtcp::write(&[packet], &mut bytes);
+    let written = rtcp::write(packets, &mut bytes);
     debug_assert_eq!(written, Ok(()), "the receiver asks for no more than a packet holds");
     bytes
 }
@@ -80,6 +85,10 @@ impl Numbering for Arrived {
             MEDIA => self.media,
             _ => None,
         }
+    }
+
+    fn is_media(&self, ssrc: u32) -> bool {
+        ssrc == MEDIA
     }
 
     fn newest_frame(&self) -> Option<u64> {

@@ -16,10 +16,11 @@ pub mod rtp;
 
 use std::collections::VecDeque;
 
+use thalweg_control::PathReport;
 use thalweg_sender::feedback::News;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{FeedbackStyle, Fragment, Packet};
+use thalweg_sender::{Content, FeedbackStyle, Fragment, Packet};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::rtcp;
 
@@ -30,6 +31,7 @@ pub use kept_states::Moves;
 use ordinary::Ordinary;
 use recovery::Recovery;
 pub use reports::Report;
+use reports::path::{self, PathReports};
 use reports::{Message, Reports};
 pub use request::Request;
 
@@ -37,11 +39,14 @@ pub use request::Request;
 #[derive(Debug)]
 pub struct Receiver {
     reports: Reports,
+    path: Option<PathReports>,
     recovery: Recovery,
     /// Made of parity and not yet told.
     recovered: VecDeque<(u64, Fragment)>,
     frames: Frames,
     ear: Ear,
+    /// A frame that is older than this when it can be decoded is not to be shown.
+    discard_after: Option<Span>,
 }
 
 /// What it does with frames.
@@ -68,11 +73,11 @@ impl Frames {
 }
 
 fn plain(ready: Vec<FrameInfo>) -> Vec<Ready> {
-    ready.into_iter().map(|info| Ready { info, moves: None }).collect()
+    ready.into_iter().map(|info| Ready { info, moves: None, discarded: false }).collect()
 }
 
 fn moving(ready: Vec<(FrameInfo, Moves)>) -> Vec<Ready> {
-    ready.into_iter().map(|(info, moves)| Ready { info, moves: Some(moves) }).collect()
+    ready.into_iter().map(|(info, moves)| Ready { info, moves: Some(moves), discarded: false }).collect()
 }
 
 /// A frame to decode now.
@@ -82,6 +87,8 @@ pub struct Ready {
     pub info: FrameInfo,
     /// What becomes of the decoder's states; `None` where it has but one and goes from frame to frame.
     pub moves: Option<Moves>,
+    /// Whether it comes too late to be shown ([`Receiver::discarding_after`]): it is decoded, because later frames refer to it.
+    pub discarded: bool,
 }
 
 impl Receiver {
@@ -91,20 +98,42 @@ impl Receiver {
     /// When a parameter is out of range.
     pub fn new(kind: ReceiverKind, style: FeedbackStyle, clock_offset: Span) -> Result<Receiver, ConfigError> {
         let frames = match kind {
-            ReceiverKind::Ordinary => Frames::Ordinary(Ordinary::new()),
+            ReceiverKind::Ordinary | ReceiverKind::Measures(_) => Frames::Ordinary(Ordinary::new()),
             ReceiverKind::KeepsStates(config) => Frames::KeptStates(KeptStates::new(config)?),
         };
+        let path = match kind {
+            ReceiverKind::Measures(config) => Some(PathReports::new(config)?),
+            ReceiverKind::Ordinary | ReceiverKind::KeepsStates(_) => None,
+        };
         Ok(Receiver {
+            path,
             reports: Reports::new(style, clock_offset),
             recovery: Recovery::default(),
             recovered: VecDeque::new(),
             frames,
             ear: Ear::default(),
+            discard_after: None,
         })
     }
 
-    /// The round trip is known, as it is where media goes both ways; until then it is 100 ms (libwebrtc).
+    /// The same, but a frame whose last packet, or the last one of a frame it refers to, comes more than `age` after its capture is
+    /// decoded and not shown: a player that plays at a fixed delay has gone on without it (FBRA: 400 ms). Capture and arrival are times
+    /// of one clock here; with two, capture is the RTP timestamp plus the smallest delay seen. `None` shows every frame.
+    ///
+    /// # Errors
+    /// When `age` is not longer than 0.
+    pub fn discarding_after(self, age: Option<Span>) -> Result<Receiver, ConfigError> {
+        match age.filter(|age| *age <= Span::ZERO) {
+            Some(age) => {
+                Err(ConfigError::out_of_range("discard_after", age, "longer than 0, such as 400ms, or absent"))
+            }
+            None => Ok(Receiver { discard_after: age, ..self }),
+        }
+    }
+
+    /// The round trip is known, as it is where media goes both ways or a sender answers extended reports; until then it is 100 ms (libwebrtc).
     pub fn learn(&mut self, round_trip: Span) {
+        self.reports.learn(round_trip);
         if let Frames::Ordinary(frames) = &mut self.frames {
             frames.learn(round_trip);
         }
@@ -112,7 +141,13 @@ impl Receiver {
 
     /// A packet arrived; the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
-        self.reports.on_packet(now, &packet.sent, packet.asks);
+        let is_news = self.reports.on_packet(now, &packet.sent, packet.asks);
+        if let (true, Some(payload)) = (is_news, self.discarded(now, packet)) {
+            self.reports.on_discarded(now, packet.sent.id, payload);
+        }
+        if let (true, Some(path)) = (is_news, &mut self.path) {
+            path.on_packet(now, packet);
+        }
         self.ear.on_packet(packet);
         let recovered = self.recovery.on_packet(&packet.content);
         let mut ready = self.frames.on_packet(now, packet);
@@ -121,7 +156,19 @@ impl Receiver {
             ready.extend(self.frames.on_recovered(now, sequence, fragment));
             self.recovered.push_back((sequence, fragment));
         }
+        if let Some(age) = self.discard_after {
+            ready.iter_mut().for_each(|ready| ready.discarded = now - ready.info.captured > age);
+        }
         ready
+    }
+
+    /// The payload of a packet that comes too late to be played.
+    fn discarded(&self, now: Time, packet: &Packet) -> Option<Bytes> {
+        let (Content::Media { fragment, .. } | Content::Retransmission { fragment, .. }) = packet.content else {
+            return None;
+        };
+        let is_late = self.discard_after.is_some_and(|age| now - fragment.captured > age);
+        is_late.then(|| Bytes::new(fragment.length.into()))
     }
 
     /// The next media packet that was made of parity, and its number.
@@ -158,6 +205,11 @@ impl Receiver {
         Some(report)
     }
 
+    /// What it measured of the path, if it is time to tell that, and its size on the wire.
+    pub fn poll_path_report(&mut self, now: Time) -> Option<(PathReport, Bytes)> {
+        Some((self.path.as_mut()?.poll(now)?, path::SIZE))
+    }
+
     /// What else to tell the sender now, as the sender will read it.
     pub fn poll_requests(&mut self, now: Time) -> Vec<Request> {
         let Frames::Ordinary(frames) = &mut self.frames else { return Vec::new() };
@@ -173,13 +225,14 @@ impl Receiver {
         }
     }
 
-    /// When [`Receiver::poll_report`] or [`Receiver::poll_requests`] has something to do.
+    /// When [`Receiver::poll_report`], [`Receiver::poll_path_report`] or [`Receiver::poll_requests`] has something to do.
     pub fn next_event(&self) -> Time {
         let frames = match &self.frames {
             Frames::Ordinary(frames) => frames.next_event(),
             Frames::KeptStates(_) => Time::NEVER,
         };
-        self.reports.next_event().min(frames)
+        let path = self.path.as_ref().map_or(Time::NEVER, PathReports::next_event);
+        self.reports.next_event().min(frames).min(path)
     }
 }
 

@@ -42,6 +42,11 @@ impl Patience {
         self.since = now;
     }
 
+    /// A keyframe is ready: whatever one was needed for is over.
+    pub(super) fn on_keyframe(&mut self) {
+        self.lost_track = false;
+    }
+
     /// Only a keyframe can help.
     pub(super) fn lose_track(&mut self) {
         self.lost_track = true;

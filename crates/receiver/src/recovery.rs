@@ -1,11 +1,14 @@
-//! Missing packets made of parity (RFC 8627 section 6.3; fec.md section 3).
+//! Missing packets made of parity (RFC 8627 section 6.3; fec.md section 3), of sums here and of block codes in `blocks`.
 //!
 //! A parity packet that came is worked off: what of its packets is here is taken out of its sum, at once and as more
 //! arrives; the one that is left in the end is what the sum has become. Each one made may complete another.
 
+mod blocks;
+
 use std::collections::VecDeque;
 
-use thalweg_sender::repair::parity::{LONGEST, Protected, Sum};
+use blocks::Blocks;
+use thalweg_sender::repair::parity::{LONGEST, Protected, Sum, Symbol};
 use thalweg_sender::{Content, Fragment};
 
 /// Media packets remembered behind the newest: four times what a parity packet can protect (fec.md section 3; libwebrtc
@@ -28,11 +31,13 @@ pub(super) struct Recovery {
     media: Vec<Option<(u64, Fragment)>>,
     newest: Option<u64>,
     parities: VecDeque<Parity>,
+    blocks: Blocks,
 }
 
 impl Default for Recovery {
     fn default() -> Recovery {
-        Recovery { media: vec![None; MEDIA as usize], newest: None, parities: VecDeque::new() }
+        let media = vec![None; MEDIA as usize];
+        Recovery { media, newest: None, parities: VecDeque::new(), blocks: Blocks::default() }
     }
 }
 
@@ -46,19 +51,42 @@ impl Recovery {
                 self.newest = self.newest.max(Some(sequence));
                 self.remember(sequence, fragment);
             }
-            Content::Parity { protects, sum } => self.wait(protects, sum),
+            Content::Parity { protects, symbol: Symbol::Sum(sum) } => self.wait(protects, sum),
+            Content::Parity { protects, symbol: Symbol::OfBlock { index, count, words } } => {
+                let media = &self.media;
+                self.blocks.add(protects, count, (index, words), |sequence| held(media, sequence).is_some());
+            }
         }
-        while let Some((sequence, fragment)) = self.make() {
-            self.remember(sequence, fragment);
-            made.push((sequence, fragment));
+        loop {
+            let found = match self.make() {
+                Some(one) => vec![one],
+                None => self.make_block(),
+            };
+            if found.is_empty() {
+                break;
+            }
+            found.iter().for_each(|(sequence, fragment)| self.remember(*sequence, *fragment));
+            made.extend(found);
         }
         made.sort_unstable_by_key(|(sequence, _)| *sequence);
         made
     }
 
     fn held(&self, sequence: u64) -> Option<&Fragment> {
-        let (number, fragment) = self.media[(sequence % MEDIA) as usize].as_ref()?;
-        (*number == sequence).then_some(fragment)
+        held(&self.media, sequence)
+    }
+
+    /// What a block has become, unless it contradicts what is here: all of it, or nothing.
+    fn make_block(&mut self) -> Vec<(u64, Fragment)> {
+        let Some(newest) = self.newest else { return Vec::new() };
+        self.blocks.forget(|sequence| newest.saturating_sub(sequence) >= MEDIA);
+        while let Some(block) = self.blocks.next_whole() {
+            let made = block.decode(|sequence| self.held(sequence).copied()).unwrap_or_default();
+            if !made.is_empty() && made.iter().all(|(sequence, fragment)| self.fits(*sequence, fragment)) {
+                return made;
+            }
+        }
+        Vec::new()
     }
 
     /// A packet is here: it is taken out of the sums it is in.
@@ -68,6 +96,7 @@ impl Recovery {
             return;
         }
         *place = Some((sequence, fragment));
+        self.blocks.on_media(sequence);
         self.parities.retain_mut(|parity| {
             if parity.missing.contains(sequence) {
                 parity.sum.add(&fragment);
@@ -128,6 +157,11 @@ impl Recovery {
             && neighbour(sequence.checked_sub(1)).is_none_or(|before| follows(before, made))
             && neighbour(sequence.checked_add(1)).is_none_or(|after| follows(made, after))
     }
+}
+
+fn held(media: &[Option<(u64, Fragment)>], sequence: u64) -> Option<&Fragment> {
+    let (number, fragment) = media[(sequence % MEDIA) as usize].as_ref()?;
+    (*number == sequence).then_some(fragment)
 }
 
 #[cfg(test)]

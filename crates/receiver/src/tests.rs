@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::repair::parity::{Protected, Sum};
+use thalweg_sender::repair::parity::{Protected, Sum, Symbol};
 use thalweg_sender::{Content, Fragment};
 use thalweg_units::{Bytes, Seed};
 
@@ -15,11 +15,12 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
         offset: 0,
         length: 1000,
         keyframe: true,
+        layer: 0,
         depends_on: None,
         transition: None,
     };
     let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1200));
-    Packet { sent, grace: Span::ZERO, asks: true, content: Content::Media { sequence, fragment } }
+    Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, asks: true, content: Content::Media { sequence, fragment } }
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn what_parity_makes_is_not_asked_for_and_completes_its_frame() {
     };
     let parity = Content::Parity {
         protects: Protected::of(0..4).unwrap(),
-        sum: Sum::of(&[fragment(0), fragment(1), fragment(2), fragment(3)]),
+        symbol: Symbol::Sum(Sum::of(&[fragment(0), fragment(1), fragment(2), fragment(3)])),
     };
     receiver.on_packet(Time::ZERO, &media(0, 0, 4));
     receiver.on_packet(Time::ZERO, &media(2, 0, 4));
@@ -74,6 +75,35 @@ fn what_parity_makes_is_not_asked_for_and_completes_its_frame() {
     let told: Vec<_> =
         receiver.poll_report(Time::ZERO).unwrap().acknowledgements.iter().map(|told| told.id.0).collect();
     assert_eq!(told, [0, 2, 3, 9]);
+}
+
+#[test]
+fn what_comes_after_its_deadline_is_decoded_and_not_shown_and_what_refers_to_it_is() {
+    let age = Some(Span::from_millis(400));
+    let receiver = || Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
+    let captured = |sequence: u64, at: u64, depends_on: Option<u64>| {
+        let mut packet = media(sequence, sequence, 1);
+        if let Content::Media { fragment, .. } = &mut packet.content {
+            (fragment.captured, fragment.keyframe, fragment.depends_on) =
+                (Time::from_millis(at), depends_on.is_none(), depends_on);
+        }
+        packet
+    };
+    let mut discarding = receiver().discarding_after(age).unwrap();
+    let mut hear = |now: u64, packet: Packet| -> Vec<(u64, bool)> {
+        let ready = discarding.on_packet(Time::from_millis(now), &packet);
+        ready.iter().map(|ready| (ready.info.frame, ready.discarded)).collect()
+    };
+    assert_eq!(hear(400, captured(0, 0, None)), [(0, false)]);
+    assert_eq!(hear(434, captured(1, 33, Some(0))), [(1, true)]);
+    assert_eq!(hear(460, captured(2, 67, Some(1))), [(2, false)]);
+    // Those that waited for a late one are late with it, if they are old enough.
+    assert_eq!(hear(470, captured(4, 133, Some(3))), []);
+    assert_eq!(hear(501, captured(3, 100, Some(2))), [(3, true), (4, false)]);
+    // Without the rule everything is shown.
+    assert!(!receiver().on_packet(Time::from_millis(9_000), &captured(0, 0, None))[0].discarded);
+    let error = receiver().discarding_after(Some(Span::ZERO)).unwrap_err().to_string();
+    assert!(error.contains("discard_after is 0") && error.contains("400ms"), "{error}");
 }
 
 #[test]
@@ -92,7 +122,7 @@ fn forged_parity_does_a_receiver_no_harm() {
             let mask = u128::from(random.bits() >> random.below(64) | 1);
             let words = std::array::from_fn(|_| random.bits() >> random.below(64));
             if let Some(protects) = Protected::new(first, mask) {
-                let content = Content::Parity { protects, sum: Sum::from_words(words) };
+                let content = Content::Parity { protects, symbol: Symbol::Sum(Sum::from_words(words)) };
                 receiver.on_packet(now, &Packet { content, ..media(sequence, sequence, 4) });
             }
             while receiver.poll_recovered().is_some() || receiver.poll_abandoned().is_some() {}

@@ -27,6 +27,10 @@ pub enum Why {
     PushBack,
     /// None of the candidates fits.
     NoCandidateFits,
+    /// What it refers to was left out of its group of frames.
+    ReferenceLeftOut,
+    /// Nothing is heard of what is under way: what is sent would only wait.
+    PathSilent,
     /// So few frames got out that the path must be in an outage.
     FewFramesSent,
     /// The choice that would have served the last second best.
@@ -49,6 +53,8 @@ pub enum Why {
     ReceiverAsked,
     /// The sender became one of another scheme.
     SchemeChanged,
+    /// Packets were lost lately, and what fills the path could pay for a keyframe.
+    LossesAndRoom,
     /// The queue was thrown away, so references are missing at the receiver.
     QueueFlushed,
     /// The receiver reported it missing.
@@ -74,6 +80,8 @@ impl Why {
             Why::EncoderDropped => "the encoder's rate control dropped it",
             Why::PushBack => "more in flight than the data window",
             Why::NoCandidateFits => "no candidate fits",
+            Why::ReferenceLeftOut => "what it refers to was left out of its group of frames",
+            Why::PathSilent => "nothing is heard of what is under way",
             Why::FewFramesSent => "few frames got out in the last second",
             Why::Hindsight => "would have served the last second best",
             Why::NoSamples => "nothing to judge by yet",
@@ -85,6 +93,7 @@ impl Why {
             Why::FirstFrame => "first frame",
             Why::ReceiverAsked => "the receiver asked",
             Why::SchemeChanged => "the scheme changed",
+            Why::LossesAndRoom => "packets were lost and filler could pay for it",
             Why::QueueFlushed => "the queue was thrown away",
             Why::Missing => "reported missing",
             Why::Forgotten => "no longer in the history",

@@ -4,6 +4,7 @@
 //! last ([`Numbering`]; [`Streams`] for senders of several RTP streams) and follows the receiver's clock through its wraps. It
 //! opens no socket and knows no key, so a simulated sender hears with the same ear as a real one.
 
+mod extended;
 mod plain;
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -61,11 +62,20 @@ pub trait Numbering {
     /// The last RTP sequence number of a stream before it was cut to 16 bits; `None` for streams that are not the sender's.
     fn newest_of(&self, ssrc: u32) -> Option<u64>;
 
+    /// Whether it is the stream that frames go out on: of no other packets or pictures can be asked for. Repeats and parity have numbers of
+    /// their own, which say nothing of media.
+    fn is_media(&self, ssrc: u32) -> bool;
+
     /// The last frame of which a packet was sent; `None` for a sender whose frames have no numbers on the wire.
     fn newest_frame(&self) -> Option<u64>;
 
     /// The packet that went out under this number of a stream; `None` if there was none or it is forgotten.
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId>;
+
+    /// Ticks of a stream's RTP clock in a second, which receipt times are told in: of video 90,000 (RFC 7741, RFC 6184, RFC 9628).
+    fn clock_rate(&self, _ssrc: u32) -> u32 {
+        90_000
+    }
 }
 
 /// Reads the RTCP of one receiver.
@@ -124,11 +134,16 @@ impl Reader {
             Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
             Packet::SenderReport(SenderReport { blocks, .. })
             | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => self.plain(blocks, sent),
+            // Where plain reports date arrivals no others do.
+            Packet::ExtendedReport(report) if self.plain.is_none() => {
+                let acknowledgements = extended::read(report, sent, &mut self.last);
+                (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
+            }
             Packet::DecoderState(state) => decoder(state, sent),
-            Packet::Nack(nack) => missing(nack, sent.newest_of(nack.media_ssrc)?),
-            Packet::PictureLoss(loss) => sent.newest_of(loss.media_ssrc).map(|_| News::KeyframeNeeded),
+            Packet::Nack(nack) if sent.is_media(nack.media_ssrc) => missing(nack, sent.newest_of(nack.media_ssrc)?),
+            Packet::PictureLoss(loss) => sent.is_media(loss.media_ssrc).then_some(News::KeyframeNeeded),
             Packet::FullIntra(intra) => {
-                let ours = intra.requests.iter().any(|request| sent.newest_of(request.ssrc).is_some());
+                let ours = intra.requests.iter().any(|request| sent.is_media(request.ssrc));
                 ours.then_some(News::KeyframeNeeded)
             }
             _ => None,
@@ -193,8 +208,7 @@ impl Reader {
 
 /// A decoder's state, if it is of a frame of the sender's own.
 fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<News> {
-    sent.newest_of(state.media_ssrc)?;
-    let newest = sent.newest_frame()?;
+    let newest = sent.newest_frame().filter(|_| sent.is_media(state.media_ssrc))?;
     let frame = FrameUnwrapper::after(newest).peek(state.frame);
     (frame <= newest).then(|| {
         News::Decoder(DecoderReport {
@@ -218,8 +232,11 @@ fn missing(nack: &Nack, newest: u64) -> Option<News> {
 #[derive(Debug, Clone, Default)]
 pub struct Streams {
     newest: Option<PacketId>,
-    newest_frame: Option<u64>,
+    /// The stream that frames go out on, and the last frame.
+    media: Option<(u32, u64)>,
     streams: BTreeMap<u32, Stream>,
+    /// Ticks in a second, of streams that are not video.
+    clocks: BTreeMap<u32, u32>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -253,9 +270,14 @@ impl Streams {
         }
     }
 
-    /// A packet of this frame went out.
-    pub fn on_frame(&mut self, frame: u64) {
-        self.newest_frame = self.newest_frame.max(Some(frame));
+    /// A stream's RTP clock has so many ticks in a second; those of which nothing is said have the 90,000 of video.
+    pub fn on_clock(&mut self, ssrc: u32, ticks: u32) {
+        self.clocks.insert(ssrc, ticks);
+    }
+
+    /// A packet of this frame went out on stream `ssrc`, not as a repeat of one: it is that of media from now on.
+    pub fn on_frame(&mut self, ssrc: u32, frame: u64) {
+        self.media = Some((ssrc, self.newest_frame().unwrap_or(0).max(frame)));
     }
 }
 
@@ -269,14 +291,22 @@ impl Numbering for Streams {
         (stream.first + stream.packets.len() as u64).checked_sub(1)
     }
 
+    fn is_media(&self, ssrc: u32) -> bool {
+        self.media.is_some_and(|(media, _)| media == ssrc)
+    }
+
     fn newest_frame(&self) -> Option<u64> {
-        self.newest_frame
+        self.media.map(|(_, frame)| frame)
     }
 
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId> {
         let stream = self.streams.get(&ssrc)?;
         let index = usize::try_from(sequence.checked_sub(stream.first)?).ok()?;
         stream.packets.get(index).copied()
+    }
+
+    fn clock_rate(&self, ssrc: u32) -> u32 {
+        self.clocks.get(&ssrc).copied().unwrap_or(90_000)
     }
 }
 
@@ -299,6 +329,7 @@ mod tests {
             streams.on_sent(PacketId(id), ssrc, *number);
             *number += 1;
         }
+        streams.on_frame(MEDIA, 0);
         streams
     }
 
@@ -322,7 +353,10 @@ mod tests {
         let mut reader = Reader::new();
         assert_eq!(reader.read(&nack(MEDIA), &streams), Ok(vec![News::Missing(vec![65_530, 65_535, 65_536, 65_539])]));
         assert_eq!(reader.read(&loss(MEDIA), &streams), Ok(vec![News::KeyframeNeeded]));
-        assert_eq!(reader.read(&[nack(9), loss(9)].concat(), &streams), Ok(vec![]));
+        // Repeats have numbers of their own, and those of others are nobody's.
+        for ssrc in [REPAIR, 9] {
+            assert_eq!(reader.read(&[nack(ssrc), loss(ssrc)].concat(), &streams), Ok(vec![]), "{ssrc}");
+        }
         assert_eq!(reader.read(&[nack(MEDIA), loss(MEDIA)].concat(), &streams).unwrap().len(), 2);
         assert!(reader.read(&nack(MEDIA)[..9], &streams).is_err());
     }
@@ -397,9 +431,10 @@ mod tests {
         }
 
         #[test]
-        fn any_feedback_names_only_packets_that_were_sent(kind in prop::sample::select(&[15u8, 11, 1][..]), body in prop::collection::vec(any::<u8>(), 8..80)) {
+        fn any_feedback_names_only_packets_that_were_sent(kind in prop::sample::select(&[(15u8, 205u8), (11, 205), (1, 205), (0, 207)][..]), body in prop::collection::vec(any::<u8>(), 8..80)) {
             let words = body.len() / 4;
-            let datagram = [&[0x80 | kind, 205, 0, words as u8], &body[..4 * words]].concat();
+            let (format, kind) = kind;
+            let datagram = [&[0x80 | format, kind, 0, words as u8], &body[..4 * words]].concat();
             let streams = sent(70_000);
             for news in Reader::new().read(&datagram, &streams).unwrap_or_default() {
                 match news {

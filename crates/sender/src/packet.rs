@@ -4,7 +4,7 @@ use thalweg_control::SentPacket;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::frames::Transition;
-use crate::repair::parity::{Protected, Sum};
+use crate::repair::parity::{Protected, Symbol};
 
 /// A piece of an encoded frame: the place of one packet's payload in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Fragment {
     pub length: u32,
     /// Whether the frame refers to no other.
     pub keyframe: bool,
+    /// Its temporal layer; 0 is the base, which refers to no other.
+    pub layer: u8,
     /// The frame that must be decoded before this one; `None` for keyframes.
     pub depends_on: Option<u64>,
     /// The decoder's states before and after the frame, if its encoder knows them.
@@ -48,12 +50,12 @@ pub enum Content {
         /// What it carries.
         fragment: Fragment,
     },
-    /// The sum of media packets, from which the receiver makes the one it misses (RFC 8627).
+    /// A code's symbol over media packets, from which the receiver makes those it misses (RFC 8627, or a block code).
     Parity {
         /// Which media packets.
         protects: Protected,
-        /// Their sum.
-        sum: Sum,
+        /// What it carries of them.
+        symbol: Symbol,
     },
     /// A packet of sound.
     Audio {
@@ -74,6 +76,8 @@ pub struct Packet {
     /// How long before it the last packet left: the grace period, for receivers that measure the time between arrivals (Salsify
     /// section 3.2); zero for the first.
     pub grace: Span,
+    /// H: everything that left before it, on the wire, for receivers that tell loss from backlog by it (Rebera).
+    pub before: Bytes,
     /// Whether the receiver is asked to report at once, where it reports on request: what ends a burst does, and where a controller
     /// measures bursts, also what begins one and what the window lets nothing follow (docs/papers/camel.md).
     pub asks: bool,
@@ -90,6 +94,10 @@ pub struct PacketSizes {
     /// At least this many packets for each burst that leaves together, so that its spacing at the receiver can be measured (Camel, 4:
     /// camel.md section 1); 1 where nothing measures bursts.
     pub per_burst: u16,
+    /// At least this many packets for each frame (as far as the bytes go), so that its spacing at the receiver can be measured (Rebera,
+    /// 2: rebera.md section 2); 1 where nothing measures frames.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_one"))]
+    pub least_packets: u16,
     /// What a media packet adds to its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP tag 10 or 16.
     pub overhead: Bytes,
     /// What a frame's first media packet adds beyond that: the hashes of two states, where the receiver is told them.
@@ -112,11 +120,17 @@ fn is_usual_audio(audio: &Bytes) -> bool {
     *audio == USUAL_AUDIO
 }
 
+#[cfg(feature = "serde")]
+fn is_one(packets: &u16) -> bool {
+    *packets == 1
+}
+
 impl Default for PacketSizes {
     fn default() -> PacketSizes {
         PacketSizes {
             max_payload: Bytes::new(1_140),
             per_burst: 1,
+            least_packets: 1,
             overhead: Bytes::new(74),
             states: Bytes::ZERO,
             audio: USUAL_AUDIO,
@@ -142,7 +156,8 @@ impl PacketSizes {
     /// [`PacketSizes::per_burst`] packets (as far as the bytes go).
     pub fn cut(&self, size: Bytes, burst: Option<Bytes>) -> Cut {
         let packets = |size: u64| size.div_ceil(self.max_payload.get()).max(1);
-        let whole = u16::try_from(packets(size.get())).unwrap_or(u16::MAX);
+        let least = u64::from(self.least_packets).min(size.get());
+        let whole = u16::try_from(packets(size.get()).max(least)).unwrap_or(u16::MAX);
         let Some(most) = burst else { return Cut { packets: whole, per_burst: whole } };
         let size = size.get();
         let cut = |bursts: u64| {

@@ -136,6 +136,7 @@ mod tests {
             offset: 0,
             length: 0,
             keyframe: false,
+            layer: 0,
             depends_on: None,
             transition: None,
         }

@@ -1,9 +1,11 @@
 //! The handshake: who the other end is, and the keys of media (RFC 5763, RFC 5764).
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dimpl::{Error, Output, ProtocolVersion, SrtpProfile, UnexpectedMessageError};
+
+use thalweg_units::Span;
 
 use crate::identity::fingerprint;
 use crate::srtp::{Keys, Profile};
@@ -12,6 +14,9 @@ use crate::{Config, DtlsRole, DtlsVersions, Fingerprint, Identity, TransportErro
 
 /// Room for one record of a handshake flight, which `dimpl` cuts to its MTU.
 const BUFFER: usize = 2048;
+
+/// Flights sent again: each waits twice as long as the one before, so that these outlast every [`Config::connect`].
+const FLIGHTS: usize = 20;
 
 /// What came out of the handshake.
 pub(crate) enum Progress {
@@ -54,7 +59,13 @@ impl Dtls {
     ) -> Result<Dtls, TransportError> {
         // What a cookie proves, that the other end receives where it sends from, a check has proved before; an end that
         // is lite makes none.
-        let settings = dimpl::Config::builder().require_client_certificate(true).use_server_cookie(config.lite);
+        // When to give up is the connection's to say, not a count of flights.
+        let settings = dimpl::Config::builder()
+            .require_client_certificate(true)
+            .use_server_cookie(config.lite)
+            .flight_start_rto(duration(config.flight))
+            .flight_retries(FLIGHTS)
+            .handshake_timeout(2 * duration(config.connect));
         let settings = Arc::new(settings.build().map_err(|error| TransportError::Dtls(error.to_string()))?);
         let make = match config.versions {
             DtlsVersions::Best => dimpl::Dtls::new_auto,
@@ -197,6 +208,10 @@ impl Dtls {
             TransportError::Dtls(error.to_string())
         })
     }
+}
+
+fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.as_nanos().unsigned_abs())
 }
 
 fn profile_of(profile: SrtpProfile) -> Result<Profile, TransportError> {

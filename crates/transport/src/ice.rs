@@ -113,6 +113,18 @@ impl Ice {
         self.agent.set_remote_credentials(creds(credentials));
     }
 
+    /// The other end is lite and makes no checks, so that this one chooses the path whoever offered (RFC 8445 section 6.1.1).
+    pub(crate) fn face_lite(&mut self) {
+        if !self.agent.ice_lite() {
+            self.agent.set_controlling(true);
+        }
+    }
+
+    /// What signalling said of where the other end is.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.candidates.iter().copied()
+    }
+
     /// Begins again with new credentials; media goes on where it went until another path is chosen.
     pub(crate) fn restart(&mut self, credentials: Credentials) {
         self.agent.ice_restart(creds(&credentials), true);

@@ -101,7 +101,7 @@ pub struct Remote {
     pub fingerprint: Fingerprint,
     /// Where it may be found: the values of `a=candidate` lines, `candidate:...`; more may follow (trickle).
     pub candidates: Vec<String>,
-    /// Answers checks and makes none (`a=ice-lite`).
+    /// Answers checks and makes none (`a=ice-lite`): the connection then chooses the path, whoever offered.
     pub lite: bool,
 }
 

@@ -139,6 +139,8 @@ proptest! {
         let mut configs = usual();
         for config in &mut configs {
             config.versions = if only12 { DtlsVersions::Only12 } else { DtlsVersions::Best };
+            // One in 1,500 of 1.2's handshakes takes longer than the usual 30 s here: its last flight is lost each time.
+            config.connect = Span::from_secs(120);
         }
         if swap {
             (configs[0].dtls, configs[1].dtls) = (DtlsRole::Client, DtlsRole::Server);

@@ -165,6 +165,42 @@ fn noise_between_the_lines_of_a_handshake_does_not_end_it() {
     }
 }
 
+/// Records of DTLS that nobody protected: alerts that say goodbye or that all is lost, handshake messages, and less.
+fn unprotected_records() -> Vec<Vec<u8>> {
+    let hello = [1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 2, 254, 253];
+    let bodies: [&[u8]; 8] = [&[1, 0], &[2, 40], &[2, 80], &[1], &hello, &[0; 12], &[255; 40], &[]];
+    let mut records = Vec::new();
+    for (kind, epoch, sequence) in
+        (20..=26).flat_map(|kind| (0..4).flat_map(move |epoch| [(kind, epoch, 0), (kind, epoch, 200)]))
+    {
+        for body in bodies {
+            records.push([&[kind, 254, 253, 0, epoch, 0, 0, 0, 0, 0, sequence, 0, body.len() as u8], body].concat());
+        }
+    }
+    // The header of DTLS 1.3's protected records, in all its forms (RFC 9147 section 4).
+    records.extend((32..64).flat_map(|first| [vec![first], vec![first; 40], [&[first][..], &[0; 60]].concat()]));
+    records
+}
+
+#[test]
+fn nobody_without_its_keys_ends_a_connection_that_stands() {
+    for versions in [DtlsVersions::Only12, DtlsVersions::Best] {
+        let mut configs = usual();
+        configs[1].versions = versions;
+        let mut world = World::connected(configs, &clean(), 1);
+        for end in 0..2 {
+            for record in unprotected_records() {
+                let told = world.give(end, &record);
+                assert!(!told.iter().any(|output| matches!(output, Output::Event(_))), "{record:?} {told:?}");
+            }
+        }
+        world.run_for(Span::from_secs(5));
+        let packet = world.protected(1, &rtp(7, 1, b"x"));
+        assert_eq!(world.give(0, &packet), [Output::Event(Event::Rtp(rtp(7, 1, b"x")))]);
+        assert!(world.are_connected(), "{versions:?} {:?}", world.events);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
     #[test]

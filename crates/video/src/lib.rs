@@ -3,10 +3,12 @@
 //! * [`Picture`]: 8-bit I420, and [`scale`] to another size;
 //! * [`source`]: y4m, anything ffmpeg reads, a built-in scene; and which of their pictures can be had again;
 //! * [`quality`]: PSNR, and SSIM by two variants;
-//! * [`barcode`]: which picture is it.
+//! * [`barcode`]: which picture is it;
+//! * [`ffmpeg`]: the program that reads everything else.
 #![forbid(unsafe_code)]
 
 pub mod barcode;
+pub mod ffmpeg;
 mod picture;
 pub mod quality;
 mod scale;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use thalweg_lab::scenario::Scenario;
-use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates};
+use thalweg_link::{HopConfig, QueueConfig, Rates};
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
+use crate::link;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -52,17 +53,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn scenario(arguments: &Arguments) -> Scenario {
-    let queue = arguments
-        .queue
-        .map_or(QueueConfig::Infinite, |bytes| QueueConfig::DropTail(thalweg_link::queue::Limits::bytes(bytes)));
-    let bottleneck = |trace: &str, queue| HopConfig::Bottleneck { trace: trace.into(), queue, once: false };
-    let delay = HopConfig::Delay { delay: arguments.delay, jitter: Jitter::None, reorders: false };
-    let mut down: Vec<HopConfig> = arguments.down.iter().map(|name| bottleneck(name, QueueConfig::Infinite)).collect();
-    down.push(delay.clone());
-    let (name, link) = match &arguments.rate {
+    let queue = link::queue(arguments.queue);
+    let (name, up) = match &arguments.rate {
         Some(rate) => (rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue }),
-        None => (crate::link::label(&arguments.trace), bottleneck(&arguments.trace, queue)),
+        None => (link::label(&arguments.trace), link::bottleneck(&arguments.trace, queue)),
     };
-    let up = PathConfig { hops: vec![link, delay] };
-    arguments.pictures.over(name, arguments.duration, arguments.seed, up, PathConfig { hops: down })
+    let down = arguments.down.as_ref().map(|name| link::bottleneck(name, QueueConfig::Infinite));
+    let path = |bottleneck| link::path(bottleneck, None, arguments.delay);
+    arguments.pictures.over(name, arguments.duration, arguments.seed, path(Some(up)), path(down))
 }

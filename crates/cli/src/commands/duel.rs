@@ -1,6 +1,6 @@
 //! `thalweg duel`: two schemes at once, for a person to see the difference.
 
-use super::sending::Sending;
+use super::sending::{Sending, keeps_states};
 
 #[derive(clap::Args)]
 #[command(
@@ -20,6 +20,18 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Arguments { first, second, source, sending } = arguments;
+    for scheme in [first, second] {
+        if keeps_states(scheme)? {
+            anyhow::bail!(
+                "browsers cannot follow {scheme}, whose receiver keeps its decoder's states: choose salsify:standard-decoder"
+            );
+        }
+    }
+    if !sending.link.wanted() {
+        eprintln!(
+            "warning: no link is emulated, so the two may look alike: give one by --rate, --up, --delay or --scenario"
+        );
+    }
     let title = format!("{first} and {second}");
     sending.start(source, &title, &[("left", first), ("right", second)])?.wait(|| Ok(()))
 }

@@ -1,12 +1,11 @@
-//! The link of `emulate` and `shell`: the same names as `thalweg compare`, or a scenario file.
+//! The link of `emulate`, `shell`, `publish` and `duel`: the same names as `thalweg compare`, or a scenario file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use thalweg_lab::Scenario;
-use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Rates, Trace};
+use thalweg_link::{HopConfig, Rates, Trace};
 use thalweg_live::emulate::{LinkConfig, Zero};
 use thalweg_units::{Bytes, Seed, Span};
 
@@ -73,10 +72,16 @@ impl Link {
 }
 
 impl Emulated {
-    /// Whether a link was asked for at all.
+    /// Whether a link was asked for, by anything that would say something of one.
     pub(crate) fn wanted(&self) -> bool {
-        let delayed = self.delay > Span::ZERO || self.loss.is_some();
-        delayed || self.up.is_some() || self.down.is_some() || self.rate.is_some() || self.scenario.is_some()
+        let given = [self.up.is_some(), self.down.is_some(), self.rate.is_some(), self.scenario.is_some()];
+        let changed = [self.delay != Span::ZERO, self.loss.is_some(), self.queue.is_some(), self.log.is_some()];
+        given.into_iter().chain(changed).any(|said| said) || self.from != Begin::Start
+    }
+
+    /// The root of random choices, where no scenario has one.
+    pub(crate) fn seed(&self) -> Seed {
+        self.seed.unwrap_or(LinkConfig::default().seed)
     }
 
     /// The link in words.
@@ -107,25 +112,20 @@ impl Emulated {
             let config = LinkConfig { up, down, seed: self.seed.unwrap_or(seed), ..common };
             return Ok(Link { config, duration });
         }
-        let seed = self.seed.unwrap_or(common.seed);
-        let rate = self.rate.as_ref().map(|rate| HopConfig::Rate { rate: rate.clone(), queue: self.queue() });
-        let (up, down) = (self.path(rate.or(self.trace(&self.up))), self.path(self.trace(&self.down)));
+        let queue = link::queue(self.queue);
+        let trace = |name: &Option<String>| name.as_ref().map(|name| link::bottleneck(name, queue));
+        let rate = self.rate.as_ref().map(|rate| HopConfig::Rate { rate: rate.clone(), queue });
+        let (up, down) = (rate.or_else(|| trace(&self.up)), trace(&self.down));
+        if let Some(queue) = self.queue
+            && up.is_none()
+            && down.is_none()
+        {
+            bail!(
+                "--queue is {queue}, and there is no bottleneck for it to stand before: give --rate, --up or --down too"
+            );
+        }
+        let path = |bottleneck| link::path(bottleneck, self.loss, self.delay);
+        let (up, down, seed) = (path(up), path(down), self.seed());
         Ok(Link { config: LinkConfig { up, down, seed, ..common }, duration: SYNTHETIC })
-    }
-
-    fn queue(&self) -> QueueConfig {
-        self.queue.map_or(QueueConfig::Infinite, |bytes| QueueConfig::DropTail(Limits::bytes(bytes)))
-    }
-
-    fn trace(&self, name: &Option<String>) -> Option<HopConfig> {
-        let bottleneck =
-            |trace: &String| HopConfig::Bottleneck { trace: trace.clone(), queue: self.queue(), once: false };
-        name.as_ref().map(bottleneck)
-    }
-
-    fn path(&self, bottleneck: Option<HopConfig>) -> PathConfig {
-        let loss = self.loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
-        let delay = HopConfig::Delay { delay: self.delay, jitter: Jitter::None, reorders: false };
-        PathConfig { hops: bottleneck.into_iter().chain(loss).chain([delay]).collect() }
     }
 }

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
     let progress = Progress::new(jobs.len());
     let mut outcomes = Vec::new();
-    for Job { scenario, scheme, folder } in jobs {
+    for Job { scenario, scheme, folder, .. } in jobs {
         let label = format!("{} over {}, live", scheme.name, scenario.name);
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);

@@ -1,5 +1,7 @@
 //! One file for each command.
 
+mod address;
+mod authorities;
 pub(crate) mod bench;
 pub(crate) mod codec;
 pub(crate) mod compare;

@@ -54,6 +54,7 @@ impl Pictures {
             // Two machines' clocks never agree; nothing may hang on it.
             ask_every: None,
             call: false,
+            discard_after: None,
             clock_offset: Span::from_millis(1234),
             competitors: Vec::new(),
         }
@@ -66,12 +67,11 @@ impl Pictures {
 
     /// The same as a paper's figure has them, unless others were asked for.
     pub(super) fn of_figure(&self, setup: &Setup) -> Pictures {
-        let modelled = setup.modelled.then(|| Codec::Model(Default::default()));
         Pictures {
             frame_rate: self.frame_rate.or(setup.frame_rate),
             encode_time: self.encode_time.or(setup.encode_time),
             size: self.size.or(setup.size),
-            codec: self.codec.clone().or(modelled),
+            codec: self.codec.clone().or_else(|| setup.encoder.codec()),
             ..self.clone()
         }
     }

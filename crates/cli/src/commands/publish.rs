@@ -1,9 +1,12 @@
 //! `thalweg publish`: video to browsers and to WHIP servers, over real WebRTC.
 
+use std::path::PathBuf;
+
 use thalweg_live::publish::UplinkState;
 use thalweg_live::whip::{Endpoint, Token};
 
-use super::sending::Sending;
+use super::authorities::authorities;
+use super::sending::{Sending, keeps_states};
 
 #[derive(clap::Args)]
 #[command(
@@ -23,6 +26,9 @@ pub(crate) struct Arguments {
     /// The bearer token for the WHIP server
     #[arg(long, requires = "whip", env = "THALWEG_WHIP_TOKEN", hide_env_values = true)]
     whip_token: Option<String>,
+    /// Know the WHIP server by this certificate (PEM), its own or that of who signed it, instead of by those the web trusts
+    #[arg(long, requires = "whip", value_name = "FILE")]
+    certificate_authority: Option<PathBuf>,
     #[command(flatten)]
     sending: Sending,
 }
@@ -32,11 +38,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => None,
         Some(url) => {
             let token = arguments.whip_token.as_deref().map(str::parse::<Token>).transpose()?;
-            Some(Endpoint::new(url, token)?)
+            let endpoint = Endpoint::new(url, token)?;
+            Some(match &arguments.certificate_authority {
+                Some(path) => endpoint.known_by(authorities(path)?),
+                None => endpoint,
+            })
         }
     };
     if endpoint.as_ref().is_some_and(Endpoint::shows_token) {
         eprintln!("warning: the token goes to another machine by http, where others may read it; use https");
+    }
+    if keeps_states(&arguments.scheme)? {
+        eprintln!(
+            "warning: browsers cannot follow {}: watch it with `thalweg watch`, or let viewers switch",
+            arguments.scheme
+        );
     }
     let running = arguments.sending.start(&arguments.source, "Thalweg", &[("main", &arguments.scheme)])?;
     let uplink = endpoint.map(|endpoint| running.publisher.uplink(endpoint)).transpose()?;

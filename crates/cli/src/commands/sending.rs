@@ -3,28 +3,31 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use anyhow::Context;
 use thalweg_codecs::Codec;
 use thalweg_lab::scenario::Video;
 use thalweg_live::clock::Clock;
 use thalweg_live::emulate::LinkConfig;
-use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
+use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::web::{Server, Token, WebConfig};
 use thalweg_sender::Scheme;
-use thalweg_units::{Seed, Size, Span, Time};
+use thalweg_sender::scheme::ReceiverKind;
+use thalweg_units::{Size, Span, Time};
 
+use super::address::address;
 use super::emulated::Emulated;
 
 #[derive(clap::Args)]
 pub(crate) struct Sending {
     /// Where the page is served
-    #[arg(long, default_value = "127.0.0.1:8080")]
+    #[arg(long, default_value = "127.0.0.1:8080", value_parser = address)]
     listen: SocketAddr,
-    /// Where media leaves from; when absent the page's address and any free port
-    #[arg(long)]
+    /// Where media leaves from; when absent the page's address and any free port. The second scheme of a duel takes the next port
+    #[arg(long, value_parser = address)]
     udp: Option<SocketAddr>,
     /// Addresses told to viewers in the place of this machine's own: what a NAT in front of it is reached at
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = address)]
     advertise: Vec<SocketAddr>,
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
     #[arg(long, visible_alias = "codec", value_name = "ENCODER")]
@@ -45,7 +48,7 @@ pub(crate) struct Sending {
     #[arg(long, default_value = "silence")]
     audio: String,
     /// The most viewers at a time
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 16, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
     viewers: usize,
     /// What viewers must show (in the link, or as a bearer token); one is made for anything but loopback
     #[arg(long, conflicts_with = "open")]
@@ -66,7 +69,7 @@ pub(crate) struct Sending {
     #[arg(long)]
     log_json: bool,
     #[command(flatten)]
-    link: Emulated,
+    pub(super) link: Emulated,
 }
 
 /// What is published, and where to look at it.
@@ -80,19 +83,21 @@ pub(crate) struct Running {
 impl Sending {
     /// Begins to publish `source`, on one channel for each scheme.
     pub(crate) fn start(&self, source: &str, title: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
-        crate::logs::begin(self.log_json);
+        crate::logs::begin(self.log_json)?;
         let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
-        let channel = |(name, scheme): &(&str, &str)| -> anyhow::Result<ChannelConfig> {
+        let channel = |(index, (name, scheme)): (usize, &(&str, &str))| -> anyhow::Result<ChannelConfig> {
             let scheme: Scheme = scheme.parse()?;
-            // A path `up` is the sender's way up, as in the simulator; to the relay, viewers are the clients.
-            let turned =
-                |config: &LinkConfig| LinkConfig { up: config.down.clone(), down: config.up.clone(), ..config.clone() };
+            // Each has a link to itself, and logs of its own.
+            let own = |log: &PathBuf| {
+                if channels.len() > 1 { format!("{}.{name}", log.display()).into() } else { log.clone() }
+            };
+            let link = link.as_ref().map(|link| &link.config);
             Ok(ChannelConfig {
                 name: (*name).into(),
                 scheme,
-                bind: self.udp.unwrap_or(SocketAddr::new(self.listen.ip(), 0)),
+                bind: self.bind(index)?,
                 advertise: self.advertise.clone(),
-                link: link.as_ref().map(|link| turned(&link.config)),
+                link: link.map(|link| LinkConfig { log: link.log.as_ref().map(own), ..link.clone() }),
             })
         };
         let config = PublishConfig {
@@ -106,12 +111,12 @@ impl Sending {
             barcode: !self.no_barcode,
             audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
             codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
-            channels: channels.iter().map(channel).collect::<anyhow::Result<_>>()?,
+            channels: channels.iter().enumerate().map(channel).collect::<anyhow::Result<_>>()?,
             link: link.as_ref().map(|_| self.link.words()),
             pcap: self.pcap.clone(),
             qlog: self.qlog.clone(),
             most_viewers: self.viewers,
-            seed: link.as_ref().map_or(Seed::new(1), |link| link.config.seed),
+            seed: link.as_ref().map_or(self.link.seed(), |link| link.config.seed),
         };
         let clock = Clock::new();
         let mut find = |name: &str| match &link {
@@ -119,7 +124,7 @@ impl Sending {
             None => Err(format!("no trace '{name}' without a link")),
         };
         let publisher = Publisher::start(config, clock, &mut find)?;
-        let mut web = WebConfig::new(self.listen)?;
+        let mut web = WebConfig { clock, ..WebConfig::new(self.listen)? };
         match (&self.token, self.open) {
             (Some(token), _) => web.token = Some(token.clone()),
             (None, true) => web.token = None,
@@ -128,8 +133,20 @@ impl Sending {
         let token = web.token.clone();
         let server = Server::start(web, publisher.hub())?;
         let query = token.map_or(String::new(), |token| format!("?token={}", token.reveal()));
-        outln!("watch at http://{}/{query}", server.address());
+        for address in reached_at(server.address())? {
+            outln!("watch at http://{address}/{query}");
+        }
         Ok(Running { publisher, server, duration: self.duration, clock })
+    }
+
+    /// Where the media of the channel at this place leaves from: each has a socket to itself.
+    fn bind(&self, index: usize) -> anyhow::Result<SocketAddr> {
+        let Some(mut address) = self.udp else { return Ok(SocketAddr::new(self.listen.ip(), 0)) };
+        if address.port() != 0 {
+            let port = u16::try_from(usize::from(address.port()) + index);
+            address.set_port(port.with_context(|| format!("--udp is {address}, must leave room for a port above it"))?);
+        }
+        Ok(address)
     }
 }
 
@@ -146,7 +163,12 @@ impl Running {
         self.server.stop();
         // What hears of every tick may be sending somewhere, and says goodbye while there is something to say it with.
         drop(on_tick);
-        drop(self.publisher);
-        Ok(())
+        Ok(self.publisher.finish()?)
     }
+}
+
+/// Whether only a receiver of ours can follow the scheme of this name.
+pub(crate) fn keeps_states(name: &str) -> anyhow::Result<bool> {
+    let scheme: Scheme = name.parse()?;
+    Ok(matches!(scheme.receiver, ReceiverKind::KeepsStates(_)))
 }

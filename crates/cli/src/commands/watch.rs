@@ -9,6 +9,8 @@ use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, WatchError, Watc
 use thalweg_live::whip::Token;
 use thalweg_units::{Span, Time};
 
+use super::authorities::authorities;
+
 #[derive(clap::Args)]
 #[command(
     after_help = "Pictures from `publish` carry their number, so latency is from camera to decoded picture; from others it is by sender reports, \
@@ -21,13 +23,16 @@ pub(crate) struct Arguments {
     /// The bearer token, if it is not in the link
     #[arg(long, env = "THALWEG_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    /// Know the server by this certificate (PEM), its own or that of who signed it, instead of by those the web trusts
+    #[arg(long, value_name = "FILE")]
+    certificate_authority: Option<PathBuf>,
     /// Which of several channels (of a duel, `left` or `right`)
     #[arg(long)]
     channel: Option<String>,
     /// The sender to ask for (see `thalweg schemes`)
     #[arg(long)]
     scheme: Option<String>,
-    /// How arrivals are told: twcc, twcc-on-request, ccfb, plain (receiver reports only), or any, which leaves it to the sender
+    /// How arrivals are told: twcc, twcc-on-request, ccfb, xr (extended reports), plain (receiver reports only), or any, which leaves it to the sender
     #[arg(long, default_value_t)]
     feedback: Feedback,
     /// Write frames as they come: VP8 and VP9 as IVF, H.264 as a byte stream (Annex B)
@@ -57,9 +62,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    crate::logs::begin(arguments.log_json);
+    crate::logs::begin(arguments.log_json)?;
     let token = arguments.token.as_deref().map(str::parse::<Token>).transpose()?;
     let place = Place::new(&arguments.url, token, arguments.channel.as_deref(), arguments.scheme.as_deref())?;
+    let place = match &arguments.certificate_authority {
+        Some(path) => place.known_by(&authorities(path)?),
+        None => place,
+    };
     if place.shows_token() {
         eprintln!("warning: the token goes to another machine by http, where others may read it; use https");
     }

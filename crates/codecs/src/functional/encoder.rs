@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
-use thalweg_units::{Bytes, Rate, Size, Span};
+use thalweg_units::{Bytes, Rate, Span};
 use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Coded, Plan, PlanKind, ReferenceSet};
 use thalweg_vp8::syntax::header::ReferenceUpdate;
@@ -13,6 +13,7 @@ use super::guess::Guesser;
 use super::rate::RateAccount;
 use super::settings::Settings;
 use super::{CODEC, FIRST_QUANTIZER, hash, to_image};
+use crate::layers::weight;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
 
 /// A VP8 encoder whose whole memory is a [`State`]: what is not committed has not happened.
@@ -37,6 +38,8 @@ struct Offered {
     pays: Option<(Rate, Span)>,
     /// The number to keep the state under.
     keep: Option<u64>,
+    /// Whether a receiver can decode them.
+    sendable: bool,
 }
 
 impl FunctionalEncoder {
@@ -80,7 +83,7 @@ impl FunctionalEncoder {
         self.kept.get(&frame).cloned().ok_or(EncodeError::Basis { codec: CODEC, basis, range })
     }
 
-    fn code(&self, analysis: &Analysis<'_>, target: Target, keyframe: bool, interval: Span) -> Coded {
+    fn code(&self, analysis: &Analysis<'_>, target: Target, keyframe: bool, plan: &EncodePlan) -> Coded {
         let Settings { min_quantizer, rate_window, keyframe_percent, .. } = self.settings;
         match target {
             Target::Quantizer(quantizer) => analysis.encode(quantizer),
@@ -91,8 +94,8 @@ impl FunctionalEncoder {
                 if coded.quantizer < min_quantizer { analysis.encode(min_quantizer) } else { coded }
             }
             Target::Rate(rate) => {
-                let boost = if keyframe { f64::from(keyframe_percent) / 100.0 } else { 1.0 };
-                let size = self.account.budget(rate, interval, rate_window, boost);
+                let boost = if keyframe { f64::from(keyframe_percent) / 100.0 } else { weight(plan.layer) };
+                let size = self.account.budget(rate, plan.interval, rate_window, boost);
                 analysis.encode_about(size.get() as usize, min_quantizer)
             }
         }
@@ -100,7 +103,7 @@ impl FunctionalEncoder {
 
     /// Every candidate, in the order of its target, on as many cores as the plan allows.
     fn code_all(&self, analysis: &Analysis<'_>, keyframe: bool, plan: &EncodePlan) -> Vec<Coded> {
-        let code = |target: &Target| self.code(analysis, *target, keyframe, plan.interval);
+        let code = |target: &Target| self.code(analysis, *target, keyframe, plan);
         let mut coded = Vec::with_capacity(plan.targets.len());
         for together in plan.targets.chunks(usize::from(plan.cores).max(1)) {
             let Some((first, others)) = together.split_first() else { continue };
@@ -151,17 +154,22 @@ impl Encoder for FunctionalEncoder {
         let analysis = Analysis::new(&source, &input, &wanted, &settings).map_err(library)?;
         let candidates = self.code_all(&analysis, keyframe, plan);
         let from = hash(&source);
-        let offers = candidates.iter().map(|coded| candidate(coded, from, keyframe, plan.size)).collect();
-        self.offered = Offered { candidates, pays: rate.map(|rate| (rate, plan.interval)), keep: plan.keep };
+        let offers = candidates.iter().map(|coded| candidate(coded, from, keyframe, plan)).collect();
+        let sendable = keyframe || !matches!(plan.basis, Basis::Buffers(Buffers { sendable: false, .. }));
+        let pays = rate.map(|rate| (rate, plan.interval));
+        self.offered = Offered { candidates, pays, keep: plan.keep, sendable };
         Ok(offers)
     }
 
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
-        let Offered { mut candidates, pays, keep } = std::mem::take(&mut self.offered);
+        let Offered { mut candidates, pays, keep, sendable } = std::mem::take(&mut self.offered);
         let mut size = Bytes::ZERO;
         if let Some(choice) = choice {
             if choice >= candidates.len() {
                 return Err(EncodeError::Choice { choice, candidates: candidates.len() });
+            }
+            if !sendable {
+                return Err(EncodeError::Unsendable { choice });
             }
             let coded = candidates.swap_remove(choice);
             size = Bytes::new(coded.frame.len() as u64);
@@ -192,12 +200,14 @@ fn wanted(basis: Basis, keyframe: bool, quantizer: u8) -> Plan {
     if keyframe {
         return Plan::key(quantizer);
     }
-    let Basis::Buffers(Buffers { last, long_term, kept_in }) = basis else { return Plan::inter(quantizer) };
+    let Basis::Buffers(Buffers { last, long_term, kept_in, becomes_last, .. }) = basis else {
+        return Plan::inter(quantizer);
+    };
     let may_use = |buffer| long_term.is_some_and(|(used, _)| used == buffer);
     let becomes = |buffer| if kept_in == Some(buffer) { ReferenceUpdate::ThisFrame } else { ReferenceUpdate::Keep };
     let kind = PlanKind::Inter {
         from: ReferenceSet { last, golden: may_use(LongTerm::Golden), altref: may_use(LongTerm::Altref) },
-        refreshes_last: true,
+        refreshes_last: becomes_last,
         golden: becomes(LongTerm::Golden),
         altref: becomes(LongTerm::Altref),
     };
@@ -208,12 +218,13 @@ pub(super) fn library(error: encode::EncodeError) -> EncodeError {
     EncodeError::Library { codec: CODEC, call: "Analysis::new", reason: error.to_string() }
 }
 
-fn candidate(coded: &Coded, from: StateHash, keyframe: bool, picture: Size) -> Candidate {
+fn candidate(coded: &Coded, from: StateHash, keyframe: bool, plan: &EncodePlan) -> Candidate {
     let frame = EncodedFrame {
         size: Bytes::new(coded.frame.len() as u64),
         keyframe,
+        layer: if keyframe { 0 } else { plan.layer.number },
         quantizer: Some(coded.quantizer),
-        picture,
+        picture: plan.size,
         transition: Some(Transition { source: from, target: hash(&coded.state) }),
     };
     Candidate { data: Arc::from(coded.frame.as_slice()), frame, modelled: None }

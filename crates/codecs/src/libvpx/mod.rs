@@ -1,18 +1,26 @@
-//! VP8 by libvpx, the encoder and decoder of every browser.
+//! VP8 and VP9 by libvpx, the encoder and decoder of every browser.
 
+#[cfg(feature = "libvpx")]
+mod context;
 #[cfg(feature = "libvpx")]
 mod decoder;
 #[cfg(feature = "libvpx")]
 mod encoder;
+#[cfg(feature = "libvpx")]
+mod format;
 mod settings;
+#[cfg(feature = "libvpx")]
+mod vp8;
+#[cfg(feature = "libvpx")]
+mod vp9;
 #[cfg(feature = "libvpx")]
 mod windup;
 
 #[cfg(feature = "libvpx")]
-pub use decoder::Vp8Decoder;
+pub use decoder::{Vp8Decoder, Vp9Decoder, VpxDecoder};
 #[cfg(feature = "libvpx")]
-pub use encoder::Vp8Encoder;
-pub use settings::{RateBuffer, Settings};
+pub use encoder::{Vp8Encoder, Vp9Encoder, VpxEncoder};
+pub use settings::{RateBuffer, Settings, Vp9Settings};
 
 #[cfg(feature = "libvpx")]
 use vpx_sys as vpx;

@@ -36,6 +36,64 @@ pub struct Settings {
     pub threads: u8,
 }
 
+/// Settings of the VP9 encoder. The defaults are those of libwebrtc's `modules/video_coding/codecs/vp9/libvpx_vp9_encoder.cc` for a
+/// camera from 352x288 on, but for the denoiser, which is off, and `threads`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Vp9Settings {
+    /// Speed against quality, 5 to 9; none of these adapts to the wall clock (`VP8E_SET_CPUUSED`; libwebrtc 7).
+    pub cpu_used: u8,
+    /// The buffer of the rate control.
+    pub rate_buffer: RateBuffer,
+    /// The finest quantiser, 0..=63 (`rc_min_quantizer`; libwebrtc 2).
+    pub min_quantizer: u8,
+    /// The coarsest quantiser, 0..=63 (`rc_max_quantizer`; libwebrtc 52).
+    pub max_quantizer: u8,
+    /// Drop frames while the buffer is below this percentage (`rc_dropframe_thresh`; libwebrtc 30 for cameras, 0 never drops).
+    pub drop_frame_threshold: u8,
+    /// `rc_undershoot_pct` (libwebrtc 50).
+    pub undershoot_percent: u32,
+    /// `rc_overshoot_pct` (libwebrtc 50).
+    pub overshoot_percent: u32,
+    /// Blocks that change less than this are skipped (`VP8E_SET_STATIC_THRESHOLD`; libwebrtc 1).
+    pub static_threshold: u32,
+    /// Adaptive quantisation: 0 off, 3 cyclic refresh (`VP9E_SET_AQ_MODE`; libwebrtc 3).
+    pub aq_mode: u8,
+    /// As [`Settings::bound_debt`].
+    pub bound_debt: bool,
+    /// Encoder threads. One keeps the output the same on every machine.
+    pub threads: u8,
+}
+
+impl Default for Vp9Settings {
+    fn default() -> Vp9Settings {
+        Vp9Settings {
+            cpu_used: 7,
+            rate_buffer: RateBuffer::Webrtc,
+            min_quantizer: 2,
+            max_quantizer: 52,
+            drop_frame_threshold: 30,
+            undershoot_percent: 50,
+            overshoot_percent: 50,
+            static_threshold: 1,
+            aq_mode: 3,
+            bound_debt: true,
+            threads: 1,
+        }
+    }
+}
+
+impl std::fmt::Display for Vp9Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (buffer, _, _) = self.rate_buffer.millis();
+        write!(
+            f,
+            "libvpx VP9 cpu_used {}, {buffer} ms rate buffer, quantiser {}-{}, drop threshold {}, aq_mode {}",
+            self.cpu_used, self.min_quantizer, self.max_quantizer, self.drop_frame_threshold, self.aq_mode
+        )
+    }
+}
+
 /// The rate control's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

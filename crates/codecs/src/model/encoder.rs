@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
+use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 use super::config::Config;
@@ -13,12 +13,13 @@ use super::lag::Follower;
 use super::quality::Curve;
 use super::sizes::{Account, Noise};
 use super::{CODEC, refuse};
-use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, latest_only};
+use crate::seam::{Candidate, EncodeError, Encoder, Image, ModelledQuality, buffers_at_most};
 
 /// A statistical encoder: sizes and quality without pixels or bytes.
 ///
 /// Nothing changes between [`Encoder::offer`] and [`Encoder::commit`]; a frame that is not sent is as if it had not been made,
-/// but for the time that has passed and, unless the model is functional, a keyframe owed. A frame that the model's own rate
+/// but for the time that has passed and, unless the model is functional, a keyframe owed (or, of a frame on the basis of named
+/// buffers that does not become the last, the bits it took). A frame that the model's own rate
 /// control drops (an empty answer) has passed at once: there is nothing to commit.
 pub struct ModelEncoder {
     config: Config,
@@ -33,6 +34,8 @@ pub struct ModelEncoder {
     declined: State,
     /// The number to keep the state under that is committed next.
     keep: Option<u64>,
+    /// Whether a receiver can decode what was offered.
+    sendable: bool,
     /// What stands for the receiver's states that may be asked for again, by frame.
     kept: BTreeMap<u64, StateHash>,
     /// How many pictures were committed, sent or not: no two frames that are sent lead to the same state.
@@ -81,6 +84,7 @@ impl ModelEncoder {
             state,
             offered: Vec::new(),
             keep: None,
+            sendable: true,
             kept: BTreeMap::new(),
             committed: 0,
             no_bytes: Arc::from([]),
@@ -105,7 +109,7 @@ impl ModelEncoder {
         if plan.interval <= Span::ZERO {
             return Err(refuse("plan.interval", plan.interval.to_string(), "longer than 0, such as 33.3ms"));
         }
-        if self.config.functional { Ok(()) } else { latest_only(CODEC, plan) }
+        if self.config.functional { Ok(()) } else { buffers_at_most(CODEC, plan) }
     }
 }
 
@@ -156,15 +160,19 @@ impl State {
     }
 
     /// The next frame, once the time has passed.
-    fn make(&mut self, parts: &Parts<'_>, target: Target, rate: Rate, keyframe: bool, interval: Span) -> Made {
-        let (floor, ceiling) = parts.costs.bounds;
+    fn make(&mut self, parts: &Parts<'_>, target: Target, rate: Rate, keyframe: bool, plan: &EncodePlan) -> Made {
+        let interval = plan.interval;
+        let layer = parts.content.layered.factors(plan.layer);
+        // A keyframe refers to nothing, however far back.
+        let own = if keyframe { 1.0 } else { layer.own };
+        let (floor, ceiling) = (parts.costs.bounds.0 * own, parts.costs.bounds.1 * own);
         let asked = match target {
-            Target::Rate(_) => parts.account.budget(self.balance, rate, interval),
+            Target::Rate(_) => parts.account.budget(self.balance, rate, interval) * layer.steered,
             Target::Size(size) | Target::Guess(size) => size.bits() as f64,
-            Target::Quantizer(quantizer) => parts.costs.bits_at(quantizer),
+            Target::Quantizer(quantizer) => parts.costs.bits_at(quantizer) * own,
         };
         let steady = asked.clamp(floor, ceiling);
-        let (quantizer, quality) = parts.costs.quality(steady);
+        let (quantizer, quality) = parts.costs.quality(steady / own);
         let coarseness = (asked > floor).then(|| f64::from(quantizer) / f64::from(parts.costs.coarsest).max(1.0));
         let (mut factor, cut) = self.noise.next(&parts.content.scatter, coarseness, interval);
         if matches!(target, Target::Size(_)) {
@@ -180,7 +188,7 @@ impl State {
                     Target::Rate(_) => rate.as_bps_f64() * interval.as_secs_f64(),
                     _ => steady,
                 };
-                let ratio = parts.content.keyframe_ratio;
+                let ratio = parts.content.keyframe_ratio * layer.keyframe;
                 (allowance.min(ceiling) * ratio).max(parts.costs.keyframe_floor) * factor
             }
         };
@@ -214,7 +222,8 @@ impl Encoder for ModelEncoder {
             Basis::Latest | Basis::Buffers(_) => self.state.hash,
         };
         self.keep = plan.keep;
-        let keyframe = plan.keyframe || self.state.diverged || self.state.size != Some(plan.size);
+        let sendable = !matches!(plan.basis, Basis::Buffers(Buffers { sendable: false, .. }));
+        let keyframe = plan.keyframe || self.state.diverged && sendable || self.state.size != Some(plan.size);
         let mut candidates = Vec::with_capacity(plan.targets.len());
         for target in &plan.targets {
             let steered = matches!(target, Target::Rate(_));
@@ -229,13 +238,14 @@ impl Encoder for ModelEncoder {
                 self.state = next;
                 return Ok(Vec::new());
             }
-            let made = next.make(&parts, *target, rate, keyframe, plan.interval);
+            let made = next.make(&parts, *target, rate, keyframe, plan);
             let bytes = libm::ceil(made.bits / 8.0).max(1.0);
             if steered {
                 next.balance -= bytes * 8.0;
             }
             next.size = Some(plan.size);
-            next.diverged = false;
+            // What is made for its size alone brings the receiver nothing.
+            next.diverged = self.state.diverged && !keyframe;
             let Made { quantizer, quality, .. } = made;
             let size = Bytes::new(bytes as u64);
             let source = if keyframe { NOTHING } else { source };
@@ -243,6 +253,7 @@ impl Encoder for ModelEncoder {
             let frame = EncodedFrame {
                 size,
                 keyframe,
+                layer: if keyframe { 0 } else { plan.layer.number },
                 quantizer: Some(quantizer),
                 picture: plan.size,
                 transition: Some(Transition { source, target: next.hash }),
@@ -250,12 +261,21 @@ impl Encoder for ModelEncoder {
             candidates.push(Candidate { data: self.no_bytes.clone(), frame, modelled: Some(quality) });
             self.offered.push(next);
         }
+        if let (Basis::Buffers(Buffers { becomes_last, .. }), false, [made]) =
+            (plan.basis, self.config.functional, &self.offered[..])
+        {
+            // Rate control has spent what is not sent, and only a frame that others will refer to is missed.
+            self.declined.clone_from(made);
+            self.declined.diverged = self.state.diverged || becomes_last || keyframe;
+        }
+        self.sendable = sendable || keyframe;
         Ok(candidates)
     }
 
     fn commit(&mut self, choice: Option<usize>) -> Result<(), EncodeError> {
         let candidates = self.offered.len();
         match choice {
+            Some(choice) if choice < candidates && !self.sendable => return Err(EncodeError::Unsendable { choice }),
             Some(choice) if choice < candidates => {
                 self.state = self.offered.swap_remove(choice);
                 if let Some(frame) = self.keep {

@@ -149,6 +149,7 @@ impl Stream {
         let frame = EncodedFrame {
             size: Bytes::new(data.len() as u64),
             keyframe,
+            layer: 0,
             quantizer: self.handle.quantizer(),
             picture: size,
             transition: None,
@@ -185,7 +186,7 @@ impl Encoder for H264Encoder {
     fn offer(&mut self, image: Image<'_>, plan: &EncodePlan) -> Result<Vec<Candidate>, EncodeError> {
         let picture = image.picture.ok_or(EncodeError::Blank { codec: CODEC, size: image.size })?;
         let rate = check(self.largest, plan)?;
-        let (keyframe, time) = (plan.keyframe || self.offer.owes_keyframe(), self.time);
+        let (keyframe, time) = (plan.keyframe || self.offer.owes_keyframe(plan.basis), self.time);
         let input = at_size(picture, plan.size);
         let stream = self.stream(plan, rate)?;
         if keyframe {
@@ -193,7 +194,7 @@ impl Encoder for H264Encoder {
         }
         let candidate = stream.encode(&input, time)?;
         self.time += plan.interval;
-        self.offer.on_encoded(keyframe, candidate.is_some());
+        self.offer.on_encoded(plan.basis, keyframe, candidate.is_some());
         Ok(candidate.into_iter().collect())
     }
 

@@ -283,7 +283,7 @@ mod tests {
     const MOST: Bytes = Bytes::new(6144);
 
     fn packet(id: u64, frame: u64, at: Time, size: u64) -> SentPacket {
-        let place = FramePlace { frame, first: false, last: false, offset: Bytes::ZERO };
+        let place = FramePlace { frame, first: false, last: false, offset: Bytes::ZERO, captured: at, keyframe: false };
         SentPacket { place: Some(place), ..SentPacket::new(PacketId(id), at, Bytes::new(size)) }
     }
 
@@ -307,7 +307,14 @@ mod tests {
     #[test]
     fn repair_behind_a_frame_is_told_from_the_bursts_of_frames() {
         let mut bursts = Bursts::default();
-        let place = FramePlace { frame: 0, first: true, last: true, offset: Bytes::ZERO };
+        let place = FramePlace {
+            frame: 0,
+            first: true,
+            last: true,
+            offset: Bytes::ZERO,
+            captured: Time::ZERO,
+            keyframe: false,
+        };
         let media = SentPacket { place: Some(place), ..packet(0, 0, Time::ZERO, 1000) };
         let repair = SentPacket { place: None, ..packet(1, 0, Time::ZERO, 1000) };
         let kinds = [media, repair].map(|sent| {

@@ -2,15 +2,19 @@
 //!
 //! * [`WindowedMin`], [`WindowedMax`]: the extreme of the last while, or of the last rounds;
 //! * [`BaseDelay`]: the delay of an empty path;
+//! * [`Percentiles`]: below which value what share of the last while is;
 //! * [`Ewma`]: an average that forgets with time and not with samples;
 //! * [`Line`], [`slope`]: a straight line through the points of a window;
-//! * [`DeliveryRate`]: how fast the path delivered what was under way.
+//! * [`DeliveryRate`]: how fast the path delivered what was under way;
+//! * [`forecast`]: what it will deliver next, from what it did.
 
 mod base_delay;
 mod delivery_rate;
 mod ewma;
+pub mod forecast;
 mod least_squares;
 mod line;
+mod percentiles;
 mod windowed;
 
 pub use base_delay::BaseDelay;
@@ -18,4 +22,5 @@ pub use delivery_rate::{DeliveryRate, RateSample};
 pub use ewma::Ewma;
 pub use least_squares::slope;
 pub use line::{Fit, Line};
+pub use percentiles::Percentiles;
 pub use windowed::{Extreme, Greatest, Least, Windowed, WindowedMax, WindowedMin};

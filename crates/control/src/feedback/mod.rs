@@ -1,11 +1,13 @@
 //! What became of the packets: one form for every kind of report.
 
 mod history;
+mod path;
 
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::packet::{PacketId, SentPacket};
 pub use history::{Config, History};
+pub use path::{End, PathReport};
 
 /// What a report from the receiver says of one packet, already unwrapped to the sender's numbering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -51,6 +51,13 @@ pub struct Config {
     pub most_rectified: f64,
     /// D_min is the least delay of so long (I2: 10 s).
     pub delay_window: Span,
+    /// A delay that is longer than the one before it by more than this is of another clock, set back or lied about, and D_min begins anew
+    /// (ours: 5 s; until the window has passed the queue would else seem as long as the clocks are apart).
+    pub clock_step: Span,
+    /// When no frame has left for so long, what is repeated in an interval counts as one (ours: 200 ms; at a low rate repeats can take all
+    /// of it, and where only frames are measured none would ever be raised again). `None` for frames alone.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub stand_in_after: Option<Span>,
     /// N: probes in the idle part of a frame's interval (I2: 4); 0 for none.
     pub probes: u32,
     /// Their size, for the rate of filler that is asked for.
@@ -137,6 +144,8 @@ impl Default for Config {
             rate_of_frame: RateOfFrame::default(),
             most_rectified: 10.0,
             delay_window: Span::from_secs(10),
+            clock_step: Span::from_secs(5),
+            stand_in_after: Some(Span::from_millis(200)),
             probes: 4,
             probe_size: Bytes::new(80),
             probe_share: 0.02,
@@ -159,6 +168,8 @@ impl Config {
             drained: Drained::Flight,
             drain_rate: DrainRate::Once,
             late_after_round_trip: false,
+            clock_step: Span::MAX,
+            stand_in_after: None,
             most_rectified: 1e6,
             probe_share: 1.0,
             most_lost: 0.2,
@@ -211,6 +222,8 @@ impl Config {
             ("pudica.drain_horizon", self.drain_horizon),
             ("pudica.history", self.history),
             ("pudica.delay_window", self.delay_window),
+            ("pudica.clock_step", self.clock_step),
+            ("pudica.stand_in_after", self.stand_in_after.unwrap_or(Span::from_millis(1))),
             ("pudica.silence", self.silence),
         ] {
             if value < Span::from_millis(1) {

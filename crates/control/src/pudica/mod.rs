@@ -33,6 +33,8 @@ pub struct Pudica {
     trains: Trains,
     /// D_min, arrival less sending time on two clocks.
     least_delay: WindowedMin<Span>,
+    /// The last delay.
+    delay: Option<Span>,
     received: ReceiveRate,
     smoothed: Smoothed,
     silence: Silence,
@@ -59,8 +61,9 @@ impl Pudica {
         Pudica {
             rate: config.initial,
             max: config.max,
-            trains: Trains::new(config.frame_interval),
+            trains: Trains::new(config.frame_interval).standing_in_after(config.stand_in_after),
             least_delay: WindowedMin::default(),
+            delay: None,
             received: ReceiveRate::new(config.history),
             smoothed: Smoothed::new(config.history, config.most_rectified),
             silence: Silence::new(config.silence, config.silence_srtts),
@@ -90,6 +93,15 @@ impl Pudica {
 
     fn decide(&mut self, at: Time, what: &'static str, why: &'static str, from: Rate) {
         self.decisions.push(Decision { at, what, why, from, to: self.published() });
+    }
+
+    /// Arrival less sending time of a packet.
+    fn on_delay(&mut self, now: Time, delay: Span) {
+        let last = self.delay.replace(delay);
+        if last.is_some_and(|last| delay - last > self.config.clock_step) {
+            self.least_delay.clear();
+        }
+        self.least_delay.add(now, delay, self.config.delay_window);
     }
 
     fn on_train(&mut self, now: Time, train: &Train, in_flight: Bytes) {
@@ -211,7 +223,7 @@ impl Controller for Pudica {
         self.received.on_feedback(feedback);
         for report in feedback.reports {
             if let Some(at) = report.arrival() {
-                self.least_delay.add(feedback.now, at - report.packet.at, self.config.delay_window);
+                self.on_delay(feedback.now, at - report.packet.at);
             }
         }
         self.least_delay.expire(feedback.now, self.config.delay_window);

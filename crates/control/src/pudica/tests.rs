@@ -48,6 +48,21 @@ fn a_frame_takes_the_share_of_its_interval_that_it_was_late_by() {
 }
 
 #[test]
+fn a_clock_that_was_behind_begins_the_least_delay_anew_and_a_queue_does_not() {
+    let mut pudica = pudica();
+    let mut least = |second: u64, delay_ms: i64| {
+        pudica.on_delay(Time::from_millis(1000 * second), Span::from_millis(delay_ms));
+        pudica.least_delay.get()
+    };
+    assert_eq!(least(1, 2_000), Some(Span::from_millis(10)));
+    assert_eq!(least(2, -8_000), Some(Span::from_millis(-8_000)));
+    assert_eq!(least(3, 30), Some(Span::from_millis(30)));
+    assert_eq!(least(4, 20), Some(Span::from_millis(20)));
+    // The window alone would have taken it for a queue of 8 s until the twelfth second.
+    assert_eq!(least(5, 3_000), Some(Span::from_millis(20)));
+}
+
+#[test]
 fn pacing_is_between_its_gain_and_ten_times() {
     let config = Config::default();
     assert_eq!([0.0, 0.125, 1.0, 7.0].map(|ratio| utilization::pacing(ratio, &config)), [10.0, 10.0, 1.25, 1.25]);

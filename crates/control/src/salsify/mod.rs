@@ -10,7 +10,7 @@ mod smoothing;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller};
-use crate::feedback::Feedback;
+use crate::feedback::{End, Feedback};
 use crate::packet::SentPacket;
 pub use interarrival::Grace;
 use interarrival::Interarrival;
@@ -25,7 +25,7 @@ pub struct Config {
     pub delay: Span,
     /// How times between arrivals are averaged.
     pub smoothing: Smoothing,
-    /// Which end's tau counts.
+    /// Which end's tau counts: the receiver's acknowledgements carry it in the paper.
     pub measured_by: End,
     /// MTU: the payload of a packet that the path is taken to carry in tau (the authors' 1400 bytes; a sender of smaller packets
     /// says how small).
@@ -59,17 +59,6 @@ impl Default for Config {
             start: Rate::from_kbps(1000),
         }
     }
-}
-
-/// An end of the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-pub enum End {
-    /// The sender, by the arrivals that are reported to it.
-    #[default]
-    Sender,
-    /// The receiver, as in the paper: its acknowledgements carry tau. Where it does not say, the sender measures.
-    Receiver,
 }
 
 /// The least and the longest time between two packets (the authors' pacer: tau / 5 within 0.5 and 2 ms).

@@ -16,7 +16,8 @@ impl Sender {
     }
 
     fn send(&mut self, id: u64, at_us: u64, first: bool) {
-        let place = FramePlace { frame: 0, first, last: false, offset: Bytes::ZERO };
+        let place =
+            FramePlace { frame: 0, first, last: false, offset: Bytes::ZERO, captured: Time::ZERO, keyframe: false };
         let packet = SentPacket {
             place: Some(place),
             ..SentPacket::new(PacketId(id), Time::from_micros(at_us), Bytes::new(1400))

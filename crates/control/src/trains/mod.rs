@@ -25,12 +25,26 @@ const REMEMBERED: usize = 1 << 11;
 pub(crate) struct Trains {
     interval: Interval,
     waiting: VecDeque<Train>,
+    /// When no media has left for so long, repeats make trains.
+    stand_in_after: Option<Span>,
+    last_media: Option<Time>,
 }
 
 impl Trains {
     /// None yet; `interval` is the time between two frames, `None` to measure it.
     pub(crate) fn new(interval: Option<Span>) -> Trains {
-        Trains { interval: Interval::new(interval), waiting: VecDeque::new() }
+        let interval = Interval::new(interval);
+        Trains { interval, waiting: VecDeque::new(), stand_in_after: None, last_media: None }
+    }
+
+    /// The same, but when no media has left for so long, because all there is room for is repeats, those of an interval are a train: else
+    /// nothing would ever show that there is more room. `None` for never.
+    pub(crate) fn standing_in_after(self, stand_in_after: Option<Span>) -> Trains {
+        Trains { stand_in_after, ..self }
+    }
+
+    fn stands_in(&self, packet: &SentPacket) -> bool {
+        self.stand_in_after.zip(self.last_media).is_some_and(|(after, last)| packet.at - last > after)
     }
 
     /// The time between two frames.
@@ -40,8 +54,11 @@ impl Trains {
 
     /// Notes a packet, which belongs to a frame that was made for `aimed`; whether a train begins with it.
     pub(crate) fn on_sent(&mut self, packet: &SentPacket, aimed: Rate) -> bool {
+        // Which frames repeats are of does not matter.
+        let mut packet = *packet;
         match packet.payload {
-            Payload::Media => {}
+            Payload::Media => self.last_media = Some(packet.at),
+            Payload::Repair if self.stands_in(&packet) => packet.place = None,
             Payload::Filler => {
                 // Later than the next frame was due it is not this one's.
                 let until = self.interval();
@@ -52,6 +69,7 @@ impl Trains {
             }
             Payload::Repair | Payload::Audio => return false,
         }
+        let packet = &packet;
         let interval = self.interval();
         if let Some(train) = self.waiting.back_mut()
             && train.takes(packet, interval)
@@ -125,9 +143,24 @@ pub(crate) mod tests {
         pub(crate) fn packet(&mut self, frame: Option<(u64, bool)>, at: Time, bytes: u64) -> SentPacket {
             let id = PacketId(self.next);
             self.next += 1;
-            let place = frame.map(|(frame, last)| FramePlace { frame, first: false, last, offset: Bytes::ZERO });
+            let place = frame.map(|(frame, last)| FramePlace {
+                frame,
+                first: false,
+                last,
+                offset: Bytes::ZERO,
+                captured: at,
+                keyframe: false,
+            });
             let payload = if frame.is_some() { Payload::Media } else { Payload::Filler };
             self.history.on_sent(SentPacket { place, payload, ..SentPacket::new(id, at, Bytes::new(bytes)) })
+        }
+
+        /// A packet that repeats another.
+        pub(crate) fn repeat(&mut self, at: Time, bytes: u64) -> SentPacket {
+            let id = PacketId(self.next);
+            self.next += 1;
+            let packet = SentPacket::new(id, at, Bytes::new(bytes));
+            self.history.on_sent(SentPacket { payload: Payload::Repair, ..packet })
         }
 
         pub(crate) fn report(&mut self, now: Time, arrivals: &[(u64, Time)]) -> Feedback<'_> {
@@ -156,6 +189,25 @@ pub(crate) mod tests {
         assert_eq!(train.followers().collect::<Vec<_>>(), [(ms(5), ms(25))]);
         assert!(trains.take_decided().is_none());
         assert_eq!(trains.oldest(), Some(ms(20)));
+    }
+
+    #[test]
+    fn repeats_make_trains_where_no_media_has_left_for_a_while() {
+        let mut trains = Trains::new(None).standing_in_after(Some(Span::from_millis(200)));
+        let (mut sender, rate) = (Sender::new(), Rate::from_kbps(50));
+        trains.on_sent(&sender.packet(Some((0, true)), ms(0), 1000), rate);
+        // Too soon to stand in; two of one interval; one of another; and media again, after which none does.
+        for at in [100, 210, 230, 300] {
+            trains.on_sent(&sender.repeat(ms(at), 1000), rate);
+        }
+        trains.on_sent(&sender.packet(Some((1, true)), ms(310), 1000), rate);
+        trains.on_sent(&sender.repeat(ms(320), 1000), rate);
+        let arrivals = [0, 100, 210, 230, 300, 310, 320].map(|at| ms(at + 25));
+        trains.on_feedback(&sender.report(ms(400), &(0..).zip(arrivals).collect::<Vec<_>>()));
+        let decided = core::iter::from_fn(|| trains.take_decided());
+        let decided: Vec<_> = decided.map(|train| (train.began, train.arrived, train.last_arrival)).collect();
+        let expected = [(0, 1, 25), (210, 2, 255), (300, 1, 325), (310, 1, 335)];
+        assert_eq!(decided, expected.map(|(began, arrived, last)| (ms(began), arrived, Some(ms(last)))));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::packet::{PacketId, Payload, SentPacket};
 pub(crate) struct Train {
     pub(crate) first: PacketId,
     pub(crate) frame: Option<u64>,
+    /// What its packets carry: media, or repeats where they stand in for it.
+    pub(crate) payload: Payload,
     /// Whether all of it has left.
     pub(crate) complete: bool,
     pub(crate) lost: u32,
@@ -45,6 +47,7 @@ impl Train {
         let mut train = Train {
             first: packet.id,
             frame: packet.place.map(|place| place.frame),
+            payload: packet.payload,
             complete: false,
             lost: 0,
             followers: Vec::new(),
@@ -64,6 +67,9 @@ impl Train {
 
     /// Whether a packet is part of it: of the same frame or, where frames are not told, sent within one interval.
     pub(super) fn takes(&self, packet: &SentPacket, interval: Span) -> bool {
+        if packet.payload != self.payload {
+            return false;
+        }
         match (self.frame, packet.place) {
             (Some(frame), Some(place)) => frame == place.frame,
             (None, None) => packet.at - self.began < interval,
@@ -98,7 +104,8 @@ impl Train {
             self.followers[index] = Follower { id: packet.id, known: true, arrival };
             return;
         }
-        let ours = packet.payload == Payload::Media && packet.place.map(|place| place.frame) == self.frame;
+        let frame = packet.place.map(|place| place.frame);
+        let ours = packet.payload == self.payload && (self.payload != Payload::Media || frame == self.frame);
         if !ours {
             return;
         }

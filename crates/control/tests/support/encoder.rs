@@ -62,7 +62,7 @@ impl Encoder {
         for slice in sizes {
             for size in slice {
                 let (first, last) = (waiting.is_empty(), waiting.len() + 1 == count);
-                let place = FramePlace { frame, first, last, offset };
+                let place = FramePlace { frame, first, last, offset, captured: now, keyframe: frame == 0 };
                 waiting.push(Waiting { size: size.max(LEAST), place, slice: self.slices, since: now });
                 offset += size;
             }

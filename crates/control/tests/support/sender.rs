@@ -62,6 +62,28 @@ struct Probing {
     packets: u32,
 }
 
+/// Parity as asked for: a packet as long as the longest of the media packets that it is made of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Parity {
+    of: u16,
+    longest: Bytes,
+    due: Option<Bytes>,
+}
+
+impl Parity {
+    fn on_media(&mut self, size: Bytes, interval: Option<u16>) {
+        let Some(interval) = interval else {
+            *self = Parity { due: self.due, ..Parity::default() };
+            return;
+        };
+        self.of += 1;
+        self.longest = self.longest.max(size);
+        if self.of >= interval {
+            *self = Parity { due: Some(self.longest), ..Parity::default() };
+        }
+    }
+}
+
 /// Controller, history, pacer and what waits in it.
 pub struct Sender {
     pub controller: Box<dyn Controller>,
@@ -77,6 +99,7 @@ pub struct Sender {
     slice: Option<u64>,
     probing: Option<Probing>,
     last_cluster: u32,
+    parity: Parity,
 }
 
 impl Sender {
@@ -98,6 +121,7 @@ impl Sender {
             slice: None,
             probing: None,
             last_cluster: 0,
+            parity: Parity::default(),
         }
     }
 
@@ -151,6 +175,14 @@ impl Sender {
             } else {
                 Ok(self.send_probe(now, probing))
             };
+        }
+        if let Some(size) = self.parity.due {
+            if now < self.next_send {
+                return Err(self.next_send.min(self.timeouts()));
+            }
+            self.parity.due = None;
+            self.next_send = now + allowance.pacing.time_for(size);
+            return Ok(self.leave(now, size, Payload::Repair, None, &allowance));
         }
         let padding = !backlog && self.queue.is_empty() && allowance.padding > Rate::ZERO;
         let (size, slice) = match self.queue.front() {
@@ -213,7 +245,7 @@ impl Sender {
         probe: Option<u32>,
         allowance: &Allowance,
     ) -> SentPacket {
-        let place = self.queue.pop_front().map(|packet| packet.place);
+        let place = if payload == Payload::Repair { None } else { self.queue.pop_front().map(|packet| packet.place) };
         let encoder = matches!(self.source, Source::Encoder { .. });
         let app_limited = encoder && self.queue.is_empty() && fits(allowance, self.history.in_flight() + size + MSS);
         let packet = self.history.on_sent(SentPacket {
@@ -225,6 +257,9 @@ impl Sender {
         });
         self.next_id += 1;
         self.controller.on_sent(&packet);
+        if payload == Payload::Media {
+            self.parity.on_media(size, self.controller.allowance().parity_interval);
+        }
         packet
     }
 

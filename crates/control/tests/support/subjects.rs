@@ -22,8 +22,24 @@ pub enum Feed {
     Backlog,
     /// 30 frames a second of the size the controller wants: for those that aim an encoder or count frames.
     Frames,
-    /// It is in the operations model only: a variant of another.
+    /// As frames, but not in the torture: the RTCP schemes of FBRA's paper begin at 128 kbps and grow by a few per cent each report, so
+    /// that most of its paths take them minutes. Their bars are in `trajectories/rtcp.rs`.
+    Course,
+    /// It is in the operations model only: a variant of another, or one that plans groups of frames, which the torture has none of
+    /// (Rebera: `trajectories/rebera.rs`).
     Nothing,
+}
+
+impl Feed {
+    /// Whether it has frames to send.
+    pub fn is_frames(self) -> bool {
+        matches!(self, Feed::Frames | Feed::Course)
+    }
+
+    /// Whether the torture takes it.
+    pub fn is_tortured(self) -> bool {
+        matches!(self, Feed::Backlog | Feed::Frames)
+    }
 }
 
 /// All of them.
@@ -43,6 +59,14 @@ pub const ALL: &[Subject] = &[
     subject("nada", nada, Feed::Frames, claims::nada),
     subject("camel", camel, Feed::Frames, claims::camel),
     subject("salsify", salsify, Feed::Frames, claims::salsify),
+    subject("rebera", rebera, Feed::Nothing, claims::none),
+    subject("rebera-paper", rebera_of_the_paper, Feed::Nothing, claims::none),
+    subject("fbra", fbra, Feed::Course, claims::none),
+    subject("rrtcc", rrtcc, Feed::Course, claims::none),
+    subject("cnadu", cnadu, Feed::Course, claims::none),
+    subject("tfrc", tfrc, Feed::Course, claims::none),
+    subject("rrtcc-gcc-02", rrtcc_of_the_later_drafts, Feed::Nothing, claims::none),
+    subject("tfrc-damped", damped_tfrc, Feed::Nothing, claims::none),
     subject("scream-all", scream_with_everything, Feed::Nothing, claims::none),
     subject("camel-restless", restless_camel, Feed::Nothing, claims::none),
     subject("sqp-literal", sqp_literal, Feed::Nothing, claims::none),
@@ -83,6 +107,47 @@ fn scream_with_everything() -> Box<dyn Controller> {
 
 fn nada() -> Box<dyn Controller> {
     Box::new(thalweg_control::nada::Config::default().build().unwrap())
+}
+
+fn rebera() -> Box<dyn Controller> {
+    Box::new(thalweg_control::rebera::Config::default().build().unwrap())
+}
+
+/// With what the receiver says of the path, and all that is under way taken off.
+fn rebera_of_the_paper() -> Box<dyn Controller> {
+    use thalweg_control::End;
+    use thalweg_control::rebera::{Backlog, Config, MeasurementConfig, Short};
+    let measurement = MeasurementConfig { short: Short::LeftOut, ..MeasurementConfig::default() };
+    let (measured_by, backlog) = (End::Receiver, Backlog::All);
+    Box::new(Config { measured_by, measurement, backlog, ..Config::default() }.build().unwrap())
+}
+
+fn fbra() -> Box<dyn Controller> {
+    Box::new(thalweg_control::fbra::Config::default().build().unwrap())
+}
+
+fn rrtcc() -> Box<dyn Controller> {
+    Box::new(thalweg_control::rrtcc::Config::default().build().unwrap())
+}
+
+/// What drafts 02 and gcc-02 changed: a scalar filter, and growth by addition.
+fn rrtcc_of_the_later_drafts() -> Box<dyn Controller> {
+    use thalweg_control::rrtcc::{Config, FilterConfig, Increase, ReceiverConfig, ScalarConfig};
+    let receiver = ReceiverConfig { increase: Increase::Additive, ..ReceiverConfig::default() };
+    let filter = FilterConfig::Scalar(ScalarConfig::default());
+    Box::new(Config { receiver, filter, ..Config::default() }.build().unwrap())
+}
+
+fn cnadu() -> Box<dyn Controller> {
+    Box::new(thalweg_control::cnadu::Config::default().build().unwrap())
+}
+
+fn tfrc() -> Box<dyn Controller> {
+    Box::new(thalweg_control::tfrc::Config::default().build().unwrap())
+}
+
+fn damped_tfrc() -> Box<dyn Controller> {
+    Box::new(thalweg_control::tfrc::Config { damped: true, ..Default::default() }.build().unwrap())
 }
 
 fn gcc_of_2021() -> Box<dyn Controller> {

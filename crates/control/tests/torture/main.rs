@@ -15,12 +15,12 @@ mod undershoot;
 use bars::Judge;
 use cases::Case;
 use figures::Figures;
-use support::subjects::{self, Feed};
+use support::subjects;
 
 fn torture(cases: Vec<Case>) {
     let mut judge = Judge::default();
     for case in &cases {
-        for subject in subjects::ALL.iter().filter(|subject| subject.feed != Feed::Nothing && case.suits(subject)) {
+        for subject in subjects::ALL.iter().filter(|subject| subject.feed.is_tortured() && case.suits(subject)) {
             let record = case.scenario(subject).run((subject.build)());
             let figures = Figures::of(&record, case, subject);
             println!("{:25} {:11} {figures}", case.name, subject.name);

@@ -26,7 +26,7 @@ fn every_controller_takes_the_course_as_it_is_drawn_in_the_docs() {
             style: Style::Rfc8888,
             ..Scenario::new(Rate::ZERO, Span::from_millis(60), Span::from_secs(SECONDS.into()))
         };
-        if subject.feed == Feed::Frames {
+        if subject.feed.is_frames() {
             scenario.source = Source::Encoder { share: 1.0, max: Rate::from_kbps(12_000) };
         }
         chart.add(subject.name, scenario.run((subject.build)()));

@@ -8,7 +8,9 @@ mod copa;
 mod gcc;
 mod nada;
 mod pudica;
+mod rebera;
 mod rocc;
+mod rtcp;
 mod scream;
 mod sqp;
 #[path = "../support/mod.rs"]

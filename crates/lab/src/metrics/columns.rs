@@ -12,8 +12,15 @@ pub struct Column {
     pub cell: fn(&Summary) -> Option<String>,
 }
 
-/// The columns after the scheme's name, in order.
-pub const COLUMNS: [Column; 15] = [
+/// The columns after the scheme's name, in order: those of redundancy only where one of the runs has any.
+pub fn columns<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Column> {
+    let mut runs = runs.into_iter();
+    let redundant =
+        runs.any(|run| run.redundancy.is_some() || run.competitors.iter().any(|run| run.redundancy.is_some()));
+    ALWAYS.iter().chain(REDUNDANCY.iter().filter(|_| redundant)).collect()
+}
+
+const ALWAYS: [Column; 15] = [
     column("video", "Mbps", |run| mbps(run.video_bitrate_bps)),
     column("wire", "Mbps", |run| mbps(run.wire_bitrate_bps)),
     column("filler", "Mbps", |run| mbps(run.filler_bitrate_bps)),
@@ -29,6 +36,16 @@ pub const COLUMNS: [Column; 15] = [
     column("loss", "", |run| percent(run.packet_loss_ratio)),
     column("call", "QoE", |run| digits(run.qoe_call, 2)),
     column("driving", "QoE", |run| digits(run.qoe_driving, 2)),
+];
+
+const REDUNDANCY: [Column; 7] = [
+    column("goodput", "Mbps", |run| mbps(run.delivery?.goodput_bps)),
+    column("late", "", |run| percent(run.delivery?.discard_ratio)),
+    column("lost", "frames", |run| Some(run.delivery?.lost_frames.to_string())),
+    column("FEC", "media", |run| percent(run.redundancy?.fec_share)),
+    column("FFRE", "", |run| percent(run.redundancy?.ffre?)),
+    column("useful", "filler", |run| percent(run.redundancy?.useful_filler_ratio)),
+    column("FRCC", "", |run| percent(run.redundancy?.frcc?)),
 ];
 
 const fn column(name: &'static str, unit: &'static str, cell: fn(&Summary) -> Option<String>) -> Column {

@@ -29,6 +29,30 @@ pub struct Portion {
     pub share: f64,
 }
 
+/// What TCP had of a path that it shares with senders of video (metrics.md section 7).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TcpShare {
+    /// Mean over the TCP flows of what each got while it had something to send, from IP upwards, in bit/s.
+    pub throughput_bps: f64,
+    /// TFS: that over a fair share, what the link could carry divided by the number of all flows, the senders of video among them. Above
+    /// 1 also because not all of the flows are active at once.
+    pub tfs: f64,
+    /// The same with the share of a link that TCP has alone: FBRA's table 3 divides by 500 kbps, which is 5 Mbps and its ten TCP flows.
+    pub tfs_of_tcp_alone: f64,
+}
+
+/// What `tcp` flows with these throughputs while active, in bit/s, had of a link of `capacity` bit/s beside so many `senders`; `None`
+/// without a flow or a link.
+pub fn tcp_share(tcp: &[f64], senders: usize, capacity: f64) -> Option<TcpShare> {
+    let flows = tcp.len() as f64;
+    if tcp.is_empty() || capacity <= 0.0 {
+        return None;
+    }
+    let throughput_bps = tcp.iter().sum::<f64>() / flows;
+    let of = |sharers: f64| throughput_bps / (capacity / sharers);
+    Some(TcpShare { throughput_bps, tfs: of(flows + senders as f64), tfs_of_tcp_alone: of(flows) })
+}
+
 /// One who shares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sharer<'a> {
@@ -99,6 +123,25 @@ mod tests {
         // (1 + 2)^2 / (2 * 5).
         assert_eq!(jain(&[1.0, 2.0]), Some(0.9));
         assert_eq!(jain(&[0.0, 0.0]), None);
+    }
+
+    /// fbra.md section 7: table 2 divides by 5000 / 11, table 3 by 5000 / 10.
+    #[test]
+    fn the_papers_shares_of_tcp_come_out_and_the_one_that_does_not_is_the_papers() {
+        let of = |kbps: f64, senders| tcp_share(&[kbps * 1e3; 10], senders, 5e6).unwrap();
+        let percent = |share: f64| (share * 1e4).round() / 1e2;
+        for (kbps, printed) in [(669.76, 147.35), (491.34, 108.1), (299.12, 65.81), (323.13, 71.09), (515.29, 113.37)] {
+            let share = percent(of(kbps, 1).tfs);
+            assert!((share - printed).abs() < 0.02, "{kbps}: {share}, printed {printed}");
+        }
+        // Printed as 142.27.
+        assert_eq!(percent(of(502.28, 1).tfs), 110.5);
+        for (kbps, printed, by_all) in [(674.28, 134.86, 161.83), (101.6, 20.32, 24.38)] {
+            let share = of(kbps, 2);
+            assert_eq!((percent(share.tfs_of_tcp_alone), percent(share.tfs)), (printed, by_all), "{kbps}");
+        }
+        assert_eq!((tcp_share(&[], 1, 5e6), tcp_share(&[1e6], 1, 0.0)), (None, None));
+        assert_eq!(tcp_share(&[1e6, 3e6], 2, 4e6).unwrap().tfs, 2.0);
     }
 
     #[test]

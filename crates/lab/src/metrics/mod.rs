@@ -1,11 +1,13 @@
 //! Every figure of a run, as metrics.md defines it.
 
 mod columns;
+mod delivery;
 pub mod estimate;
 mod fairness;
 mod latency;
 mod percentile;
 mod qoe;
+mod redundancy;
 pub mod response;
 mod stall;
 mod traffic;
@@ -14,11 +16,13 @@ use serde::{Deserialize, Serialize};
 use thalweg_video::quality::{self, Ssim};
 
 use crate::outcome::FrameRecord;
-pub use columns::{COLUMNS, Column};
-pub use fairness::{Portion, Sharer, Sharing, jain, sharing};
+pub use columns::{Column, columns};
+pub use delivery::{DEADLINE, Delivery, abu};
+pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};
 pub use latency::{Latency, latency};
 pub use percentile::{floor_percentile, percentile};
 pub use qoe::{qoe_call, qoe_driving};
+pub use redundancy::{Probes, Redundancy, ffre};
 pub use stall::{Stall, stall};
 pub use traffic::Traffic;
 
@@ -98,6 +102,15 @@ pub struct Summary {
     /// How the path was shared with others who listen; null without any.
     #[serde(default)]
     pub sharing: Option<Sharing>,
+    /// How much of the media came, and in time; null where nobody followed its packets.
+    #[serde(default)]
+    pub delivery: Option<Delivery>,
+    /// What redundancy cost and did; null where no parity was sent.
+    #[serde(default)]
+    pub redundancy: Option<Redundancy>,
+    /// What TCP had of the path; null without any.
+    #[serde(default)]
+    pub tcp: Option<TcpShare>,
     /// The same of each competing sender.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Summary>,

@@ -74,6 +74,9 @@ impl Row {
             What::KeyframeAsked => kind(44, "keyframe-asked"),
             What::StatesDisagree { frame } => Row { frame: Some(frame), ..kind(49, "states-disagree") },
             What::FrameAbandoned { frame } => Row { frame: Some(frame), ..kind(45, "frame-abandoned") },
+            What::FrameDiscarded { frame, age } => {
+                Row { frame: Some(frame), why: "past its deadline", ..kind(55, "frame-discarded") }.span(age)
+            }
             What::Displayed { frame, picture, latency, psnr } => {
                 let value = Some(psnr).filter(|psnr| psnr.is_finite());
                 Row { frame: Some(frame), picture: Some(picture), value, ..kind(46, "frame-displayed") }.span(latency)

@@ -7,7 +7,7 @@ use thalweg_video::quality::ssim_db;
 use super::chart::{Chart, Line, Stroke};
 use super::shares::shares;
 use super::{About, colour};
-use crate::metrics::{COLUMNS, Summary, latency};
+use crate::metrics::{Column, Summary, columns, latency};
 use crate::outcome::{Mark, Outcome};
 
 pub(super) const CAPACITY: &str = "#e4e7ec";
@@ -18,6 +18,7 @@ h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.1rem;margin:2rem 0 .4rem}p{m
 table{border-collapse:collapse;width:100%;font-size:.82rem;font-variant-numeric:tabular-nums;margin:1rem 0}
 th,td{padding:.3rem .3rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
 th:first-child,td:first-child,td.words{text-align:left}th{font-weight:600;color:#57606a}
+.wide{overflow-x:auto}.wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fff}
 tbody td:first-child{font-weight:600}.key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em}
 figure{margin:.6rem 0;display:inline-block;vertical-align:top}figcaption{font-weight:600;font-size:.9rem;color:#57606a}
 svg{width:100%;height:auto;display:block}svg text{font:12px system-ui,sans-serif;fill:#57606a}
@@ -123,33 +124,34 @@ fn distinct<'a>(runs: &'a [Outcome], of: impl Fn(&'a Outcome) -> &'a str) -> Vec
 
 fn table(runs: &[Outcome]) -> String {
     let several = distinct(runs, |run| &run.summary.trace).len() > 1;
-    let mut html = String::from("<table><thead><tr><th>scheme</th>");
+    let columns = columns(runs.iter().map(|run| &run.summary));
+    let mut html = String::from("<div class=\"wide\"><table><thead><tr><th>scheme</th>");
     html.push_str(if several { "<th>link</th>" } else { "" });
-    for column in &COLUMNS {
+    for column in &columns {
         let _ = write!(html, "<th>{}<br><span class=\"unit\">{}</span></th>", column.name, column.unit);
     }
     html.push_str("</tr></thead><tbody>");
     for Drawn { run, colour } in drawn(runs) {
         let link = if several { format!("</td><td>{}", escape(&run.summary.trace)) } else { String::new() };
-        row(&mut html, &format!("{}{}{link}", key(colour), escape(&run.summary.scheme)), &run.summary);
+        row(&mut html, &format!("{}{}{link}", key(colour), escape(&run.summary.scheme)), &columns, &run.summary);
         for competitor in &run.summary.competitors {
-            row(&mut html, &format!("and {}{link}", escape(&competitor.scheme)), competitor);
+            row(&mut html, &format!("and {}{link}", escape(&competitor.scheme)), &columns, competitor);
         }
         for traffic in &run.summary.traffic {
-            let (name, columns) = (escape(&traffic.name), COLUMNS.len());
+            let (name, columns) = (escape(&traffic.name), columns.len());
             let _ = write!(
                 html,
                 "<tr><td>and {name}{link}</td><td class=\"words\" colspan=\"{columns}\">{traffic}</td></tr>"
             );
         }
     }
-    html.push_str("</tbody></table>");
+    html.push_str("</tbody></table></div>");
     html
 }
 
-fn row(html: &mut String, name: &str, run: &Summary) {
+fn row(html: &mut String, name: &str, columns: &[&Column], run: &Summary) {
     let _ = write!(html, "<tr><td>{name}</td>");
-    for column in &COLUMNS {
+    for column in columns {
         let cell = (column.cell)(run);
         let _ = write!(html, "<td>{}</td>", cell.as_deref().unwrap_or("–"));
     }

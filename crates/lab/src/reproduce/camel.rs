@@ -12,7 +12,9 @@ use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 use super::vidaptive::known;
-use super::{Experiment, Figure, Folder, Link, Links, Origin, Other, Published, Reading, Setup, Signals, Windowed};
+use super::{
+    Encoder, Experiment, Figure, Folder, Link, Links, Origin, Other, Published, Reading, Setup, Signals, Windowed,
+};
 use crate::scenario::{Competitor, Sender};
 
 const KILOBYTE: u64 = 1024;
@@ -33,7 +35,7 @@ fn setup(seconds: i64) -> Setup {
         frame_rate: Some(30),
         duration: Span::from_secs(seconds),
         size: Some(Size::new(640, 360)),
-        modelled: true,
+        encoder: Encoder::Model,
         call: true,
         ..Setup::USUAL
     }
@@ -83,7 +85,14 @@ const fn within(key: &'static str, of: Windowed, from: f64, until: f64) -> Readi
 }
 
 const fn printed(link: &'static str, scheme: &'static str, key: &'static str, value: f64) -> Published {
-    Published { link: Some(link), scheme, key, value, source: "arXiv 2602.09500, as quoted in camel.md section 8" }
+    Published {
+        link: Some(link),
+        scheme,
+        key,
+        value,
+        sigma: None,
+        source: "arXiv 2602.09500, as quoted in camel.md section 8",
+    }
 }
 
 pub(super) fn figures() -> Vec<Figure> {

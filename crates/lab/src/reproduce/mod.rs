@@ -6,10 +6,16 @@
 
 mod authors;
 mod camel;
+mod encoder;
 mod encoder_step;
+mod fbra;
+mod filler;
 mod links;
 mod reading;
+mod rebera;
+mod rows;
 mod salsify;
+mod sample;
 mod scatter;
 mod signals;
 mod vidaptive;
@@ -18,13 +24,14 @@ use thalweg_sender::Scheme;
 use thalweg_units::{Size, Span};
 
 pub use authors::{Place, Point, Theirs};
+pub use encoder::Encoder;
 pub use encoder_step::{EncoderStep, StepResponse};
-pub use links::{Folder, Link, Links, Origin, Other};
+pub use links::{Folder, Link, Links, Origin, Other, drawn};
 pub use reading::{Reading, Windowed};
+pub use rows::{Row, Rows};
+pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
 pub use signals::Signals;
-
-use crate::outcome::Outcome;
 
 /// A published figure.
 #[derive(Debug, Clone)]
@@ -58,10 +65,14 @@ pub struct Setup {
     pub encode_time: Option<Span>,
     /// The size of pictures; `None` for 720p of the built-in scene and a file's own.
     pub size: Option<Size>,
-    /// Whether a model encodes unless a codec is asked for: for figures about the path alone.
-    pub modelled: bool,
+    /// What encodes unless a codec is asked for.
+    pub encoder: Encoder,
     /// Whether the receiver knows the round trip, as where media goes both ways (see [`crate::scenario::Scenario::call`]).
     pub call: bool,
+    /// How old a frame may be that is still shown (see [`crate::scenario::Scenario::discard_after`]).
+    pub discard_after: Option<Span>,
+    /// How often each scheme is played over each link: with this many seeds, from the root of randomness on.
+    pub runs: u32,
 }
 
 impl Setup {
@@ -72,8 +83,10 @@ impl Setup {
         delay: Span::from_millis(25),
         encode_time: None,
         size: None,
-        modelled: false,
+        encoder: Encoder::Real,
         call: false,
+        discard_after: None,
+        runs: 1,
     };
 }
 
@@ -99,6 +112,8 @@ pub enum Experiment {
     EncoderStep(EncoderStep),
     /// Signals of congestion on a synthetic queue.
     Signals(Signals),
+    /// Numbers that are worked out without a sender and a receiver.
+    Rows(Rows),
 }
 
 /// A number the paper prints.
@@ -112,6 +127,8 @@ pub struct Published {
     pub key: &'static str,
     /// How much, in the unit of the key.
     pub value: f64,
+    /// The deviation it is printed with.
+    pub sigma: Option<f64>,
     /// Where it was read.
     pub source: &'static str,
 }
@@ -121,35 +138,10 @@ pub fn figures() -> Vec<Figure> {
     let mut figures = vidaptive::figures();
     figures.extend(salsify::figures());
     figures.extend(camel::figures());
+    figures.extend(fbra::figures());
+    figures.extend(filler::figures());
+    figures.extend(rebera::figures());
     figures
-}
-
-/// Mean over links of what `reading` reads; `None` where it applies to no run.
-pub fn mean(outcomes: &[&Outcome], reading: &Reading) -> Option<f64> {
-    let values: Vec<f64> = outcomes.iter().filter_map(|outcome| reading.of(outcome)).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB, ms
-/// and points of a share, ratios of everything else, each of the means over links.
-pub fn compare(ours: &[&Outcome], base: &[&Outcome]) -> Vec<(&'static str, Option<f64>)> {
-    let both = |reading: Reading| Some((mean(ours, &reading)?, mean(base, &reading)?));
-    let ratio = |reading| both(reading).filter(|(_, base)| *base > 0.0).map(|(ours, base)| ours / base);
-    let gain = |reading| both(reading).map(|(ours, base)| ours - base);
-    vec![
-        ("video_bitrate_ratio", ratio(Reading::VideoBitrate)),
-        ("utilization_ratio", ratio(Reading::Utilization)),
-        ("psnr_gain_db", gain(Reading::Psnr)),
-        ("ssim_gain_db", gain(Reading::Ssim)),
-        ("latency_p50_gain_ms", gain(Reading::LatencyMedian)),
-        ("latency_p95_gain_ms", gain(Reading::LatencyP95)),
-        ("latency_p95_ratio", ratio(Reading::LatencyP95)),
-        ("latency_mean_gain_ms", gain(Reading::LatencyMean)),
-        ("frame_rate_ratio", ratio(Reading::FrameRate)),
-        ("stall_gain", gain(Reading::Stalls)),
-        ("stall_times", ratio(Reading::Stalls)),
-        ("estimate_accuracy_gain", gain(Reading::EstimateAccuracy)),
-    ]
 }
 
 #[cfg(test)]
@@ -171,6 +163,14 @@ mod tests {
             let name = format!("camel-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
+        for table in 1..=5 {
+            let name = format!("fbra-table{table}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
+        for of in ["table2", "table3", "table4", "table5", "table6", "table7", "fig4", "fig6"] {
+            let name = format!("rebera-{of}");
+            assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
+        }
         for of in ["cellular", "intermittent", "wifi", "ramp", "dropout", "queue", "components", "pareto"] {
             let name = format!("salsify-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
@@ -187,7 +187,7 @@ mod tests {
         for figure in figures() {
             let played = |ours: &str| match &figure.experiment {
                 Experiment::Runs { schemes, .. } => schemes.iter().any(|scheme| scheme.name == ours),
-                Experiment::EncoderStep(_) | Experiment::Signals(_) => false,
+                Experiment::EncoderStep(_) | Experiment::Signals(_) | Experiment::Rows(_) => false,
             };
             let answered = figure.theirs.iter().filter(|theirs| theirs.ours.is_some_and(played)).count();
             assert!(
@@ -225,6 +225,7 @@ mod tests {
                     }
                     Experiment::EncoderStep(_) => (vec!["encoder".to_string()], StepResponse::KEYS.to_vec()),
                     Experiment::Signals(_) => (vec!["signals".to_string()], Signals::KEYS.to_vec()),
+                    Experiment::Rows(rows) => (vec![published.scheme.to_string()], rows.keys.to_vec()),
                 };
                 let (scheme, key) = (published.scheme.to_string(), published.key);
                 assert!(schemes.contains(&scheme) && keys.contains(&key), "{}: {scheme} {key}", figure.name);

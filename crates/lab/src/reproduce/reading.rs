@@ -1,8 +1,8 @@
 //! What is read off a run, by the keys that `--json` prints.
 
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{percentile, response};
-use crate::outcome::{Mark, Outcome};
+use crate::metrics::{Summary, percentile, response};
+use crate::outcome::{FrameRecord, Mark, Outcome};
 
 /// One figure of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +31,8 @@ pub enum Reading {
     LatencyMean,
     /// 95th percentile of the waiting time in the path's queues, in ms.
     QueueDelayP95,
+    /// Share of the pictures read that were shown later than 400 ms after that, or never, 0..1.
+    LateFrames,
     /// Frames shown a second.
     FrameRate,
     /// Share of the time in stalls, 0..1.
@@ -74,6 +76,39 @@ pub enum Reading {
     BurstLength,
     /// Share of the run in which Camel left the path to GCC, 0..1.
     InGcc,
+    /// Media that came in time, in bit/s.
+    Goodput,
+    /// Packets dropped by the path over packets sent, 0..1.
+    PacketLoss,
+    /// Media packets that came too late over media packets sent, 0..1.
+    Discards,
+    /// The sum of both: of what was sent, what was dropped or came too late.
+    LostOrLate,
+    /// Frames with a packet that was lost for good.
+    LostFrames,
+    /// Mean over seconds of goodput over what the link could carry.
+    Abu,
+    /// Parity on the wire, in bit/s.
+    FecBitrate,
+    /// Parity over media, on the wire.
+    FecShare,
+    /// The share of protected losses that parity made good, 0..1.
+    Ffre,
+    /// The share of the controller's probes with parity that ended well, 0..1.
+    Frcc,
+    /// What the TCP flows got each while they had something to send, in bit/s.
+    TcpThroughput,
+    /// That over a fair share of the link among all flows.
+    Tfs,
+    /// That over a fair share of a link that TCP has alone.
+    TfsOfTcpAlone,
+    /// The same of the first competing sender, by its own key.
+    OfOther {
+        /// Its key.
+        key: &'static str,
+        /// What: a figure of the summary.
+        of: &'static Reading,
+    },
     /// Something of a part of the run, by its own key.
     Within {
         /// Its key.
@@ -128,6 +163,15 @@ fn mean_of(values: &[(f64, f64)], from: f64, until: f64) -> Option<f64> {
     (count > 0.0).then_some(sum / count)
 }
 
+/// Fresher pictures than this are what a call is made of (ITU-T G.114 has 400 ms as the limit of what is acceptable one way).
+const LATE_S: f64 = 0.4;
+
+fn late(frames: &[FrameRecord]) -> Option<f64> {
+    let in_time = |frame: &&FrameRecord| frame.displayed_s.is_some_and(|shown| shown - frame.captured_s <= LATE_S);
+    let in_time = frames.iter().filter(in_time).count();
+    (!frames.is_empty()).then(|| 1.0 - in_time as f64 / frames.len() as f64)
+}
+
 impl Reading {
     /// Its key in `--json` and the head of its column.
     pub fn key(&self) -> &'static str {
@@ -145,6 +189,7 @@ impl Reading {
             Reading::LatencyP95 => "latency_p95_ms",
             Reading::LatencyMean => "latency_mean_ms",
             Reading::QueueDelayP95 => "queue_delay_p95_ms",
+            Reading::LateFrames => "late_ratio",
             Reading::FrameRate => "frame_rate_fps",
             Reading::Stalls => "stall_ratio",
             Reading::WireReaches(..) => "wire_rise_s",
@@ -168,28 +213,30 @@ impl Reading {
             Reading::Share => "share",
             Reading::BurstLength => "burst_length_bytes",
             Reading::InGcc => "in_gcc",
+            Reading::Goodput => "goodput_bps",
+            Reading::PacketLoss => "packet_loss_ratio",
+            Reading::Discards => "discard_ratio",
+            Reading::LostOrLate => "lost_or_late_ratio",
+            Reading::LostFrames => "lost_frames",
+            Reading::Abu => "abu",
+            Reading::FecBitrate => "fec_bitrate_bps",
+            Reading::FecShare => "fec_share",
+            Reading::Ffre => "ffre",
+            Reading::Frcc => "frcc",
+            Reading::TcpThroughput => "tcp_throughput_bps",
+            Reading::Tfs => "tfs",
+            Reading::TfsOfTcpAlone => "tfs_of_tcp_alone",
+            Reading::OfOther { key, .. } => key,
             Reading::Within { key, .. } => key,
         }
     }
 
     /// What it reads off `outcome`; `None` where it does not apply.
     pub fn of(&self, outcome: &Outcome) -> Option<f64> {
-        let (summary, series) = (&outcome.summary, &outcome.series);
+        let series = &outcome.series;
         let marks = |kind: Mark| Some(series.marks.iter().filter(|(_, mark)| *mark == kind).count() as f64);
         match *self {
-            Reading::VideoBitrate => Some(summary.video_bitrate_bps),
-            Reading::WireBitrate => Some(summary.wire_bitrate_bps),
-            Reading::FillerBitrate => Some(summary.filler_bitrate_bps),
-            Reading::Utilization => summary.utilization,
             Reading::InstantaneousUtilization(q) => percentile(&response::instantaneous_utilization(series), q),
-            Reading::Psnr => summary.psnr_db,
-            Reading::Ssim => summary.ssim_db,
-            Reading::LatencyMedian => summary.latency_p50_ms,
-            Reading::LatencyP95 => summary.latency_p95_ms,
-            Reading::LatencyMean => summary.latency_mean_ms,
-            Reading::QueueDelayP95 => summary.queue_delay_p95_ms,
-            Reading::FrameRate => Some(summary.frame_rate_fps),
-            Reading::Stalls => Some(summary.stall_ratio),
             Reading::WireReaches(from, level) => response::time_to_reach(&series.sent_mbps, series.bin_s, from, level),
             Reading::VideoReaches(from, share, end) => {
                 let settled = response::mean_between(&series.video_mbps, series.bin_s, end - 15.0, end);
@@ -203,25 +250,60 @@ impl Reading {
                 let (sum, count) = sent.fold((0.0, 0.0), |(sum, count), f| (sum + f64::from(f.height), count + 1.0));
                 (count > 0.0).then_some(sum / count)
             }
+            Reading::LateFrames => late(&outcome.frames),
             Reading::Resets => marks(Mark::Reset),
             Reading::Pauses => marks(Mark::Pause),
-            Reading::SsimLow => summary.ssim_p25_db,
-            Reading::QoeCall => summary.qoe_call,
-            Reading::QoeDriving => summary.qoe_driving,
             Reading::Keyframes => marks(Mark::Keyframe).map(|count| (count - 1.0).max(0.0)),
-            Reading::OneWayDelay => summary.one_way_delay_mean_ms,
-            Reading::EstimateAccuracy => summary.estimate_accuracy,
-            Reading::EstimateBias => summary.estimate_bias,
-            Reading::Jain => summary.sharing.as_ref().map(|sharing| sharing.jain),
-            Reading::JainBySecond => summary.sharing.as_ref().map(|sharing| sharing.jain_by_second),
-            Reading::Share => summary.sharing.as_ref()?.flows.first().map(|flow| flow.share),
             Reading::BurstLength => {
                 let lengths: Vec<f64> = series.variable("M_bytes").iter().map(|(_, bytes)| *bytes).collect();
                 percentile(&lengths, 0.5)
             }
             Reading::InGcc => mean_of(series.variable("in_gcc"), 0.0, f64::INFINITY),
             Reading::Within { of, from, until, .. } => of.of(outcome, from, until),
+            Reading::OfOther { of, .. } => of.of_summary(outcome.summary.competitors.first()?),
             Reading::FreshFrame(back) => response::first_fresh_ms(&outcome.frames, back),
+            _ => self.of_summary(&outcome.summary),
+        }
+    }
+
+    /// What it reads off a run's figures; `None` where it does not apply, or needs more than those.
+    fn of_summary(&self, summary: &Summary) -> Option<f64> {
+        match *self {
+            Reading::VideoBitrate => Some(summary.video_bitrate_bps),
+            Reading::WireBitrate => Some(summary.wire_bitrate_bps),
+            Reading::FillerBitrate => Some(summary.filler_bitrate_bps),
+            Reading::Utilization => summary.utilization,
+            Reading::Psnr => summary.psnr_db,
+            Reading::Ssim => summary.ssim_db,
+            Reading::LatencyMedian => summary.latency_p50_ms,
+            Reading::LatencyP95 => summary.latency_p95_ms,
+            Reading::LatencyMean => summary.latency_mean_ms,
+            Reading::QueueDelayP95 => summary.queue_delay_p95_ms,
+            Reading::FrameRate => Some(summary.frame_rate_fps),
+            Reading::Stalls => Some(summary.stall_ratio),
+            Reading::SsimLow => summary.ssim_p25_db,
+            Reading::QoeCall => summary.qoe_call,
+            Reading::QoeDriving => summary.qoe_driving,
+            Reading::OneWayDelay => summary.one_way_delay_mean_ms,
+            Reading::EstimateAccuracy => summary.estimate_accuracy,
+            Reading::EstimateBias => summary.estimate_bias,
+            Reading::Jain => summary.sharing.as_ref().map(|sharing| sharing.jain),
+            Reading::JainBySecond => summary.sharing.as_ref().map(|sharing| sharing.jain_by_second),
+            Reading::Share => summary.sharing.as_ref()?.flows.first().map(|flow| flow.share),
+            Reading::PacketLoss => Some(summary.packet_loss_ratio),
+            Reading::Goodput => Some(summary.delivery?.goodput_bps),
+            Reading::Discards => Some(summary.delivery?.discard_ratio),
+            Reading::LostOrLate => Some(summary.packet_loss_ratio + summary.delivery?.discard_ratio),
+            Reading::LostFrames => Some(summary.delivery?.lost_frames as f64),
+            Reading::Abu => summary.delivery?.abu,
+            Reading::FecBitrate => Some(summary.redundancy?.fec_bitrate_bps),
+            Reading::FecShare => Some(summary.redundancy?.fec_share),
+            Reading::Ffre => summary.redundancy?.ffre,
+            Reading::Frcc => summary.redundancy?.frcc,
+            Reading::TcpThroughput => Some(summary.tcp?.throughput_bps),
+            Reading::Tfs => Some(summary.tcp?.tfs),
+            Reading::TfsOfTcpAlone => Some(summary.tcp?.tfs_of_tcp_alone),
+            _ => None,
         }
     }
 }

@@ -62,7 +62,7 @@ fn recorded(schemes: Vec<Scheme>, readings: Vec<Reading>) -> Experiment {
 }
 
 const fn paper(scheme: &'static str, key: &'static str, value: f64, source: &'static str) -> Published {
-    Published { link: None, scheme, key, value, source }
+    Published { link: None, scheme, key, value, sigma: None, source }
 }
 
 const ABLATIONS: [&str; 5] = ["gcc", "copa", "copa+dummy", "copa+dummy+latency", "vidaptive"];

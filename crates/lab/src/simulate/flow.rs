@@ -6,7 +6,7 @@ use thalweg_codecs::undershoot::Ratios;
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Camera, Engine, Output, Scheme};
+use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, Scheme};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
 use thalweg_video::source::Format;
@@ -15,10 +15,11 @@ use thalweg_video::{Picture, scale};
 use super::SimulateError;
 use super::asking::Asking;
 use super::frames::Frames;
+use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use super::summarize::Played;
 use crate::footage::Footage;
-use crate::metrics::QualitySource;
+use crate::metrics::{DEADLINE, QualitySource};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
 use thalweg_receiver::{FrameInfo, Moves, Ready, Receiver, Request};
@@ -32,6 +33,8 @@ struct Decoding {
     info: FrameInfo,
     /// What came of it; `None` if that is found out when it is done.
     picture: Option<Option<Picture>>,
+    /// Whether it comes too late to be shown.
+    discarded: bool,
 }
 
 /// Who sends what, and when.
@@ -55,6 +58,8 @@ pub(super) struct Flow {
     receiver: Receiver,
     /// When the receiver is next told the round trip; never where media goes one way.
     round_trip_due: Time,
+    /// Whether it reads it out of extended reports and their answers (RFC 3611 section 4.5), without the wait for reports.
+    reports_extended: bool,
     codec: CodecPair,
     /// What its encoder makes of what it is asked for.
     undershoot: Ratios,
@@ -66,6 +71,7 @@ pub(super) struct Flow {
     ssim: Ssim,
     pub(super) frames: Frames,
     under_way: UnderWay,
+    ledger: Ledger,
     asking: Asking,
     candidates: Vec<Candidate>,
     encoding_done: Time,
@@ -100,8 +106,10 @@ impl Flow {
             end,
             video: video.clone(),
             engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?,
-            round_trip_due: if scenario.call { begin } else { Time::NEVER },
+            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?
+                .discarding_after(scenario.discard_after)?,
+            round_trip_due: if scenario.call || style == FeedbackStyle::Extended { begin } else { Time::NEVER },
+            reports_extended: style == FeedbackStyle::Extended,
             codec: codec.build_seeded(format.size, seed)?,
             undershoot: scenario.undershoot.build(seed)?,
             codec_time: scenario.codec_time,
@@ -111,6 +119,7 @@ impl Flow {
             ssim: scenario.ssim,
             frames: Frames::default(),
             under_way: UnderWay::default(),
+            ledger: Ledger::new(scenario.duration, scenario.discard_after.unwrap_or(DEADLINE)),
             asking: Asking::every(scenario.ask_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
@@ -135,9 +144,9 @@ impl Flow {
         }
     }
 
-    /// What became of its pictures, and what else its figures need.
-    pub(super) fn into_played(self) -> Played {
-        Played {
+    /// What became of its pictures and what else its figures need, and what became of its packets.
+    pub(super) fn into_played(self) -> (Played, Ledger) {
+        let played = Played {
             number: self.number,
             video: self.video.label(),
             begin: self.begin,
@@ -145,7 +154,8 @@ impl Flow {
             codec: self.codec.encoder.settings(),
             quality: self.quality(),
             frames: self.frames.into_records(),
-        }
+        };
+        (played, self.ledger)
     }
 
     pub(super) fn next_event(&self) -> Time {
@@ -154,13 +164,6 @@ impl Flow {
             .min(self.encoding_done)
             .min(self.decoding.front().map_or(Time::NEVER, |decoding| decoding.done))
             .min(self.receiver.next_event())
-    }
-
-    /// When picture `number` is read; exact for every frame rate, without drift.
-    fn time_of_picture(&self, number: u64) -> Time {
-        let (rate, per) = self.format.frame_rate;
-        let nanos = u128::from(number) * u128::from(per) * 1_000_000_000 / u128::from(rate);
-        self.until_end(self.begin + Span::from_nanos(nanos as i64))
     }
 
     /// `at`, or never if the flow has stopped by then.
@@ -177,14 +180,16 @@ impl Flow {
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
         let Some(packet) = self.under_way.leave(number) else { return Ok(()) };
+        self.ledger.arrived(now, &packet);
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
         let ready = self.receiver.on_packet(now, &packet);
         while let Some((sequence, fragment)) = self.receiver.poll_recovered() {
+            self.ledger.recovered(now, sequence);
             let what = What::Recovered { sequence, frame: fragment.frame };
             recorder.push(Record { at: now, flow: self.number, what });
         }
-        for Ready { info, moves } in ready {
+        for Ready { info, moves, discarded } in ready {
             let size = self.frames.encoded(info.frame).map_or(self.format.size, |encoded| encoded.size);
             let begin = self.decoding.back().map_or(now, |last| last.done.max(now));
             // A receiver that keeps states says at once which it is in.
@@ -196,7 +201,7 @@ impl Flow {
                 self.frames.let_go(info.frame);
                 continue;
             }
-            self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info, picture });
+            self.decoding.push_back(Decoding { done: begin + self.codec_time.decode(size), info, picture, discarded });
         }
         while let Some(frame) = self.receiver.poll_abandoned() {
             recorder.push(Record { at: now, flow: self.number, what: What::FrameAbandoned { frame } });
@@ -242,6 +247,7 @@ impl Flow {
     /// Packet `number` was dropped on the path.
     pub(super) fn on_drop(&mut self, at: Time, number: u64, (size, why): (Bytes, DropReason), recorder: &mut Recorder) {
         let Some(packet) = self.under_way.leave(number) else { return };
+        self.ledger.dropped(&packet);
         let what = What::Dropped { id: number, payload: packet.sent.payload, size, why };
         recorder.push(Record { at, flow: self.number, what });
     }
@@ -251,7 +257,7 @@ impl Flow {
     pub(super) fn share_round_trip(&mut self, now: Time) {
         if self.round_trip_due <= now {
             self.round_trip_due = now + ROUND_TRIP_INTERVAL;
-            self.receiver.learn(self.engine.srtt());
+            self.receiver.learn(if self.reports_extended { self.engine.path_rtt() } else { self.engine.srtt() });
         }
     }
 
@@ -266,6 +272,10 @@ impl Flow {
             recorder.push(Record { at: now, flow, what: What::ReportSent { packets, size } });
             down.offer(now, size, Answer { flow, content: Content::Report(report) });
         }
+        while let Some((report, size)) = self.receiver.poll_path_report(now) {
+            recorder.push(Record { at: now, flow, what: What::ReportSent { packets: 0, size } });
+            down.offer(now, size, Answer { flow, content: Content::Path(report) });
+        }
         for request in self.receiver.poll_requests(now) {
             let what = match &request {
                 Request::Repeat(sequences) => What::RepeatAsked { packets: sequences.len() as u32 },
@@ -279,14 +289,15 @@ impl Flow {
     /// Frames whose decoding is done are decoded for real, compared and shown.
     pub(super) fn show(&mut self, now: Time, recorder: &mut Recorder) -> Result<(), SimulateError> {
         while self.decoding.front().is_some_and(|decoding| decoding.done <= now) {
-            let Some(Decoding { info, picture, .. }) = self.decoding.pop_front() else { break };
+            let Some(Decoding { info, picture, discarded, .. }) = self.decoding.pop_front() else { break };
             let mut quality = self.modelled(info.frame);
             if let (Some(decoder), Some(encoded)) = (&mut self.codec.decoder, self.frames.encoded(info.frame)) {
                 let decoded = match picture {
                     Some(picture) => picture,
                     None => decoder.decode(&encoded.data)?,
                 };
-                if let (true, Some(decoded), Some(footage)) = (self.measure_quality, decoded, &mut self.footage)
+                if let (true, Some(decoded), Some(footage)) =
+                    (self.measure_quality && !discarded, decoded, &mut self.footage)
                     && let Some(source) = footage.picture(info.picture)?
                 {
                     let shown = scale(&decoded, source.size());
@@ -294,6 +305,12 @@ impl Flow {
                 }
             }
             let latency = now - info.captured;
+            if discarded {
+                let what = What::FrameDiscarded { frame: info.frame, age: latency };
+                recorder.push(Record { at: now, flow: self.number, what });
+                self.frames.let_go(info.frame);
+                continue;
+            }
             let psnr = quality.map_or(f64::NAN, |quality| quality.0);
             let what = What::Displayed { frame: info.frame, picture: info.picture, latency, psnr };
             recorder.push(Record { at: now, flow: self.number, what });
@@ -321,7 +338,7 @@ impl Flow {
         while self.camera_time <= now {
             let number = self.next_picture;
             self.next_picture += 1;
-            self.camera_time = self.time_of_picture(self.next_picture);
+            self.camera_time = self.until_end(self.begin + self.format.time_of(self.next_picture));
             if let Some(footage) = &mut self.footage
                 && footage.picture(number)?.is_none()
             {
@@ -363,6 +380,7 @@ impl Flow {
                     packet.asks = self.asking.asks(now, packet.asks);
                     let cargo = Cargo::Packet(packet.sent.id.0);
                     up.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
+                    self.ledger.sent(&packet);
                     self.under_way.enter(packet);
                 }
                 Output::Encode { picture, mut plan } => {
@@ -379,6 +397,7 @@ impl Flow {
         }
         for event in self.engine.drain_events() {
             self.frames.on_event(&event);
+            self.ledger.on_event(&event.event);
             recorder.push(Record { at: event.at, flow: self.number, what: What::Sender(event.event) });
         }
         Ok(())

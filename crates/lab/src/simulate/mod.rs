@@ -8,6 +8,7 @@ mod asking;
 mod competitors;
 mod flow;
 mod frames;
+mod ledger;
 mod network;
 mod on_the_way;
 mod sharing;
@@ -93,7 +94,7 @@ pub fn simulate(
     let whole = Session { number: 0, video: &scenario.video, begin: Time::ZERO, end };
     let mut flows = vec![Flow::new(whole, scenario, scheme)?];
     let mut schemes = vec![scheme.clone()];
-    for (session, scheme) in competitors::senders(scenario, end)? {
+    for (session, scheme) in competitors::senders(scenario, scheme, end)? {
         flows.push(Flow::new(session, scenario, &scheme)?);
         schemes.push(scheme);
     }
@@ -113,14 +114,19 @@ pub fn simulate(
     }
     progress(end);
     let capacity = network.up.bottlenecks().first().cloned();
-    let mut outcomes = flows
-        .into_iter()
-        .zip(&schemes)
-        .map(|(flow, scheme)| summarize(scenario, scheme, flow.into_played(), &recorder, capacity.as_ref()));
+    let mut outcomes = flows.into_iter().zip(&schemes).map(|(flow, scheme)| {
+        let (played, ledger) = flow.into_played();
+        let there = (played.begin.as_secs_f64(), played.end.as_secs_f64());
+        let mut outcome = summarize(scenario, scheme, played, &recorder, capacity.as_ref());
+        let (delivery, redundancy) = ledger.figures(&outcome.series, there);
+        (outcome.summary.delivery, outcome.summary.redundancy) = (Some(delivery), redundancy);
+        outcome
+    });
     let Some(mut outcome) = outcomes.next() else { unreachable!("the sender under test is a flow") };
     let competitors: Vec<Outcome> = outcomes.collect();
     competitors::others(&mut outcome, &competitors, &cross, &recorder, end);
     outcome.summary.sharing = sharing::sharing(scenario, &outcome);
+    outcome.summary.tcp = sharing::tcp(&outcome);
     Ok(Run { outcome, competitors, recorder })
 }
 
@@ -172,6 +178,7 @@ fn step(
                 flow.engine.on_feedback(now, &report.acknowledgements, report.hold);
                 flow.share_round_trip(now);
             }
+            Content::Path(report) => flow.engine.on_path_report(now, &report),
             Content::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
             Content::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
             Content::Acknowledgement(_) => {}

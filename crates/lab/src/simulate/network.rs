@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use thalweg_control::PathReport;
 use thalweg_link::Path;
 use thalweg_link::traffic::tcp::Acknowledgement;
 use thalweg_sender::Packet;
@@ -41,6 +42,7 @@ pub(super) struct Answer {
 #[derive(Debug, Clone)]
 pub(super) enum Content {
     Report(Report),
+    Path(PathReport),
     Request(Request),
     Acknowledgement(Acknowledgement),
 }
@@ -99,7 +101,13 @@ mod tests {
         let mut under_way = UnderWay::default();
         for number in 0..4 {
             let sent = SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1200));
-            under_way.enter(Packet { sent, grace: Span::ZERO, asks: true, content: Content::Padding });
+            under_way.enter(Packet {
+                sent,
+                grace: Span::ZERO,
+                before: Bytes::ZERO,
+                asks: true,
+                content: Content::Padding,
+            });
         }
         let mut leave = |number| under_way.leave(number).map(|packet| packet.sent.id.0);
         assert_eq!([2, 0, 1, 1, 2, 3, 4].map(&mut leave), [Some(2), Some(0), Some(1), None, None, Some(3), None]);

@@ -4,7 +4,7 @@ use thalweg_link::Capacity;
 use thalweg_units::{Span, Time};
 
 use super::summarize::BIN_S;
-use crate::metrics::{Sharer, Sharing, sharing as shared};
+use crate::metrics::{Sharer, Sharing, TcpShare, sharing as shared, tcp_share};
 use crate::outcome::Outcome;
 use crate::scenario::{Competitor, Scenario};
 
@@ -77,6 +77,17 @@ pub(super) fn sharing(scenario: &Scenario, outcome: &Outcome) -> Option<Sharing>
     shared(&std::iter::once(tested).chain(others).collect::<Vec<_>>(), BIN_S)
 }
 
+/// What the TCP flows had of the path, of those that had anything to send: bulk transfers and readers of pages.
+pub(super) fn tcp(outcome: &Outcome) -> Option<TcpShare> {
+    let summary = &outcome.summary;
+    let flows =
+        summary.traffic.iter().filter(|traffic| traffic.name != "datagrams" && !traffic.name.starts_with("datagrams "));
+    let throughputs: Vec<f64> = flows.filter(|flow| flow.active_s > 0.0).map(|flow| flow.delivered_bps).collect();
+    let bins = outcome.series.capacity_mbps.len().max(1) as f64;
+    let capacity = outcome.series.capacity_mbps.iter().sum::<f64>() / bins * 1e6;
+    tcp_share(&throughputs, 1 + summary.competitors.len(), capacity)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +112,7 @@ mod tests {
             clock_offset: Span::ZERO,
             ask_every: None,
             call: false,
+            discard_after: None,
             competitors,
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use thalweg_control::Payload;
 use thalweg_link::Capacity;
 use thalweg_sender::{Event, Scheme};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 use super::on_the_way::OnTheWay;
 use super::sharing::available;
@@ -26,6 +26,11 @@ pub(super) struct Bins(Vec<f64>);
 impl Bins {
     pub(super) fn new(count: usize) -> Bins {
         Bins(vec![0.0; count])
+    }
+
+    /// For a run of this length.
+    pub(super) fn over(duration: Span) -> Bins {
+        Bins::new((duration.as_secs_f64() / BIN_S).ceil() as usize)
     }
 
     pub(super) fn add(&mut self, at: Time, size: Bytes) {
@@ -169,6 +174,9 @@ pub fn summarize(
         speed_x: None,
         live: false,
         sharing: None,
+        delivery: None,
+        redundancy: None,
+        tcp: None,
         competitors: Vec::new(),
         traffic: Vec::new(),
     };

@@ -35,6 +35,7 @@ pub fn scenario(seconds: i64, size: Size) -> Scenario {
         ssim: Ssim::default(),
         ask_every: None,
         call: false,
+        discard_after: None,
         clock_offset: Span::from_millis(1234),
         competitors: Vec::new(),
     }

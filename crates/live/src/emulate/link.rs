@@ -26,16 +26,26 @@ pub enum Zero {
 /// A direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// From the client to the server, or out of the shell.
+    /// Out of the shell, or from the client to the server unless [`RelayConfig::clients_send`](super::RelayConfig::clients_send) says otherwise.
     Up,
     /// The other way.
     Down,
 }
 
+impl Way {
+    /// The other.
+    pub fn back(self) -> Way {
+        match self {
+            Way::Up => Way::Down,
+            Way::Down => Way::Up,
+        }
+    }
+}
+
 /// A link to emulate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkConfig {
-    /// From the client to the server, or out of the shell.
+    /// [`Way::Up`].
     pub up: PathConfig,
     /// The other way.
     pub down: PathConfig,

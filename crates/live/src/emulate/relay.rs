@@ -15,6 +15,7 @@ use super::clients::Clients;
 use super::{EmulateError, EmulatedLink, LinkConfig, Statistics, Way};
 use crate::clock::Clock;
 use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
+use crate::thread::spawn;
 
 /// Each has a descriptor, and each wake-up looks at all of them.
 const MOST_CLIENTS: usize = 1000;
@@ -31,6 +32,8 @@ pub struct RelayConfig {
     /// The link between them: one, which all clients share. A packet's size is that of the IP packet the client sent or
     /// gets.
     pub link: LinkConfig,
+    /// Which way of the link what clients send goes: [`Way::Up`], unless the server is the sender that the link is described from.
+    pub clients_send: Way,
     /// The clock it runs by.
     pub clock: Clock,
     /// The most clients at a time, 1 to 1000; what others send is dropped and counted. 64 by default.
@@ -60,6 +63,7 @@ impl RelayConfig {
             listen,
             server,
             link: LinkConfig::default(),
+            clients_send: Way::Up,
             clock: Clock::new(),
             most_clients: 64,
             idle: Span::from_secs(60),
@@ -110,9 +114,10 @@ impl Relay {
             server: config.server,
             clients: Clients::new(config.server, config.most_clients, config.idle, config.udp),
             link: config.link.build(config.clock.now(), find)?,
+            clients_send: config.clients_send,
             orphaned: 0,
         };
-        let thread = std::thread::Builder::new().name("relay".into()).spawn(move || work.run())?;
+        let thread = spawn("relay", move || work.run())?;
         Ok(Relay { address, requests, waker, thread: Some(thread) })
     }
 
@@ -167,6 +172,7 @@ struct Work {
     server: SocketAddr,
     clients: Clients,
     link: EmulatedLink<Parcel>,
+    clients_send: Way,
     /// Packets whose client had been forgotten when they left the link.
     orphaned: u64,
 }
@@ -202,38 +208,38 @@ impl Work {
 
     /// From the clients.
     fn questions(&mut self, now: Time) {
-        let Work { listen, clients, link, .. } = self;
+        let Work { listen, clients, link, clients_send, .. } = self;
         listen.receive(|datagram| {
             if clients.hear(now, datagram.from, datagram.to.ip()) {
                 let parcel = Parcel { client: datagram.from, bytes: datagram.bytes.to_vec() };
-                link.offer(Way::Up, now, size(datagram.from.ip(), datagram.bytes), parcel);
+                link.offer(*clients_send, now, size(datagram.from.ip(), datagram.bytes), parcel);
             }
         });
     }
 
     /// From the server. Clients are in the order in which they were waited for.
     fn answers(&mut self, now: Time, ready: &[usize]) {
-        let Work { clients, link, .. } = self;
+        let Work { clients, link, clients_send, .. } = self;
         for (index, (address, client)) in clients.iter_mut().enumerate() {
             if ready.binary_search(&(index + 1)).is_ok() {
                 client.upstream.receive(|datagram| {
                     let parcel = Parcel { client: *address, bytes: datagram.bytes.to_vec() };
-                    link.offer(Way::Down, now, size(address.ip(), datagram.bytes), parcel);
+                    link.offer(clients_send.back(), now, size(address.ip(), datagram.bytes), parcel);
                 });
             }
         }
     }
 
     fn release(&mut self, now: Time) {
-        let Work { clock, listen, server, clients, link, orphaned, .. } = self;
+        let Work { clock, listen, server, clients, link, clients_send, orphaned, .. } = self;
         link.release(now, |way, parcel| {
-            match (way, clients.get_mut(&parcel.client)) {
-                (_, None) => *orphaned += 1,
+            match clients.get_mut(&parcel.client) {
+                None => *orphaned += 1,
                 // Whether the socket took it is in its counts.
-                (Way::Up, Some(client)) => {
+                Some(client) if way == *clients_send => {
                     client.upstream.send(*server, &parcel.bytes);
                 }
-                (Way::Down, Some(client)) => {
+                Some(client) => {
                     listen.send_from(client.reached, parcel.client, &parcel.bytes);
                 }
             }

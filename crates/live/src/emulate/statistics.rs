@@ -39,7 +39,7 @@ pub struct DirectionStatistics {
 pub struct Statistics {
     /// Since time zero.
     pub duration: Span,
-    /// From the clients to the server, or out of the shell.
+    /// [`Way::Up`](super::Way::Up).
     pub up: DirectionStatistics,
     /// The other way.
     pub down: DirectionStatistics,

@@ -79,6 +79,26 @@ fn a_round_trip_takes_both_delays_and_not_much_longer() {
     assert_eq!((statistics.up.lateness.count(), statistics.unsent, statistics.missed), (20, 0, 0));
 }
 
+#[test]
+fn what_a_server_sends_goes_up_where_the_link_is_described_from_it() {
+    let (server, client) = (socket(), socket());
+    let lost = HopConfig::Loss(LossModel::Random { probability: 1.0 });
+    let link = LinkConfig { up: path([lost]), ..LinkConfig::default() };
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let clients_send = Way::Down;
+    let config = RelayConfig { link, clients_send, ..RelayConfig::new(listen, server.local_addr().unwrap()) };
+    let relay = Relay::start(&config, &mut find).unwrap();
+    client.send_to(b"ping", relay.address()).unwrap();
+    let (bytes, from) = next(&server).unwrap();
+    server.send_to(&bytes, from).unwrap();
+    while relay.statistics().unwrap().up.packets == 0 {
+        pause(Span::from_millis(1));
+    }
+    let statistics = relay.stop().unwrap();
+    assert_eq!((statistics.down.delivered, statistics.up.delivered), (1, 0));
+    assert_eq!(statistics.up.dropped.values().sum::<u64>(), 1);
+}
+
 /// Numbered datagrams of 1200 bytes every 2 ms for 2 s, more than twice what passes, and when each came out: what the
 /// relay and the simulator make of the same input.
 #[test]

@@ -5,12 +5,8 @@
 
 pub mod audio;
 pub mod encoded;
-mod error;
-mod ffmpeg;
 #[cfg(test)]
 mod testing;
-
-pub use error::MediaError;
 
 /// What comes after the end of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

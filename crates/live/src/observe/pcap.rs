@@ -18,12 +18,21 @@ const LONGEST: u32 = 65_535;
 
 /// A capture could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("capture: {0}")]
-pub struct PcapError(#[from] pcap_file::PcapError);
+pub enum PcapError {
+    /// The file cannot be.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The packet does not fit.
+    #[error("{0}")]
+    Format(pcap_file::PcapError),
+}
 
-impl From<io::Error> for PcapError {
-    fn from(error: io::Error) -> PcapError {
-        PcapError(pcap_file::PcapError::IoError(error))
+impl From<pcap_file::PcapError> for PcapError {
+    fn from(error: pcap_file::PcapError) -> PcapError {
+        match error {
+            pcap_file::PcapError::IoError(error) => PcapError::Io(error),
+            other => PcapError::Format(other),
+        }
     }
 }
 

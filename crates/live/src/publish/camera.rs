@@ -1,8 +1,9 @@
 //! A thread that makes pictures at their times.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
 use thalweg_lab::footage::{self, Footage};
 use thalweg_lab::scenario::Video;
@@ -10,17 +11,18 @@ use thalweg_sender::frames::EncodedFrame;
 use thalweg_session::Encoded;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Bytes, Seed, Span, Time};
-use thalweg_video::source::{Format, Source, SourceError};
+use thalweg_video::source::{Format, SceneConfig, Source, SourceError};
 use thalweg_video::{Picture, barcode};
 
-use crate::clock::{Clock, pause};
+use super::running::{Running, wait_until};
+use crate::clock::Clock;
+use crate::media::Repeat;
 use crate::media::encoded::{EncodedOptions, EncodedSource, EncodedVideoFrame};
-use crate::media::{MediaError, Repeat};
 
 /// A picture that was taken.
 #[derive(Debug, Clone)]
 pub struct Taken {
-    /// Which, from 0; numbers follow one another.
+    /// Which, from 0: it was taken so many intervals after the camera began. Some may be left out.
     pub number: u64,
     /// What is seen.
     pub seen: Seen,
@@ -49,6 +51,9 @@ enum Pictures {
     None,
 }
 
+/// How far live pictures may fall behind before they are counted anew: what waited in a pipe is late, what a camera left out is not.
+const BEHIND: Span = Span::from_millis(500);
+
 /// A camera that has not begun yet.
 pub struct Camera {
     pictures: Pictures,
@@ -63,7 +68,20 @@ impl Camera {
     /// # Errors
     /// When it cannot be read, with what to do about it.
     pub fn open(video: &Video, barcode: bool, seed: Seed) -> Result<Camera, SourceError> {
-        let (pictures, format) = if video.source == "-" {
+        let name = video.source.as_str();
+        if name != "-" && !SceneConfig::is_named_by(name) && !Path::new(name).exists() {
+            let problem = "no such file; the video is scene, scene:easy, a .y4m file, - for y4m on standard input, or a file ffmpeg reads";
+            return Err(SourceError::format(name, problem));
+        }
+        let (pictures, format) = if name == "-" {
+            if video.retimed {
+                let (pictures, seconds) = video.scene_format().frame_rate;
+                let problem = format!(
+                    "{pictures}/{seconds} pictures a second are asked for, and live video comes at its own rate: leave the rate out, or \
+                     change it before (ffmpeg -r)"
+                );
+                return Err(SourceError::format("standard input", problem));
+            }
             let stream = footage::once(video, seed)?;
             let format = stream.format();
             (Pictures::Stream(stream), format)
@@ -76,13 +94,15 @@ impl Camera {
     }
 
     /// Frames as they are in `name` ([`crate::media::encoded`]), from the beginning again at the end where that is possible; and their codec.
+    /// Of size and rate what the source does not say is that of `format`.
     ///
     /// # Errors
     /// When it cannot be read, with what to do about it.
-    pub fn encoded(name: &str, format: Format) -> Result<(Camera, VideoCodec), MediaError> {
+    pub fn encoded(name: &str, format: Format) -> Result<(Camera, VideoCodec), SourceError> {
         let repeat = if name == "-" { Repeat::Once } else { Repeat::Forever };
         let source = EncodedSource::open(name, EncodedOptions { repeat, frame_rate: format.frame_rate })?;
         let codec = source.codec();
+        let format = Format { size: source.size().unwrap_or(format.size), frame_rate: source.frame_rate() };
         Ok((Camera { pictures: Pictures::Encoded(Box::new(source)), format, barcode: false }, codec))
     }
 
@@ -96,26 +116,27 @@ impl Camera {
         self.format
     }
 
-    /// Begins: picture n is taken n intervals after `begin`, and `take` is called with each; it says whether to go on. `ended` is told why
-    /// there are no more.
+    /// Begins: picture n is taken n intervals after `begin`, and `take` is called with each. Live ones are counted from when the first came;
+    /// those that come too fast are left out.
+    /// `ended` is told why there are no more, unless it was stopped.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
     pub fn start(
         self,
         clock: Clock,
         begin: Time,
         mut take: impl FnMut(Taken) + Send + 'static,
-        ended: impl FnOnce(Result<(), CameraError>) + Send + 'static,
-    ) -> Running {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
-        let body = move || ended(self.run(clock, begin, &stopped, &mut take));
-        Running::new(stop, spawn("camera", body))
+        ended: impl FnOnce(Result<(), SourceError>) + Send + 'static,
+    ) -> io::Result<Running> {
+        Running::start("camera", move |stop| self.run(clock, begin, stop, &mut take), ended)
     }
 
-    fn run(self, clock: Clock, begin: Time, stop: &AtomicBool, take: &mut dyn FnMut(Taken)) -> Result<(), CameraError> {
+    fn run(self, clock: Clock, begin: Time, stop: &AtomicBool, take: &mut dyn FnMut(Taken)) -> Result<(), SourceError> {
         let Camera { mut pictures, format, barcode } = self;
         let mut number = 0;
         while !stop.load(Ordering::Relaxed) {
-            let mut due = begin + nth(format, number);
+            let mut due = begin + format.time_of(number);
             let seen = match &mut pictures {
                 Pictures::None => Seen::Nothing,
                 Pictures::Footage(footage) => match footage.picture(number)? {
@@ -123,7 +144,17 @@ impl Camera {
                     None => return Ok(()),
                 },
                 Pictures::Stream(stream) => match stream.next_picture()? {
-                    Some(picture) => Seen::Picture(picture),
+                    Some(picture) => {
+                        let came = clock.now();
+                        // What comes in a burst before its time, as a player's first second does, was not taken then.
+                        if came + format.interval() < due {
+                            continue;
+                        }
+                        if number == 0 || due + BEHIND < came {
+                            number = number_at(format, came - begin);
+                        }
+                        Seen::Picture(picture)
+                    }
                     None => return Ok(()),
                 },
                 Pictures::Encoded(source) => match source.next_frame()? {
@@ -146,7 +177,7 @@ impl Camera {
             // What could not be made in time is not made up for: a camera that falls behind skips. Frames that are encoded already need each
             // other, and have times of their own.
             while matches!(pictures, Pictures::Footage(_) | Pictures::None)
-                && begin + nth(format, number) + format.interval() < clock.now()
+                && begin + format.time_of(number) + format.interval() < clock.now()
             {
                 number += 1;
             }
@@ -155,30 +186,20 @@ impl Camera {
     }
 }
 
-/// A camera has failed.
-#[derive(Debug, thiserror::Error)]
-pub enum CameraError {
-    /// Its pictures cannot be read on.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// Its frames cannot be read on.
-    #[error(transparent)]
-    Media(#[from] MediaError),
-}
-
 /// The frame as the engine takes it; its quantiser and states are known to who encoded it.
 fn encoded(frame: EncodedVideoFrame, format: Format) -> Encoded {
     let size = Bytes::new(frame.data.len() as u64);
     let (keyframe, picture) = (frame.keyframe, format.size);
-    let about = EncodedFrame { size, keyframe, quantizer: None, picture, transition: None };
+    let about = EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture, transition: None };
     Encoded { frame: about, data: frame.data.into() }
 }
 
-/// When picture `number` is taken after the first; exact for every frame rate, without drift.
-pub fn nth(format: Format, number: u64) -> Span {
-    let (rate, per) = format.frame_rate;
-    let nanos = u128::from(number) * u128::from(per) * 1_000_000_000 / u128::from(rate.max(1));
-    Span::from_nanos(nanos as i64)
+/// The picture that is being taken so long after the first.
+fn number_at(format: Format, since: Span) -> u64 {
+    let (pictures, seconds) = format.frame_rate;
+    let nanos = u128::from(seconds.max(1)) * 1_000_000_000;
+    let since = u128::try_from(since.as_nanos()).unwrap_or(0);
+    u64::try_from(since * u128::from(pictures) / nanos).unwrap_or(u64::MAX)
 }
 
 fn numbered(picture: &Picture, number: u64) -> Arc<Picture> {
@@ -187,45 +208,19 @@ fn numbered(picture: &Picture, number: u64) -> Arc<Picture> {
     Arc::new(picture)
 }
 
-pub(super) fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
-    /// So long a stop may wait.
-    const STEP: Span = Span::from_millis(100);
-    loop {
-        let left = due - clock.now();
-        if left <= Span::ZERO || stop.load(Ordering::Relaxed) {
-            return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Size;
+
+    #[test]
+    fn a_pictures_number_is_that_of_the_interval_in_which_it_is_taken() {
+        let format = Format { size: Size::HD, frame_rate: (30_000, 1001) };
+        for number in [0, 1, 2, 1_799, 1 << 30] {
+            // The time is rounded down to a nanosecond.
+            let at = format.time_of(number) + Span::from_nanos(1);
+            assert_eq!((number_at(format, at), number_at(format, at + format.interval() / 2)), (number, number));
         }
-        pause(left.min(STEP));
-    }
-}
-
-/// A camera that runs. It stops when this is dropped.
-pub struct Running {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Running {
-    /// A thread that looks at `stop`.
-    pub(super) fn new(stop: Arc<AtomicBool>, thread: JoinHandle<()>) -> Running {
-        Running { stop, thread: Some(thread) }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        // A camera that waits for standard input may never wake: it is left to the end of the process.
-        if let Some(thread) = self.thread.take().filter(|thread| thread.is_finished()) {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// A thread with a name that shows in debuggers.
-pub(crate) fn spawn<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
-    match std::thread::Builder::new().name(name.into()).spawn(body) {
-        Ok(thread) => thread,
-        Err(error) => panic!("the system gives no thread: {error}"),
+        assert_eq!(number_at(format, Span::from_millis(-3)), 0);
     }
 }

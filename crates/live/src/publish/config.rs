@@ -50,7 +50,7 @@ pub struct ChannelConfig {
     pub bind: SocketAddr,
     /// Addresses told to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
     pub advertise: Vec<SocketAddr>,
-    /// An emulated link between viewers and the socket: `up` is what viewers send, `down` what they get.
+    /// An emulated link between the socket and the viewers: `up` is the way of the video, `down` that of reports.
     pub link: Option<LinkConfig>,
 }
 
@@ -58,6 +58,16 @@ impl ChannelConfig {
     /// What viewers are told, when the socket itself is reached at `own`.
     pub(super) fn advertised(&self, own: &[SocketAddr]) -> Vec<SocketAddr> {
         if self.advertise.is_empty() { own.to_vec() } else { self.advertise.clone() }
+    }
+}
+
+/// What SDP calls the frames of a codec.
+pub(crate) fn video_codec(codec: &Codec) -> VideoCodec {
+    match codec {
+        // A model's frames are zeros that pass for VP8.
+        Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,
+        Codec::Vp9(_) => VideoCodec::Vp9,
+        Codec::H264(_) => VideoCodec::H264,
     }
 }
 
@@ -69,13 +79,9 @@ pub(super) struct Codecs {
 }
 
 impl Codecs {
-    /// A model's frames are zeros that pass for VP8.
+    /// What an encoder of this codec makes.
     pub(super) fn of(codec: &Codec) -> Codecs {
-        let offered = match codec {
-            Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,
-            Codec::H264(_) => VideoCodec::H264,
-        };
-        Codecs { codec: Some(codec.clone()), offered }
+        Codecs { codec: Some(codec.clone()), offered: video_codec(codec) }
     }
 
     /// Frames that are encoded already.

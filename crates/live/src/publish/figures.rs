@@ -50,108 +50,110 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
     }
 }
 
-/// Everything in Prometheus' text format, version 0.0.4.
+/// Everything in Prometheus' text format, version 0.0.4: units are seconds and bytes, and what only grows is a `_total`.
 pub(super) fn metrics(now: Time, network: &Network) -> String {
     let mut text = Text::default();
+    let version = env!("CARGO_PKG_VERSION");
+    text.gauge("thalweg_build_info", "Which program this is; always 1.", [(format!("{{version=\"{version}\"}}"), 1.0)]);
+    text.gauge("thalweg_viewers", "Viewers, connected or about to be.", [one(network.viewers.len() as u64)]);
+    text.counter("thalweg_stranger_datagrams_total", "Datagrams that belong to no viewer.", [one(network.strangers)]);
+    let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
+    text.counter("thalweg_pictures_missed_total", missed, [one(network.missed)]);
+    for channel in &network.channels {
+        let (name, counts) = (escaped(&channel.config.name), channel.socket.counts());
+        let lost = [("receive_buffer", counts.missed), ("send_buffer", counts.overflowed), ("refused", counts.failed)];
+        let of = lost.map(|(why, count)| (format!("{{channel=\"{name}\",why=\"{why}\"}}"), count as f64));
+        text.counter(
+            "thalweg_udp_lost_datagrams_total",
+            "Datagrams this machine had no room for, or did not send.",
+            of,
+        );
+    }
     let viewers = || network.viewers.values();
-    text.gauge("thalweg_viewers", "Viewers, connected or about to be.", [("".into(), network.viewers.len() as f64)]);
-    text.counter(
-        "thalweg_stranger_datagrams_total",
-        "Datagrams that belong to no viewer.",
-        [("".into(), network.strangers as f64)],
-    );
-    text.counter(
-        "thalweg_pictures_missed_total",
-        "Pictures that the camera had no time for: the machine is busy.",
-        [("".into(), network.missed as f64)],
-    );
     let each = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
         viewers().map(|viewer| (labels(network, viewer, ""), of(viewer))).collect()
     };
-    text.gauge(
-        "thalweg_connected",
-        "1 while media flows.",
-        each(&|v| f64::from(u8::from(v.state == State::Connected))),
-    );
+    let connected = |v: &Viewer| f64::from(u8::from(v.state == State::Connected));
+    text.gauge("thalweg_connected", "1 while media flows.", each(&connected));
     for (index, name) in ["media", "filler", "repair", "audio"].into_iter().enumerate() {
         let label = format!(",payload=\"{name}\"");
         let of = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
             viewers().map(|viewer| (labels(network, viewer, &label), of(viewer))).collect()
         };
-        text.counter(
-            "thalweg_sent_bytes_total",
-            "Bytes sent, from the IP header upwards.",
-            of(&|v| v.gauges.sent[index].get() as f64),
-        );
-        text.counter("thalweg_sent_packets_total", "Packets sent.", of(&|v| v.gauges.packets[index] as f64));
+        let (bytes, packets) = ("Bytes sent, from the IP header upwards.", "Packets sent.");
+        text.counter("thalweg_sent_bytes_total", bytes, of(&|v| v.gauges.sent[index].as_f64()));
+        text.counter("thalweg_sent_packets_total", packets, of(&|v| v.gauges.packets[index] as f64));
     }
-    text.counter(
-        "thalweg_frames_sent_total",
-        "Frames whose last packet has left.",
-        each(&|v| v.gauges.frames_sent as f64),
-    );
-    text.counter(
-        "thalweg_pictures_skipped_total",
-        "Pictures that became no frame.",
-        each(&|v| v.gauges.skipped as f64),
-    );
-    text.counter("thalweg_keyframes_total", "Keyframes.", each(&|v| v.gauges.keyframes as f64));
-    text.counter("thalweg_packets_arrived_total", "Packets reported as arrived.", each(&|v| v.gauges.arrived as f64));
-    text.counter("thalweg_packets_lost_total", "Packets taken as lost.", each(&|v| v.gauges.lost as f64));
-    text.counter("thalweg_reports_total", "Reports of arrivals.", each(&|v| v.outgoing.figures().reports as f64));
-    text.counter("thalweg_nacks_total", "Requests for repeats.", each(&|v| v.outgoing.figures().nacks as f64));
-    text.counter(
-        "thalweg_keyframe_requests_total",
-        "Requests for a keyframe.",
-        each(&|v| v.outgoing.figures().keyframe_requests as f64),
-    );
-    let allowance = |v: &Viewer| v.outgoing.engine().map(|engine| *engine.allowance());
-    text.gauge(
-        "thalweg_capacity_bits_per_second",
-        "What the path is believed to bear.",
-        each(&|v| allowance(v).map_or(f64::NAN, |a| a.capacity.as_bps_f64())),
-    );
-    text.gauge(
-        "thalweg_window_bytes",
-        "The congestion window.",
-        each(&|v| allowance(v).and_then(|a| a.window).map_or(f64::NAN, |w| w.as_f64())),
-    );
-    text.gauge(
-        "thalweg_wire_bits_per_second",
-        "Sent over the last second.",
-        each(&|v| v.gauges.wire(now).as_bps_f64()),
-    );
-    text.gauge(
-        "thalweg_target_bits_per_second",
-        "What the encoder is asked for.",
-        each(&|v| v.gauges.target.map_or(f64::NAN, Rate::as_bps_f64)),
-    );
-    text.gauge(
-        "thalweg_round_trip_seconds",
-        "The newest round trip.",
-        each(&|v| v.gauges.rtt.map_or(f64::NAN, Span::as_secs_f64)),
-    );
-    text.gauge(
-        "thalweg_frame_delay_seconds",
-        "How long the newest frame took to leave.",
-        each(&|v| v.gauges.frame_delay.map_or(f64::NAN, Span::as_secs_f64)),
-    );
-    for share in ["0.5", "0.9", "0.99"] {
-        let quantile = share.parse().unwrap_or(0.5);
-        let label = format!(",quantile=\"{share}\"");
-        let late = |viewer: &Viewer| viewer.lateness.percentile(quantile).map_or(f64::NAN, Span::as_secs_f64);
-        let of = viewers().map(|viewer| (labels(network, viewer, &label), late(viewer)));
-        text.gauge("thalweg_pacing_lateness_seconds", "How late packets leave.", of);
+    type Of<T> = fn(&Viewer) -> T;
+    let counters: [(&str, &str, Of<u64>); 8] = [
+        ("thalweg_frames_sent_total", "Frames whose last packet has left.", |v| v.gauges.frames_sent),
+        ("thalweg_pictures_skipped_total", "Pictures that became no frame.", |v| v.gauges.skipped),
+        ("thalweg_keyframes_total", "Keyframes.", |v| v.gauges.keyframes),
+        ("thalweg_packets_arrived_total", "Packets reported as arrived.", |v| v.gauges.arrived),
+        ("thalweg_packets_lost_total", "Packets taken as lost.", |v| v.gauges.lost),
+        ("thalweg_reports_total", "Reports of arrivals.", |v| v.outgoing.figures().reports),
+        ("thalweg_nacks_total", "Requests for repeats.", |v| v.outgoing.figures().nacks),
+        ("thalweg_keyframe_requests_total", "Requests for a keyframe.", |v| v.outgoing.figures().keyframe_requests),
+    ];
+    for (name, help, of) in counters {
+        text.counter(name, help, each(&|v| of(v) as f64));
     }
+    let wire = "Sent over the last second, from the IP header upwards.";
+    text.gauge("thalweg_wire_bytes_per_second", wire, each(&|v| bytes_per_second(v.gauges.wire(now))));
+    let gauges: [(&str, &str, Of<Option<f64>>); 6] = [
+        ("thalweg_capacity_bytes_per_second", "What the path is believed to bear.", |v| {
+            Some(bytes_per_second(v.outgoing.engine()?.allowance().capacity))
+        }),
+        ("thalweg_target_bytes_per_second", "What the encoder is asked for.", |v| {
+            v.gauges.target.map(bytes_per_second)
+        }),
+        ("thalweg_window_bytes", "The congestion window.", |v| Some(v.outgoing.engine()?.allowance().window?.as_f64())),
+        ("thalweg_in_flight_bytes", "Sent, and neither acknowledged nor given up.", |v| {
+            v.outgoing.engine().map(|_| v.gauges.in_flight.as_f64())
+        }),
+        ("thalweg_round_trip_seconds", "The newest round trip.", |v| v.gauges.rtt.map(Span::as_secs_f64)),
+        ("thalweg_frame_delay_seconds", "From the newest frame's encoding to its last packet's departure.", |v| {
+            v.gauges.frame_delay.map(Span::as_secs_f64)
+        }),
+    ];
+    for (name, help, of) in gauges {
+        text.gauge(name, help, each(&|v| of(v).unwrap_or(f64::NAN)));
+    }
+    let late = viewers().flat_map(|viewer| {
+        let quantiles = [0.5, 0.9, 0.99].map(|share| {
+            let late = viewer.lateness.percentile(share).map_or(f64::NAN, Span::as_secs_f64);
+            (labels(network, viewer, &format!(",quantile=\"{share}\"")), late)
+        });
+        let of = |suffix: &str| format!("{suffix}{}", labels(network, viewer, ""));
+        let (sum, count) = (viewer.lateness.sum().as_secs_f64(), viewer.lateness.count() as f64);
+        quantiles.into_iter().chain([(of("_sum"), sum), (of("_count"), count)])
+    });
+    let help = "How much later than the pacer wanted packets left.";
+    text.family("summary", "thalweg_pacing_lateness_seconds", help, late);
     text.finish()
 }
 
-fn labels(network: &Network, viewer: &Viewer, more: &str) -> String {
-    let channel = &network.channels[viewer.channel].config.name;
-    format!("{{viewer=\"{}\",channel=\"{channel}\",scheme=\"{}\"{more}}}", viewer.key, viewer.outgoing.scheme().name)
+fn bytes_per_second(rate: Rate) -> f64 {
+    rate.as_bps_f64() / 8.0
 }
 
-/// Prometheus' text in the making: each family's head once, then its samples.
+/// A sample without labels.
+fn one(value: u64) -> (String, f64) {
+    (String::new(), value as f64)
+}
+
+fn labels(network: &Network, viewer: &Viewer, more: &str) -> String {
+    let channel = escaped(&network.channels[viewer.channel].config.name);
+    let scheme = escaped(&viewer.outgoing.scheme().name);
+    format!("{{viewer=\"{}\",channel=\"{channel}\",scheme=\"{scheme}\"{more}}}", viewer.key)
+}
+
+/// As a label's value is written.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n")
+}
+
+/// Prometheus' text in the making: each family's head once, then its samples. What is not known, NaN, is left out.
 #[derive(Default)]
 struct Text {
     families: Vec<(String, String)>,

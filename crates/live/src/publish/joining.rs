@@ -1,19 +1,19 @@
 //! How viewers come: by their offer (a browser), or by ours (a WHIP server).
 
-use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
 
-use thalweg_sender::{Camera, Scheme};
+use thalweg_sender::{Camera, FeedbackStyle, Scheme};
 use thalweg_session::{Outgoing, Setup};
 use thalweg_transport::sdp::fragment::Fragment;
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, Negotiated, StreamIds};
+use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, Negotiated, StreamIds};
 use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
+use super::coder::Encoding;
 use super::messages::Key;
 use super::network::{Network, follows};
 use super::random;
-use super::viewer::{Encoding, State, Viewer};
+use super::viewer::{Newcomer, Ours, State, Viewer};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
 
 /// A connection whose other end is yet to be known.
@@ -28,8 +28,7 @@ pub(super) struct Prepared {
 /// An offer of ours that has not been answered.
 pub(super) struct Offered {
     prepared: Prepared,
-    offer: sdp::Offer,
-    states: Sender<State>,
+    ours: Ours,
     at: Time,
 }
 
@@ -60,7 +59,7 @@ impl Network {
             Some(name) => self.scheme(name)?,
         };
         let mut prepared = self.prepare(channel, false)?;
-        let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities()).map_err(bad)?;
+        let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities(&scheme)).map_err(bad)?;
         prepared.connection.set_dtls_role(answer.dtls);
         let (key, id) = self.admit(now, prepared, answer.remote, answer.media, scheme, None)?;
         tracing::info!(viewer = key, channel = self.channels[channel].config.name, "joined");
@@ -70,31 +69,42 @@ impl Network {
     /// An offer to a server; [`Network::accept`] takes its answer. `states` hears what becomes of the connection.
     pub(super) fn offer(&mut self, now: Time, states: Sender<State>) -> Result<(Key, String), Refused> {
         let prepared = self.prepare(0, true)?;
-        let offer = sdp::offer(&prepared.local, &Capabilities { mid: true, ..self.capabilities() });
+        let scheme = &self.channels[prepared.channel].scheme;
+        let mut offered = Capabilities { mid: true, ..self.capabilities(scheme) };
+        // No server is known to make them: what the scheme does not want goes unsaid.
+        if scheme.feedback != FeedbackStyle::Extended {
+            offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
+        }
+        let offer = sdp::offer(&prepared.local, &offered);
         let (key, text) = (prepared.key, offer.text.clone());
-        self.offered.insert(key, Offered { prepared, offer, states, at: now });
+        self.offered.insert(key, Offered { prepared, ours: Ours { offer, states }, at: now });
         Ok((key, text))
     }
 
     /// The server's answer to an offer of ours.
     pub(super) fn accept(&mut self, now: Time, key: Key, answer: &str) -> Result<(), Refused> {
         let gone = || Refused::new(RefusedKind::NoSuchViewer, "the offer was given up: its answer came too late");
-        let Offered { mut prepared, offer, states, .. } = self.offered.remove(&key).ok_or_else(gone)?;
-        let accepted = offer.accept(answer).map_err(bad)?;
+        let Offered { mut prepared, ours, .. } = self.offered.remove(&key).ok_or_else(gone)?;
+        let accepted = ours.offer.accept(answer).map_err(bad)?;
         prepared.connection.set_dtls_role(accepted.dtls);
         let scheme = self.channels[prepared.channel].scheme.clone();
-        self.admit(now, prepared, accepted.remote, accepted.media, scheme, Some(states))?;
+        self.admit(now, prepared, accepted.remote, accepted.media, scheme, Some(ours))?;
         Ok(())
     }
 
-    fn capabilities(&self) -> Capabilities {
+    /// What we can do, the reports that `scheme` is made for before all others.
+    fn capabilities(&self, scheme: &Scheme) -> Capabilities {
+        let mut all = Capabilities::all(Direction::SendOnly);
+        if scheme.feedback == FeedbackStyle::Extended {
+            all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::Extended);
+        }
         Capabilities {
             video: vec![self.codecs.offered],
             audio: self.sound,
             // Of no use to what sends here, and bytes in every packet.
             absolute_send_time: false,
             mid: false,
-            ..Capabilities::all(Direction::SendOnly)
+            ..all
         }
     }
 
@@ -132,7 +142,7 @@ impl Network {
         remote: Remote,
         media: Negotiated,
         scheme: Scheme,
-        states: Option<Sender<State>>,
+        ours: Option<Ours>,
     ) -> Result<(Key, String), Refused> {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
         let remote = self.through_link(channel, remote)?;
@@ -153,13 +163,15 @@ impl Network {
         let encoding = Encoding { codec: self.codecs.codec.clone(), size: self.format.size, seed: self.seed };
         let secret = || random::bits().map_err(unavailable);
         let id = format!("{:016x}{:016x}", secret()?, secret()?);
-        let place = (key, id.clone(), channel);
-        let mut viewer = Viewer::new(place, outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
-        (viewer.remote, viewer.states) = (Some(remote), states);
-        let trace = self.records.begin(key, &viewer.outgoing.scheme().name, now);
-        viewer.record(trace, self.records.captures());
+        let newcomer = Newcomer { key, id: id.clone(), channel, remote, ours };
+        let mut viewer = Viewer::new(newcomer, outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
+        if self.records.captures() {
+            viewer.outgoing.capture();
+        }
+        self.records.joined(key, &viewer.outgoing.scheme().name, now);
         self.by_ufrag.insert(local.credentials.ufrag, key);
         self.viewers.insert(key, viewer);
+        self.know_by_candidates(key);
         Ok((key, id))
     }
 
@@ -174,25 +186,25 @@ impl Network {
             let message = format!("the ICE session is {:?} now, not {tag:?}", etag(viewer.etag));
             return Err(Refused::new(RefusedKind::Stale, message));
         }
-        let Some(mut remote) = viewer.remote.clone() else { return Err(unavailable("the viewer is not known yet")) };
         viewer.due(now);
-        if fragment.credentials == remote.credentials {
+        if fragment.credentials == viewer.remote.credentials {
             for line in &fragment.candidates {
                 // One that cannot be used is no reason to refuse the others.
                 if let Err(error) = viewer.outgoing.connection().add_remote_candidate(line) {
                     tracing::debug!(viewer = viewer.key, %error, "a candidate that cannot be used");
                 }
             }
+            let key = viewer.key;
+            self.know_by_candidates(key);
             return Ok(Patched::Taken);
         }
         let ours = viewer.outgoing.restart(now).map_err(unavailable)?;
-        (remote.credentials, remote.candidates) = (fragment.credentials.clone(), fragment.candidates.clone());
-        viewer.outgoing.connection().set_remote(now, &remote).map_err(bad)?;
-        viewer.remote = Some(remote);
+        viewer.restarted(now, &fragment).map_err(bad)?;
         viewer.etag += 1;
         let (key, etag) = (viewer.key, etag(viewer.etag));
         let candidates = self.candidate_lines(channel);
-        self.by_ufrag.insert(ours.ufrag.clone(), key);
+        self.rename(key, &ours.ufrag);
+        self.know_by_candidates(key);
         let answer = Fragment { lite: false, credentials: ours, candidates, ended: true, ..fragment };
         tracing::info!(viewer = key, "ICE restarted");
         Ok(Patched::Restarted { fragment: answer.to_string(), etag })
@@ -200,27 +212,27 @@ impl Network {
 
     /// New credentials for a connection that we offered: the fragment to send to its server.
     pub(super) fn restart(&mut self, now: Time, key: Key) -> Option<String> {
+        let candidates = self.candidate_lines(self.viewers.get(&key)?.channel);
         let viewer = self.viewers.get_mut(&key)?;
-        let ours = viewer.outgoing.restart(now).ok()?;
-        let (kind, mid) = ("video".to_owned(), viewer.outgoing.video().mid.clone());
-        let channel = viewer.channel;
-        let candidates = self.candidate_lines(channel);
-        self.by_ufrag.insert(ours.ufrag.clone(), key);
-        let bundle = vec![mid.clone()];
-        Some(Fragment { lite: false, bundle, kind, mid, credentials: ours, candidates, ended: true }.to_string())
+        let credentials = viewer.outgoing.restart(now).ok()?;
+        let fragment = viewer.ours.as_ref()?.offer.fragment(&credentials, &candidates);
+        self.rename(key, &credentials.ufrag);
+        Some(fragment.to_string())
     }
 
     /// The server's half of a restart.
     pub(super) fn restarted(&mut self, now: Time, key: Key, text: &str) -> bool {
         let Some(channel) = self.viewers.get(&key).map(|viewer| viewer.channel) else { return false };
         let Ok(fragment) = self.fragment(channel, text) else { return false };
-        let Some(viewer) = self.viewers.get_mut(&key) else { return false };
-        let Some(mut remote) = viewer.remote.clone() else { return false };
-        (remote.credentials, remote.candidates) = (fragment.credentials, fragment.candidates);
-        viewer.due(now);
-        let set = viewer.outgoing.connection().set_remote(now, &remote).is_ok();
-        viewer.remote = Some(remote);
+        let set = self.viewers.get_mut(&key).is_some_and(|viewer| viewer.restarted(now, &fragment).is_ok());
+        self.know_by_candidates(key);
         set
+    }
+
+    /// A viewer's checks name another from now on, and no more the one before: who restarts often leaves nothing behind.
+    fn rename(&mut self, key: Key, ufrag: &str) {
+        self.by_ufrag.retain(|_, other| *other != key);
+        self.by_ufrag.insert(ufrag.into(), key);
     }
 
     /// A fragment of signalling, as far as it is of use on the channel.
@@ -248,13 +260,7 @@ impl Network {
 
     fn candidate_lines(&self, channel: usize) -> Vec<String> {
         let there = &self.channels[channel];
-        let addresses = there.config.advertised(&there.candidates);
-        let line = |(index, address): (usize, &std::net::SocketAddr)| {
-            // Host candidates, the first preferred (RFC 8445 section 5.1.2).
-            let priority = 126u32 << 24 | (65_535 - index as u32) << 8 | 255;
-            format!("candidate:{} 1 udp {priority} {} {} typ host", index + 1, address.ip(), address.port())
-        };
-        addresses.iter().enumerate().map(line).collect()
+        sdp::host_candidates(&there.config.advertised(&there.candidates))
     }
 }
 
@@ -266,11 +272,11 @@ fn etag(number: u64) -> String {
 /// SSRCs by chance, all different.
 pub(crate) fn stream_ids(seed: Seed) -> StreamIds {
     let mut random = seed.child("ssrc").random();
-    let mut taken: VecDeque<u32> = VecDeque::new();
+    let mut taken: Vec<u32> = Vec::new();
     let mut next = || loop {
         let ssrc = random.bits() as u32;
         if ssrc != 0 && !taken.contains(&ssrc) {
-            taken.push_back(ssrc);
+            taken.push(ssrc);
             return ssrc;
         }
     };

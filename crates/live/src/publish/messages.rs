@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use thalweg_codecs::EncodeError;
 use thalweg_session::{Encoded, Sound};
+use thalweg_video::source::SourceError;
 
-use super::camera::{CameraError, Taken};
+use super::camera::Taken;
 use super::viewer::State;
-use crate::media::MediaError;
 use crate::reactor::Waker;
 use crate::web::{About, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Snapshot};
 
@@ -20,11 +20,11 @@ pub(super) enum Message {
     /// A picture was taken.
     Picture(Taken),
     /// There are no more pictures.
-    CameraEnded(Result<(), CameraError>),
+    CameraEnded(Result<(), SourceError>),
     /// A packet of sound was made.
     Sound(Sound),
     /// There is no more sound.
-    SoundEnded(Result<(), MediaError>),
+    SoundEnded(Result<(), SourceError>),
     /// An encoder made this of the picture it was asked for; `encoder` tells it from one that was replaced.
     Encoded { viewer: Key, encoder: u64, made: Result<Vec<Encoded>, EncodeError> },
     /// Somebody wants to watch.
@@ -68,11 +68,10 @@ impl Outbox {
         (Outbox { messages, waker }, inbox)
     }
 
-    /// Says something; whether anybody is there to hear it.
-    pub(super) fn send(&self, message: Message) -> bool {
-        let sent = self.messages.send(message).is_ok();
+    /// Says something to whoever is still there to hear it.
+    pub(super) fn send(&self, message: Message) {
+        let _ = self.messages.send(message);
         self.waker.wake();
-        sent
     }
 
     /// Asks something and waits for the answer, for as long as a person would.

@@ -4,12 +4,12 @@
 //! camera ----- pictures ---->|                |<---- datagrams ----> sockets (one a channel, perhaps an emulated link)
 //! sound ------ packets ----->| network thread |
 //! encoders <-- plans --------|  (all viewers) |<---- Hub ----- web server, or a WHIP client
-//!          --- frames ------>|                |
+//!          --- frames ------>|                |----- packets and events ---> capture and qlogs
 //! ```
 
 mod camera;
+mod coder;
 mod config;
-mod encoder;
 mod figures;
 mod gauges;
 mod joining;
@@ -18,7 +18,10 @@ mod network;
 mod passthrough;
 mod random;
 mod records;
+mod running;
 mod sound;
+#[cfg(test)]
+mod tests;
 mod uplink;
 mod viewer;
 
@@ -26,38 +29,45 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use thalweg_codecs::EncodeError;
 use thalweg_lab::FindTrace;
+use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_sender::scheme::{self, ReceiverKind};
 use thalweg_transport::{Identity, TransportError};
-use thalweg_units::{Span, Time};
-use thalweg_video::source::SourceError;
+use thalweg_units::{Rate, Span, Time};
+use thalweg_video::Picture;
+use thalweg_video::source::{Format, SourceError};
 
 use crate::clock::Clock;
-use crate::emulate::{EmulateError, Relay, RelayConfig};
-use crate::media::MediaError;
+use crate::emulate::{EmulateError, Relay, RelayConfig, Way};
 use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
+use crate::thread::spawn;
 use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
-pub(crate) use camera::spawn;
-use camera::{Camera, Running};
+use camera::Camera;
 use config::Codecs;
+pub(crate) use config::video_codec;
 pub use config::{ChannelConfig, PublishConfig};
 pub(crate) use joining::stream_ids;
 use messages::{Message, Outbox};
 use network::{Channel, Network};
 use records::Records;
+use running::Running;
 use sound::Microphone;
 pub use uplink::{Uplink, UplinkState};
 
 /// Nothing can be published.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// The video cannot be read.
+    /// The video cannot be read, or not any more.
     #[error("video: {0}")]
     Video(#[from] SourceError),
-    /// Sound, or video that is encoded already, cannot be had.
-    #[error(transparent)]
-    Media(#[from] MediaError),
+    /// The sound cannot be read.
+    #[error("sound: {0}")]
+    Sound(SourceError),
+    /// The encoder cannot be had.
+    #[error("encoder: {0}")]
+    Encoder(#[from] EncodeError),
     /// A socket cannot be had.
     #[error("cannot bind UDP {address}: {error}; choose an address of this machine and a free port, or port 0")]
     Bind {
@@ -81,12 +91,16 @@ pub enum PublishError {
     /// The configuration makes no sense.
     #[error("{0}")]
     Config(String),
+    /// A fault of this program; what the thread said stands on standard error.
+    #[error("the thread that sends came to grief")]
+    Panicked,
 }
 
 /// A publisher that runs. It says goodbye to its viewers and stops when this is dropped.
 pub struct Publisher {
     outbox: Outbox,
-    network: Option<JoinHandle<()>>,
+    clock: Clock,
+    network: Option<JoinHandle<Result<(), PublishError>>>,
     camera: Option<Running>,
     sound: Option<Running>,
     relays: Vec<Relay>,
@@ -108,77 +122,34 @@ impl Publisher {
                 (camera, Codecs::passthrough(codec))
             }
         };
-        let sound = config.audio.as_deref().map(Microphone::open).transpose()?;
         let format = camera.format();
-        let poller = Poller::new(clock, PollerConfig::default())?;
-        let (outbox, inbox) = Outbox::new(poller.waker());
-        let identity = Identity::generate()?;
-        let records = Records::open(config.pcap.as_ref(), config.qlog.as_ref(), clock)?;
-        let (mut channels, mut relays) = (Vec::new(), Vec::new());
-        for channel in &config.channels {
-            let (channel, relay) = open(channel, clock, find)?;
-            channels.push(channel);
-            relays.extend(relay);
+        // What no viewer could be sent is said now, not to each of them.
+        if let Some(codec) = &config.codec {
+            let plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(500))], format.size, format.interval());
+            let grey = Picture::filled(format.size, 128, 128, 128);
+            codec.build_seeded(format.size, config.seed)?.encoder.candidates(&grey, &plan)?;
         }
+        let sound = config.audio.as_deref().map(Microphone::open).transpose().map_err(PublishError::Sound)?;
         // Pictures begin a moment from now: everything is ready by then.
         let begin = clock.now() + Span::from_millis(50);
-        let about = about(&config, &clock, begin, format.size, format.interval());
-        let addresses = channels.iter().map(|channel| channel.socket.local_address()).collect();
-        let network = Network {
-            clock,
-            poller,
-            inbox,
-            outbox: outbox.clone(),
-            identity,
-            channels,
-            codecs,
-            format,
-            sound: config.audio.is_some(),
-            most_viewers: config.most_viewers,
-            about,
-            seed: config.seed,
-            viewers: Default::default(),
-            offered: Default::default(),
-            by_ufrag: Default::default(),
-            by_address: Default::default(),
-            album: Default::default(),
-            next_key: 0,
-            next_picture: 0,
-            missed: 0,
-            strangers: 0,
-            records,
-            stopping: false,
-        };
-        let network = spawn("network", move || {
-            if let Err(error) = network.run() {
-                tracing::error!(%error, "the network thread failed");
-            }
-        });
-        let (taken, ended) = (outbox.clone(), outbox.clone());
-        let camera = camera.start(
-            clock,
-            begin,
-            move |picture| {
-                taken.send(Message::Picture(picture));
-            },
-            move |why| {
-                ended.send(Message::CameraEnded(why));
-            },
-        );
-        let sound = sound.map(|microphone| {
-            let (taken, ended) = (outbox.clone(), outbox.clone());
-            microphone.start(
-                clock,
-                begin,
-                move |sound| {
-                    taken.send(Message::Sound(sound));
-                },
-                move |why| {
-                    ended.send(Message::SoundEnded(why));
-                },
-            )
-        });
-        Ok(Publisher { outbox, network: Some(network), camera: Some(camera), sound, relays, addresses })
+        let (network, relays) = assemble(&config, clock, (codecs, format, begin), find)?;
+        let addresses = network.channels.iter().map(|channel| channel.socket.local_address()).collect();
+        let outbox = network.outbox.clone();
+        let network = spawn("network", move || network.run())?;
+        // From here on what is given up is taken down.
+        let mut publisher =
+            Publisher { outbox, clock, network: Some(network), camera: None, sound: None, relays, addresses };
+        let (taken, ended) = (publisher.outbox.clone(), publisher.outbox.clone());
+        let take = move |picture| taken.send(Message::Picture(picture));
+        let end = move |why| ended.send(Message::CameraEnded(why));
+        publisher.camera = Some(camera.start(clock, begin, take, end)?);
+        if let Some(microphone) = sound {
+            let (taken, ended) = (publisher.outbox.clone(), publisher.outbox.clone());
+            let take = move |sound| taken.send(Message::Sound(sound));
+            let end = move |why| ended.send(Message::SoundEnded(why));
+            publisher.sound = Some(microphone.start(clock, begin, take, end)?);
+        }
+        Ok(publisher)
     }
 
     /// What a web server asks.
@@ -189,9 +160,9 @@ impl Publisher {
     /// Sends to a WHIP server too, until the uplink is dropped; drop it before this.
     ///
     /// # Errors
-    /// When the system has no randomness.
+    /// When the system has no randomness or no thread.
     pub fn uplink(&self, endpoint: Endpoint) -> Result<Uplink, PublishError> {
-        Uplink::start(endpoint, self.outbox.clone())
+        Uplink::start(endpoint, self.outbox.clone(), self.clock)
     }
 
     /// The UDP address of each channel's socket.
@@ -208,16 +179,72 @@ impl Publisher {
     pub fn is_running(&self) -> bool {
         self.network.as_ref().is_some_and(|thread| !thread.is_finished())
     }
+
+    /// Says goodbye to all viewers and stops, unless it has.
+    ///
+    /// # Errors
+    /// Why it had stopped before, if that was for a fault: the video cannot be read any more, or the system refuses.
+    pub fn finish(mut self) -> Result<(), PublishError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), PublishError> {
+        (self.camera, self.sound) = (None, None);
+        let Some(thread) = self.network.take() else { return Ok(()) };
+        self.outbox.send(Message::Stop);
+        thread.join().unwrap_or(Err(PublishError::Panicked))
+    }
 }
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        (self.camera, self.sound) = (None, None);
-        self.outbox.send(Message::Stop);
-        if let Some(thread) = self.network.take() {
-            let _ = thread.join();
-        }
+        // Whoever wants to know has asked for it.
+        let _ = self.end();
     }
+}
+
+/// What the network thread begins with, and the emulated links in front of it.
+fn assemble(
+    config: &PublishConfig,
+    clock: Clock,
+    (codecs, format, begin): (Codecs, Format, Time),
+    find: &mut FindTrace<'_>,
+) -> Result<(Network, Vec<Relay>), PublishError> {
+    let poller = Poller::new(clock, PollerConfig::default())?;
+    let (outbox, inbox) = Outbox::new(poller.waker());
+    let records = Records::open(config.pcap.as_ref(), config.qlog.as_ref(), clock)?;
+    let (mut channels, mut relays) = (Vec::new(), Vec::new());
+    for channel in &config.channels {
+        let (channel, relay) = open(channel, clock, find)?;
+        channels.push(channel);
+        relays.extend(relay);
+    }
+    let network = Network {
+        clock,
+        poller,
+        inbox,
+        outbox,
+        identity: Identity::generate()?,
+        channels,
+        codecs,
+        format,
+        sound: config.audio.is_some(),
+        most_viewers: config.most_viewers,
+        about: about(config, &clock, begin, format),
+        seed: config.seed,
+        viewers: Default::default(),
+        offered: Default::default(),
+        by_ufrag: Default::default(),
+        by_address: Default::default(),
+        album: Default::default(),
+        next_key: 0,
+        next_picture: 0,
+        missed: 0,
+        strangers: 0,
+        records,
+        ended: None,
+    };
+    Ok((network, relays))
 }
 
 fn check(config: &PublishConfig) -> Result<(), PublishError> {
@@ -227,6 +254,16 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
     }
     if config.most_viewers == 0 {
         return wrong("most_viewers is 0, must be at least 1".into());
+    }
+    for (index, channel) in config.channels.iter().enumerate() {
+        let name = &channel.name;
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)) {
+            return wrong(format!("a channel's name is {name:?}, must be of letters, digits, - and _"));
+        }
+        if config.channels[..index].iter().any(|other| other.name == *name) {
+            return wrong(format!("two channels are named {name:?}; each needs a name of its own"));
+        }
+        coder::suits(config.codec.as_ref(), &channel.scheme).map_err(PublishError::Config)?;
     }
     Ok(())
 }
@@ -244,7 +281,7 @@ fn open(
     let bind = |error| PublishError::Bind { address: config.bind, error };
     let socket = UdpSocket::bind(config.bind, &UdpConfig::default()).map_err(bind)?;
     let local = socket.local_address();
-    let candidates = if local.ip().is_unspecified() { interfaces(local)? } else { vec![local] };
+    let candidates = reached_at(local)?;
     let mut config = config.clone();
     let link = config.link.take();
     let emulated = link.is_some();
@@ -257,7 +294,8 @@ fn open(
                 )));
             };
             let listen = SocketAddr::new(first.ip(), 0);
-            let relay = RelayConfig { link, clock, ..RelayConfig::new(listen, *first) };
+            // To a relay those who send first are clients; here they watch.
+            let relay = RelayConfig { link, clock, clients_send: Way::Down, ..RelayConfig::new(listen, *first) };
             let relay = Relay::start(&relay, find)?;
             config.advertise = vec![relay.address()];
             Some(relay)
@@ -267,8 +305,15 @@ fn open(
     Ok((Channel { config, scheme, socket, candidates, emulated }, relay))
 }
 
-/// The addresses of this machine of the same family, loopback last: others do not reach it.
-fn interfaces(local: SocketAddr) -> Result<Vec<SocketAddr>, PublishError> {
+/// Where a socket that is bound to `local` is reached: there, or at every address of this machine of the same family if it is bound to
+/// none; loopback last, which others do not reach.
+///
+/// # Errors
+/// When the system does not say which addresses there are.
+pub fn reached_at(local: SocketAddr) -> Result<Vec<SocketAddr>, PublishError> {
+    if !local.ip().is_unspecified() {
+        return Ok(vec![local]);
+    }
     let interfaces = nix::ifaddrs::getifaddrs().map_err(std::io::Error::from)?;
     let address = |interface: nix::ifaddrs::InterfaceAddress| -> Option<IpAddr> {
         let address = interface.address?;
@@ -279,14 +324,22 @@ fn interfaces(local: SocketAddr) -> Result<Vec<SocketAddr>, PublishError> {
         IpAddr::V4(v4) => local.is_ipv4() && !v4.is_link_local(),
         IpAddr::V6(v6) => local.is_ipv6() && !v6.is_unicast_link_local(),
     };
-    let mut found: Vec<IpAddr> = interfaces.filter_map(address).filter(usable).collect();
+    let mut found: Vec<IpAddr> = Vec::new();
+    for ip in interfaces.filter_map(address).filter(usable) {
+        if !found.contains(&ip) {
+            found.push(ip);
+        }
+    }
     found.sort_by_key(IpAddr::is_loopback);
-    found.dedup();
     Ok(found.into_iter().map(|ip| SocketAddr::new(ip, local.port())).collect())
 }
 
-fn about(config: &PublishConfig, clock: &Clock, begin: Time, size: thalweg_units::Size, interval: Span) -> About {
-    let playable = scheme::known().iter().filter(|known| !keeps_states(&known.scheme()));
+fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> About {
+    let (size, interval) = (format.size, format.interval());
+    let playable = scheme::known().iter().filter(|known| {
+        let scheme = known.scheme();
+        !keeps_states(&scheme) && coder::suits(config.codec.as_ref(), &scheme).is_ok()
+    });
     let epoch = clock.wall(begin).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let channel = |channel: &ChannelConfig| web::Channel {
         name: channel.name.clone(),

@@ -13,17 +13,19 @@ use thalweg_video::source::Format;
 use super::config::{ChannelConfig, Codecs};
 use super::figures;
 use super::joining::Offered;
-use super::keeps_states;
 use super::messages::{Key, Message, Outbox, reply};
 use super::records::Records;
 use super::viewer::{Album, State, Viewer};
+use super::{PublishError, keeps_states};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
 use crate::web::{About, Refused, RefusedKind};
 
-/// Somebody who joined and has not connected is forgotten after this: twice what an ICE agent tries for (RFC 8445 section 14.3 gives up
-/// after 39.5 s at most; browsers do after 15 to 30).
-const CONNECTING: Span = Span::from_secs(30);
+/// An offer of ours without an answer is given up after this, as a connection is that does not come about
+/// ([`thalweg_transport::Config::connect`]).
+const UNANSWERED: Span = Span::from_secs(30);
+/// How often it is looked for what is to be forgotten, when nothing else happens.
+const TICK: Span = Span::from_secs(1);
 /// Addresses remembered for one viewer: interfaces of a phone in three networks, with room. The oldest gives way.
 const MOST_ADDRESSES: usize = 16;
 
@@ -65,7 +67,8 @@ pub(super) struct Network {
     /// Datagrams of nobody.
     pub(super) strangers: u64,
     pub(super) records: Records,
-    pub(super) stopping: bool,
+    /// How it ends, once that is to be.
+    pub(super) ended: Option<Result<(), PublishError>>,
 }
 
 /// Whether the other end can follow a scheme: one that keeps states is sent only to who agreed to hear of them, as this project's own
@@ -82,26 +85,51 @@ pub(super) fn follows(scheme: &Scheme, video: &Video) -> Result<(), Refused> {
     Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
 
+/// An address is a viewer's from now on.
+fn know(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &mut Viewer, address: SocketAddr) {
+    by_address.insert((viewer.channel, address), viewer.key);
+    viewer.addresses.push_back(address);
+    if viewer.addresses.len() > MOST_ADDRESSES
+        && let Some(oldest) = viewer.addresses.pop_front()
+    {
+        forget(by_address, viewer, oldest);
+    }
+}
+
+/// An address is a viewer's no more; it may be another's by now: a phone's port is used again.
+fn forget(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &Viewer, address: SocketAddr) {
+    let place = (viewer.channel, address);
+    if by_address.get(&place) == Some(&viewer.key) {
+        by_address.remove(&place);
+    }
+}
+
 impl Network {
-    /// Runs until told to stop. `ended` has why the camera has no more pictures, if that is so.
-    pub(super) fn run(mut self) -> Result<(), std::io::Error> {
-        while !self.stopping {
+    /// Runs until told to stop, or until there are no more pictures.
+    pub(super) fn run(mut self) -> Result<(), PublishError> {
+        loop {
             let until = self.viewers.values().map(Viewer::wake).min().unwrap_or(Time::NEVER);
             let sources: Vec<&dyn Source> =
                 self.channels.iter().map(|channel| &channel.socket as &dyn Source).collect();
-            let woken = self.poller.wait(until.min(self.clock.now() + Span::from_secs(1)), &sources)?;
-            let ready: Vec<usize> = woken.ready;
+            let woken = self.poller.wait(until.min(self.clock.now() + TICK), &sources)?;
             while let Ok(message) = self.inbox.try_recv() {
                 self.on_message(message);
             }
-            for channel in ready {
+            for channel in woken.ready {
                 self.receive(channel);
             }
-            self.pump();
-            self.forget_gone();
+            self.work();
+            if let Some(ended) = self.ended.take() {
+                self.say_goodbye();
+                return ended;
+            }
         }
-        self.say_goodbye();
-        Ok(())
+    }
+
+    /// Does what is due, and forgets who is gone.
+    pub(super) fn work(&mut self) {
+        self.pump();
+        self.forget_gone();
     }
 
     fn on_message(&mut self, message: Message) {
@@ -115,11 +143,10 @@ impl Network {
                 self.viewers.values_mut().for_each(|viewer| viewer.on_picture(now, number));
             }
             Message::CameraEnded(ended) => {
-                match ended {
-                    Ok(()) => tracing::info!("the video has ended"),
-                    Err(error) => tracing::error!(%error, "the video failed"),
+                if ended.is_ok() {
+                    tracing::info!("the video has ended");
                 }
-                self.stopping = true;
+                self.ended = Some(ended.map_err(PublishError::Video));
             }
             Message::Sound(sound) => {
                 self.viewers.values_mut().for_each(|viewer| viewer.on_sound(now, sound.clone()));
@@ -180,7 +207,7 @@ impl Network {
             }
             Message::About(to) => reply(&to, self.about.clone()),
             Message::Metrics(to) => reply(&to, figures::metrics(now, self)),
-            Message::Stop => self.stopping = true,
+            Message::Stop => self.ended = Some(Ok(())),
         }
     }
 
@@ -201,52 +228,51 @@ impl Network {
             viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
             let proven = viewer.authentic_checks() > authentic;
             if proven && known != Some(viewer.key) && viewer.channel == channel {
-                by_address.insert(place, viewer.key);
-                viewer.addresses.push_back(datagram.from);
-                if viewer.addresses.len() > MOST_ADDRESSES
-                    && let Some(oldest) = viewer.addresses.pop_front()
-                {
-                    by_address.remove(&(channel, oldest));
-                }
+                know(by_address, viewer, datagram.from);
             }
         });
+    }
+
+    /// A lite end makes no checks, which would name the viewer that it is: it is known by the addresses that signalling named.
+    pub(super) fn know_by_candidates(&mut self, key: Key) {
+        let Network { viewers, by_address, .. } = self;
+        let is_lite = |viewer: &&mut Viewer| viewer.remote.lite;
+        let Some(viewer) = viewers.get_mut(&key).filter(is_lite) else { return };
+        let named: Vec<SocketAddr> = viewer.outgoing.connection().remote_candidates().take(MOST_ADDRESSES).collect();
+        for address in named {
+            // What was another's before stays its: a name is no proof.
+            if !by_address.contains_key(&(viewer.channel, address)) {
+                know(by_address, viewer, address);
+            }
+        }
     }
 
     fn pump(&mut self) {
         let Network { channels, viewers, clock, album, records, .. } = self;
         for viewer in viewers.values_mut() {
             let socket = &mut channels[viewer.channel].socket;
-            viewer.pump(clock, album, |datagram| {
+            viewer.pump(clock, album, records, |datagram| {
                 // What the socket has no room for is lost, as anywhere on the way, and counted by it.
                 let _ = socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
             });
-            records.capture(viewer);
         }
     }
 
     fn forget_gone(&mut self) {
         let now = self.clock.now();
-        let gone = |viewer: &Viewer| {
-            viewer.state == State::Closed || viewer.state == State::Connecting && now - viewer.joined > CONNECTING
-        };
-        let keys: Vec<Key> = self.viewers.values().filter(|viewer| gone(viewer)).map(|viewer| viewer.key).collect();
+        let gone = self.viewers.values().filter(|viewer| viewer.state == State::Closed);
+        let keys: Vec<Key> = gone.map(|viewer| viewer.key).collect();
         for key in keys {
             self.remove(key);
         }
-        self.offered.retain(|_, offered| now - offered.at() <= CONNECTING);
+        self.offered.retain(|_, offered| now - offered.at() <= UNANSWERED);
     }
 
     fn remove(&mut self, key: Key) {
         if let Some(viewer) = self.viewers.remove(&key) {
-            for address in &viewer.addresses {
-                // It may be another's by now: a phone's port is used again.
-                let place = (viewer.channel, *address);
-                if self.by_address.get(&place) == Some(&key) {
-                    self.by_address.remove(&place);
-                }
-            }
+            viewer.addresses.iter().for_each(|address| forget(&mut self.by_address, &viewer, *address));
             self.by_ufrag.retain(|_, other| *other != key);
-            viewer.finish();
+            self.records.left(key);
         }
     }
 
@@ -257,7 +283,6 @@ impl Network {
         }
         self.pump();
         self.channels.iter_mut().for_each(|channel| channel.socket.flush());
-        std::mem::take(&mut self.viewers).into_values().for_each(Viewer::finish);
         self.records.finish();
     }
 

@@ -39,7 +39,7 @@ mod tests {
 
     fn frame(keyframe: bool) -> Encoded {
         let size = Bytes::new(3);
-        let frame = EncodedFrame { size, keyframe, quantizer: None, picture: Size::HD, transition: None };
+        let frame = EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture: Size::HD, transition: None };
         Encoded { frame, data: [1, 2, 3].as_slice().into() }
     }
 

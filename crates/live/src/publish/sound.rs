@@ -1,15 +1,16 @@
 //! A thread that makes packets of sound at their times.
 
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use thalweg_session::Sound;
 use thalweg_units::{Span, Time};
+use thalweg_video::source::SourceError;
 
-use super::camera::{Running, spawn, wait_until};
+use super::running::{Running, wait_until};
 use crate::clock::Clock;
+use crate::media::Repeat;
 use crate::media::audio::AudioSource;
-use crate::media::{MediaError, Repeat};
 
 /// Ticks of Opus' clock a second (RFC 7587).
 const CLOCK: i128 = 48_000;
@@ -26,23 +27,23 @@ impl Microphone {
     ///
     /// # Errors
     /// When there is none of the name, or it cannot be read, with what to do about it.
-    pub(super) fn open(name: &str) -> Result<Microphone, MediaError> {
+    pub(super) fn open(name: &str) -> Result<Microphone, SourceError> {
         Ok(Microphone { source: AudioSource::open(name, Repeat::Forever)? })
     }
 
     /// Begins: the sound's first sample is heard at `begin`, with the first picture. `take` is called with each packet, `ended` with why there
-    /// are no more.
+    /// are no more, unless it was stopped.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
     pub(super) fn start(
         self,
         clock: Clock,
         begin: Time,
         mut take: impl FnMut(Sound) + Send + 'static,
-        ended: impl FnOnce(Result<(), MediaError>) + Send + 'static,
-    ) -> Running {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
-        let body = move || ended(self.run(clock, begin, &stopped, &mut take));
-        Running::new(stop, spawn("sound", body))
+        ended: impl FnOnce(Result<(), SourceError>) + Send + 'static,
+    ) -> io::Result<Running> {
+        Running::start("sound", move |stop| self.run(clock, begin, stop, &mut take), ended)
     }
 
     fn run(
@@ -51,7 +52,7 @@ impl Microphone {
         begin: Time,
         stop: &AtomicBool,
         take: &mut dyn FnMut(Sound),
-    ) -> Result<(), MediaError> {
+    ) -> Result<(), SourceError> {
         let mut begin = begin - span(u64::from(self.source.lead()));
         while !stop.load(Ordering::Relaxed) {
             let Some(packet) = self.source.next_packet()? else { return Ok(()) };

@@ -8,19 +8,17 @@ use std::time::Duration;
 
 use thalweg_units::{Random, Seed, Span};
 
-use super::camera::spawn;
 use super::messages::{Key, Outbox};
 use super::viewer::State;
 use super::{PublishError, random};
-use crate::clock::pause;
+use crate::clock::{Clock, pause};
+use crate::thread::spawn;
 use crate::whip::{Backoff, Client, Config, Endpoint, Patched, Resource, WhipError};
 
 /// How often a thread that waits looks whether it should stop.
 const STEP: Duration = Duration::from_millis(100);
 /// A session that lasted this long was a success: the next attempt is soon.
 const LASTED: Span = Span::from_secs(10);
-/// Attempts at an ICE restart before a new session is begun.
-const RESTARTS: usize = 2;
 /// What a server has for its answer to our goodbye; a request that takes longer is given up with the process.
 const GOODBYE: Duration = Duration::from_millis(500);
 
@@ -46,33 +44,27 @@ pub struct Uplink {
 
 struct Shared {
     state: UplinkState,
-    sessions: u64,
     error: Option<String>,
 }
 
 impl Uplink {
-    pub(super) fn start(endpoint: Endpoint, outbox: Outbox) -> Result<Uplink, PublishError> {
+    pub(super) fn start(endpoint: Endpoint, outbox: Outbox, clock: Clock) -> Result<Uplink, PublishError> {
         let client = Config::default().build().map_err(|error| PublishError::Config(error.to_string()))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let shared = Arc::new(Mutex::new(Shared { state: UplinkState::Connecting, sessions: 0, error: None }));
+        let shared = Arc::new(Mutex::new(Shared { state: UplinkState::Connecting, error: None }));
         let random = Seed::new(random::bits()?).random();
-        let work = Work { client, endpoint, outbox, stop: stop.clone(), shared: shared.clone(), random };
+        let work = Work { client, endpoint, outbox, clock, stop: stop.clone(), shared: shared.clone(), random };
         let (running, ended) = channel();
         let thread = spawn("whip", move || {
             work.run();
             drop(running);
-        });
+        })?;
         Ok(Uplink { stop, shared, thread: Some(thread), ended })
     }
 
     /// What it is doing.
     pub fn state(&self) -> UplinkState {
         self.shared.lock().map_or(UplinkState::Failed, |shared| shared.state)
-    }
-
-    /// Sessions that the server has begun so far.
-    pub fn sessions(&self) -> u64 {
-        self.shared.lock().map_or(0, |shared| shared.sessions)
     }
 
     /// Why it will not try again, if so.
@@ -96,6 +88,7 @@ struct Work {
     client: Client,
     endpoint: Endpoint,
     outbox: Outbox,
+    clock: Clock,
     stop: Arc<AtomicBool>,
     shared: Arc<Mutex<Shared>>,
     random: Random,
@@ -128,12 +121,12 @@ impl Work {
                 }
                 End::Refused(error) => {
                     let wait = error.retry_after().unwrap_or(Span::ZERO).max(backoff.next(&mut self.random));
-                    tracing::warn!(%error, %wait, "no session; trying again");
+                    tracing::warn!(%error, wait = %rounded(wait), "no session; trying again");
                     wait
                 }
                 End::Lost => {
                     let wait = backoff.next(&mut self.random);
-                    tracing::warn!(%wait, "the session is lost; trying again");
+                    tracing::warn!(wait = %rounded(wait), "the session is lost; trying again");
                     wait
                 }
             };
@@ -148,11 +141,10 @@ impl Work {
     }
 
     fn wait(&self, span: Span) {
-        let step = Span::from_millis(STEP.as_millis() as i64);
-        let mut left = span;
-        while left > Span::ZERO && !self.stop.load(Ordering::Relaxed) {
-            pause(left.min(step));
-            left -= step;
+        let step = Span::from_nanos(STEP.as_nanos() as i64);
+        let until = self.clock.now() + span;
+        while self.clock.now() < until && !self.stop.load(Ordering::Relaxed) {
+            pause((until - self.clock.now()).min(step));
         }
     }
 
@@ -185,42 +177,33 @@ impl Work {
                 return (End::Lost, false);
             }
         }
-        let (stopped, lasted) = self.attend(key, &mut resource, &news);
+        let begun = self.clock.now();
+        let end = self.attend(key, &mut resource, &news);
+        let lasted = self.clock.now() - begun >= LASTED;
         self.outbox.drop_viewer(key);
         if let Err(error) = resource.close() {
             tracing::debug!(%error, "the server does not take back the session");
         }
-        (if stopped { End::Stopped } else { End::Lost }, lasted)
+        (end, lasted)
     }
 
-    /// Attends to a session until it ends: whether because it was to stop, and whether it lasted.
-    fn attend(&mut self, key: Key, resource: &mut Resource, news: &Receiver<State>) -> (bool, bool) {
-        let (mut steps, mut restarts) = (0u64, 0);
-        let lasted = |steps: u64| STEP.as_millis() as u64 * steps >= LASTED.as_nanos() as u64 / 1_000_000;
-        loop {
-            if self.stop.load(Ordering::Relaxed) {
-                return (true, lasted(steps));
-            }
+    /// Attends to a session until it ends, and why it did.
+    fn attend(&mut self, key: Key, resource: &mut Resource, news: &Receiver<State>) -> End {
+        while !self.stop.load(Ordering::Relaxed) {
             match news.recv_timeout(STEP) {
-                Ok(State::Connected) => {
-                    restarts = 0;
-                    if let Ok(mut shared) = self.shared.lock() {
-                        shared.state = UplinkState::Connected;
-                        shared.sessions += 1;
-                    }
-                }
+                Ok(State::Connected) => self.tell(UplinkState::Connected),
                 Ok(State::Disconnected) => {
                     self.tell(UplinkState::Connecting);
-                    restarts += 1;
-                    if restarts > RESTARTS || !self.restart(key, resource) {
-                        return (false, lasted(steps));
+                    // Another way is looked for until the connection is given up.
+                    if !self.restart(key, resource) {
+                        return End::Lost;
                     }
                 }
-                Ok(State::Closed) | Err(RecvTimeoutError::Disconnected) => return (false, lasted(steps)),
-                Ok(State::Connecting) => {}
-                Err(RecvTimeoutError::Timeout) => steps += 1,
+                Ok(State::Closed) | Err(RecvTimeoutError::Disconnected) => return End::Lost,
+                Ok(State::Connecting) | Err(RecvTimeoutError::Timeout) => {}
             }
         }
+        End::Stopped
     }
 
     /// Asks the server for an ICE restart; whether it goes along.
@@ -238,4 +221,9 @@ impl Work {
             }
         }
     }
+}
+
+/// To a millisecond, for people.
+fn rounded(span: Span) -> Span {
+    Span::from_millis(span.as_millis())
 }

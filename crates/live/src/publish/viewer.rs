@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::mpsc::Sender;
 
-use thalweg_codecs::Codec;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Scheme, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
-use thalweg_transport::{Datagram, Remote};
-use thalweg_units::{ConfigError, Seed, Size, Time};
+use thalweg_transport::sdp::fragment::Fragment;
+use thalweg_transport::sdp::{CongestionFeedback, Offer};
+use thalweg_transport::{Datagram, Remote, TransportError};
+use thalweg_units::{ConfigError, Time};
 
-use super::camera::{Seen, Taken};
-use super::encoder::EncoderThread;
+use super::camera::Taken;
+use super::coder::{Coder, Encoding};
 use super::gauges::Gauges;
-use super::messages::{Key, Message, Outbox};
-use super::passthrough::Passthrough;
-use super::records::Trace;
+use super::messages::{Key, Outbox};
+use super::records::Records;
 use crate::clock::Clock;
 use crate::reactor::Lateness;
 
@@ -60,56 +60,20 @@ impl Album {
     }
 }
 
-/// What a viewer's encoder is started with.
-#[derive(Debug, Clone)]
-pub(super) struct Encoding {
-    /// Which codec; `None` for frames that are encoded already.
-    pub(super) codec: Option<Codec>,
-    pub(super) size: Size,
-    pub(super) seed: Seed,
+/// A connection that we offered.
+pub(super) struct Ours {
+    pub(super) offer: Offer,
+    /// Who wants to know what becomes of it.
+    pub(super) states: Sender<State>,
 }
 
-/// What makes frames for a viewer.
-enum Coder {
-    Thread(EncoderThread),
-    Passthrough(Passthrough),
-}
-
-impl Coder {
-    fn commit(&mut self, choice: Option<usize>) {
-        match self {
-            Coder::Thread(encoder) => encoder.commit(choice),
-            Coder::Passthrough(frames) => frames.commit(choice.is_some()),
-        }
-    }
-
-    fn forget(&mut self, frame: u64) {
-        if let Coder::Thread(encoder) = self {
-            encoder.forget(frame);
-        }
-    }
-}
-
-impl Encoding {
-    /// What can follow the plans of `scheme`.
-    fn start(&self, scheme: &Scheme, viewer: Key, number: u64, outbox: &Outbox) -> Result<Coder, String> {
-        let codec = match &self.codec {
-            None if scheme.needs_candidates() => {
-                let name = &scheme.name;
-                return Err(format!(
-                    "{name} chooses among frames: it needs an encoder, not frames that are encoded already"
-                ));
-            }
-            None => return Ok(Coder::Passthrough(Passthrough::default())),
-            Some(codec) if scheme.needs_candidates() => codec.functional(),
-            Some(codec) => codec.clone(),
-        };
-        let outbox = outbox.clone();
-        let made = move |made| {
-            outbox.send(Message::Encoded { viewer, encoder: number, made });
-        };
-        EncoderThread::start(&codec, self.size, self.seed, made).map(Coder::Thread).map_err(|error| error.to_string())
-    }
+/// Who comes to watch.
+pub(super) struct Newcomer {
+    pub(super) key: Key,
+    pub(super) id: String,
+    pub(super) channel: usize,
+    pub(super) remote: Remote,
+    pub(super) ours: Option<Ours>,
 }
 
 /// A viewer.
@@ -127,30 +91,30 @@ pub(super) struct Viewer {
     /// How late packets left.
     pub(super) lateness: Lateness,
     /// What signalling said of the other end.
-    pub(super) remote: Option<Remote>,
-    /// Who wants to know what becomes of the connection.
-    pub(super) states: Option<Sender<State>>,
+    pub(super) remote: Remote,
+    /// Of a connection that we offered; others have offered theirs.
+    pub(super) ours: Option<Ours>,
     /// Addresses whose datagrams are this viewer's.
     pub(super) addresses: VecDeque<SocketAddr>,
     encoding: Encoding,
-    encoder: Coder,
-    /// Which encoder it is, of those this viewer has had.
-    encoder_number: u64,
+    coder: Coder,
+    /// Which it is, of those this viewer has had.
+    coder_number: u64,
     wake: (Time, Wake),
     /// The address of ours that packets left from last.
     here: Option<SocketAddr>,
-    trace: Option<Trace>,
 }
 
 impl Viewer {
     pub(super) fn new(
-        (key, id, channel): (Key, String, usize),
+        newcomer: Newcomer,
         outgoing: Outgoing,
         encoding: Encoding,
         outbox: &Outbox,
         now: Time,
     ) -> Result<Viewer, String> {
-        let encoder = encoding.start(outgoing.scheme(), key, 0, outbox)?;
+        let Newcomer { key, id, channel, remote, ours } = newcomer;
+        let coder = encoding.start(outgoing.scheme(), key, 0, outbox)?;
         Ok(Viewer {
             key,
             id,
@@ -161,15 +125,14 @@ impl Viewer {
             outgoing,
             gauges: Gauges::default(),
             lateness: Lateness::default(),
-            remote: None,
-            states: None,
+            remote,
+            ours,
             addresses: VecDeque::new(),
             encoding,
-            encoder,
-            encoder_number: 0,
+            coder,
+            coder_number: 0,
             wake: (now, Wake::Nothing),
             here: None,
-            trace: None,
         })
     }
 
@@ -178,61 +141,44 @@ impl Viewer {
         self.wake.0
     }
 
-    /// Writes down what happens from now on.
-    pub(super) fn record(&mut self, trace: Option<Trace>, captures: bool) {
-        self.trace = trace;
-        if captures {
-            self.outgoing.capture();
-        }
-    }
-
-    /// From where to where packets go.
-    pub(super) fn path(&self) -> Option<(SocketAddr, SocketAddr)> {
-        self.here.zip(self.outgoing.remote_address())
-    }
-
-    /// It is gone.
-    pub(super) fn finish(self) {
-        if let Some(Err(error)) = self.trace.map(Trace::finish) {
-            tracing::warn!(viewer = self.key, %error, "the end of the qlog is lost");
-        }
-    }
-
     /// Something has changed: there may be something to do.
     pub(super) fn due(&mut self, now: Time) {
-        self.wake.0 = now;
+        // What was due before this is late by as much as it is.
+        if now < self.wake.0 {
+            self.wake = (now, Wake::Nothing);
+        }
     }
 
     /// Says goodbye, which leaves when it is pumped next.
     pub(super) fn close(&mut self, now: Time) {
         self.outgoing.close(now);
-        self.wake.0 = now;
+        self.due(now);
     }
 
     /// A picture was taken.
     pub(super) fn on_picture(&mut self, now: Time, number: u64) {
         self.outgoing.on_picture(now, number);
-        self.wake.0 = now;
+        self.due(now);
     }
 
     /// A packet of sound was made.
     pub(super) fn on_sound(&mut self, now: Time, sound: Sound) {
         self.outgoing.on_sound(now, sound);
-        self.wake.0 = now;
+        self.due(now);
     }
 
     /// What an encoder made; of one that was replaced nothing is wanted.
     pub(super) fn on_encoded(&mut self, now: Time, encoder: u64, made: Vec<Encoded>) {
-        if encoder == self.encoder_number {
+        if encoder == self.coder_number {
             self.outgoing.on_encoded(now, made);
-            self.wake.0 = now;
+            self.due(now);
         }
     }
 
     /// A datagram came.
     pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
         self.outgoing.on_datagram(now, from, to, bytes);
-        self.wake.0 = now;
+        self.due(now);
     }
 
     /// Messages of STUN that were signed by who they claim to be of.
@@ -242,29 +188,48 @@ impl Viewer {
 
     /// Where acknowledgements come from.
     pub(super) fn feedback_kind(&self) -> &'static str {
-        let video = self.outgoing.video();
-        match (video.feedback.congestion, video.extensions.transport_sequence, video.extensions.transport_on_request) {
-            (true, ..) => "rfc8888",
-            (false, Some(_), true) => "twcc-02",
-            (false, Some(_), false) => "twcc-01",
-            (false, None, _) => "receiver-reports",
+        match self.outgoing.video().congestion() {
+            Some(CongestionFeedback::PerStream) => "rfc8888",
+            Some(CongestionFeedback::TransportOnRequest) => "twcc-02",
+            Some(CongestionFeedback::Transport) => "twcc-01",
+            Some(CongestionFeedback::Extended) => "extended-reports",
+            None => "receiver-reports",
         }
     }
 
     /// From now on it is sent to by another scheme.
     pub(super) fn switch(&mut self, now: Time, scheme: &Scheme, outbox: &Outbox) -> Result<(), String> {
-        let next = self.encoder_number + 1;
-        let encoder = self.encoding.start(scheme, self.key, next, outbox)?;
+        let next = self.coder_number + 1;
+        let coder = self.encoding.start(scheme, self.key, next, outbox)?;
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
         // What the old encoder is at work on will not come: the engine need not wait for it.
         self.outgoing.on_encoded(now, Vec::new());
-        (self.encoder, self.encoder_number) = (encoder, next);
-        self.wake.0 = now;
+        (self.coder, self.coder_number) = (coder, next);
+        self.due(now);
+        Ok(())
+    }
+
+    /// The other end's half of an ICE restart.
+    ///
+    /// # Errors
+    /// When its credentials or candidates cannot be used; then nothing has changed.
+    pub(super) fn restarted(&mut self, now: Time, theirs: &Fragment) -> Result<(), TransportError> {
+        let (credentials, candidates) = (theirs.credentials.clone(), theirs.candidates.clone());
+        let remote = Remote { credentials, candidates, ..self.remote.clone() };
+        self.outgoing.connection().set_remote(now, &remote)?;
+        self.remote = remote;
+        self.due(now);
         Ok(())
     }
 
     /// Does what is due, until there is something to wait for; datagrams go to `send`.
-    pub(super) fn pump(&mut self, clock: &Clock, album: &Album, mut send: impl FnMut(&Datagram)) {
+    pub(super) fn pump(
+        &mut self,
+        clock: &Clock,
+        album: &Album,
+        records: &mut Records,
+        mut send: impl FnMut(&Datagram),
+    ) {
         let now = clock.now();
         let (wanted, why) = self.wake;
         if wanted > now {
@@ -281,8 +246,8 @@ impl Viewer {
                     send(&datagram);
                 }
                 Output::Encode { picture, plan } => self.encode(now, album, picture, plan),
-                Output::Commit { choice } => self.encoder.commit(choice.map(|(index, _)| index)),
-                Output::Forget { frame } => self.encoder.forget(frame),
+                Output::Commit { choice } => self.coder.commit(choice.map(|(index, _)| index)),
+                Output::Forget { frame } => self.coder.forget(frame),
                 Output::News(notice) => self.on_notice(notice),
                 Output::Wait { until, why } => {
                     self.wake = (until, why);
@@ -292,25 +257,19 @@ impl Viewer {
         }
         for event in self.outgoing.drain_events() {
             self.gauges.on_event(&event);
-            if let Some(Err(error)) = self.trace.as_mut().map(|trace| trace.add(&event)) {
-                tracing::warn!(viewer = self.key, %error, "the qlog ends here");
-                self.trace = None;
-            }
             tracing::trace!(viewer = self.key, at = %event.at, event = ?event.event);
+            records.happened(self.key, event);
+        }
+        // Until it is known where packets go none pass.
+        if let Some((here, there)) = self.here.zip(self.outgoing.remote_address()) {
+            self.outgoing.take_plain().into_iter().for_each(|packet| records.passed(here, there, packet));
         }
     }
 
-    fn encode(&mut self, now: Time, album: &Album, picture: u64, plan: EncodePlan) {
-        let seen = album.find(picture).map(|taken| &taken.seen);
-        match (&mut self.encoder, seen) {
-            (Coder::Thread(encoder), Some(Seen::Picture(picture))) => encoder.encode(Some(picture.clone()), plan),
-            (Coder::Thread(encoder), Some(Seen::Nothing)) => encoder.encode(None, plan),
-            (Coder::Passthrough(frames), Some(Seen::Frame(frame))) => {
-                let offered = frames.offer(picture, frame, &plan);
-                self.outgoing.on_encoded(now, offered);
-            }
-            // Too old to be worth it, or nothing this makes frames of: as if the encoder had dropped it.
-            _ => self.outgoing.on_encoded(now, Vec::new()),
+    fn encode(&mut self, now: Time, album: &Album, number: u64, plan: EncodePlan) {
+        let seen = album.find(number).map(|taken| &taken.seen);
+        if let Some(made) = self.coder.encode(number, seen, plan) {
+            self.outgoing.on_encoded(now, made);
         }
     }
 
@@ -338,9 +297,9 @@ impl Viewer {
                 State::Closed
             }
         };
-        if let Some(states) = &self.states {
+        if let Some(ours) = &self.ours {
             // Who wanted to know may have gone.
-            let _ = states.send(self.state);
+            let _ = ours.states.send(self.state);
         }
     }
 }

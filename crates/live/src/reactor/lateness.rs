@@ -15,12 +15,13 @@ const BUCKETS: usize = 64 * PARTS as usize;
 pub struct Lateness {
     counts: Box<[u64; BUCKETS]>,
     count: u64,
+    sum: Span,
     most: Span,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        Lateness { counts: Box::new([0; BUCKETS]), count: 0, most: Span::ZERO }
+        Lateness { counts: Box::new([0; BUCKETS]), count: 0, sum: Span::ZERO, most: Span::ZERO }
     }
 }
 
@@ -35,12 +36,18 @@ impl Lateness {
         let span = span.max(Span::ZERO);
         self.counts[bucket(span.as_nanos() as u64)] += 1;
         self.count += 1;
+        self.sum += span;
         self.most = self.most.max(span);
     }
 
     /// How many things there were.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// All of them together.
+    pub fn sum(&self) -> Span {
+        self.sum
     }
 
     /// The latest; zero of nothing.
@@ -63,6 +70,7 @@ impl Lateness {
     pub fn merge(&mut self, other: &Lateness) {
         self.counts.iter_mut().zip(other.counts.iter()).for_each(|(count, more)| *count += more);
         self.count += other.count;
+        self.sum += other.sum;
         self.most = self.most.max(other.most);
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use thalweg_codecs::{DecodeError, Decoder};
 use thalweg_lab::Scenario;
@@ -15,6 +15,7 @@ use thalweg_video::scale;
 use super::RehearseError;
 use super::receiving::Whole;
 use crate::clock::Clock;
+use crate::thread::spawn;
 
 /// Where whole frames go to be decoded.
 pub(super) type Frames = Sender<Arc<[u8]>>;
@@ -26,7 +27,7 @@ impl Decoding {
     /// Starts it; it ends when what it gives to send frames to is dropped.
     pub(super) fn start(mut decoder: Box<dyn Decoder>, clock: Clock) -> Result<(Decoding, Frames), RehearseError> {
         let (frames, inbox) = mpsc::channel::<Arc<[u8]>>();
-        let thread = thread::Builder::new().name("decoder".into()).spawn(move || {
+        let thread = spawn("decoder", move || {
             let decode = |frame: Arc<[u8]>| decoder.decode(&frame).map(|_| clock.now());
             inbox.into_iter().map(decode).collect()
         })?;

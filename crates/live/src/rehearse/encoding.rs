@@ -1,27 +1,21 @@
-//! The encoder, with its pictures, in a thread of its own.
+//! The encoder and its pictures, in their thread.
 
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
+use std::sync::mpsc::{self, Receiver};
 
-use thalweg_codecs::{Candidate, Encoder, Image};
+use thalweg_codecs::{Candidate, EncodeError, Encoder, Image};
 use thalweg_lab::footage::Footage;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_units::{Size, Time};
 
 use super::RehearseError;
+use crate::encoder::EncoderThread;
 use crate::reactor::Waker;
-
-enum Job {
-    Encode { picture: u64, plan: Box<EncodePlan> },
-    Commit(Option<usize>),
-    Forget(u64),
-}
 
 type Made = Result<Vec<Candidate>, RehearseError>;
 
-/// The handle of the encoder. Its thread ends when this is dropped.
+/// The encoder, which knows pictures by their numbers.
 pub(super) struct Encoding {
-    jobs: Sender<Job>,
+    thread: EncoderThread<u64>,
     made: Receiver<Made>,
     settings: String,
     is_model: bool,
@@ -34,39 +28,29 @@ pub(super) struct Encoding {
 impl Encoding {
     /// Starts the thread; `waker` is used when something was made. `footage` is none for a model, which looks at no pictures.
     pub(super) fn start(
-        mut encoder: Box<dyn Encoder>,
+        encoder: Box<dyn Encoder>,
         mut footage: Option<Footage>,
         size: Size,
         waker: Waker,
     ) -> Result<Encoding, RehearseError> {
         let (settings, is_model) = (encoder.settings(), footage.is_none());
-        let (jobs, inbox) = mpsc::channel();
         let (answer, made) = mpsc::channel();
-        thread::Builder::new().name("encoder".into()).spawn(move || {
-            for job in inbox {
-                let done = match job {
-                    Job::Encode { picture, plan } => {
-                        let made = encode(&mut *encoder, footage.as_mut(), size, picture, &plan);
-                        Some((made, picture + 1))
-                    }
-                    Job::Commit(choice) => encoder.commit(choice).err().map(|error| (Err(error.into()), 0)),
-                    Job::Forget(frame) => {
-                        encoder.forget(frame);
-                        None
-                    }
-                };
-                let Some((made, next)) = done else { continue };
-                if answer.send(made).is_err() {
-                    return;
-                }
-                waker.wake();
-                // The camera's next picture is at hand when it is asked for; what is wrong with it is said then.
-                if let Some(footage) = &mut footage {
-                    let _ = footage.picture(next);
-                }
+        let (failing, wakes) = (answer.clone(), waker.clone());
+        let encode = move |encoder: &mut dyn Encoder, picture: u64, plan: &EncodePlan| {
+            // Whoever asked may have gone.
+            let _ = answer.send(encode(encoder, footage.as_mut(), size, picture, plan));
+            waker.wake();
+            // The camera's next picture is at hand when it is asked for; what is wrong with it is said then.
+            if let Some(footage) = &mut footage {
+                let _ = footage.picture(picture + 1);
             }
-        })?;
-        Ok(Encoding { jobs, made, settings, is_model, earliest: Time::NEVER, waiting: None })
+        };
+        let failed = move |error: EncodeError| {
+            let _ = failing.send(Err(error.into()));
+            wakes.wake();
+        };
+        let thread = EncoderThread::start(move || Ok(encoder), encode, failed)?;
+        Ok(Encoding { thread, made, settings, is_model, earliest: Time::NEVER, waiting: None })
     }
 
     /// The encoder's settings, as it prints them.
@@ -77,16 +61,15 @@ impl Encoding {
     /// Asks for a picture at `now`. A model's frames are handed over at `done`, when an encoder would have made them.
     pub(super) fn encode(&mut self, now: Time, done: Time, picture: u64, plan: EncodePlan) {
         self.earliest = if self.is_model { done } else { now };
-        // The thread lives as long as this does.
-        let _ = self.jobs.send(Job::Encode { picture, plan: Box::new(plan) });
+        self.thread.encode(picture, plan);
     }
 
     pub(super) fn commit(&self, choice: Option<usize>) {
-        let _ = self.jobs.send(Job::Commit(choice));
+        self.thread.commit(choice);
     }
 
     pub(super) fn forget(&self, frame: u64) {
-        let _ = self.jobs.send(Job::Forget(frame));
+        self.thread.forget(frame);
     }
 
     /// When [`Encoding::take`] has something, as far as is known.

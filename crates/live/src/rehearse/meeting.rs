@@ -2,42 +2,43 @@
 
 use std::net::SocketAddr;
 
-use thalweg_codecs::Codec;
 use thalweg_lab::Scenario;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, FeedbackStyle, Scheme};
 use thalweg_session::{Incoming, Outgoing, incoming, outgoing};
-use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, StreamIds, VideoCodec};
+use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, StreamIds};
 use thalweg_transport::{Config, Connection, DtlsRole, Identity};
 use thalweg_wire::rtcp::NtpTime;
 
 use super::RehearseError;
 use crate::clock::Clock;
+use crate::publish::video_codec;
 
-/// The nearest thing to a style that has a format on the wire: what tells of each packet at once is told on request.
+/// The nearest thing to a style that live ends agree on: what tells of each packet at once is told on request.
 pub(super) fn on_the_wire(style: FeedbackStyle) -> FeedbackStyle {
-    if style == FeedbackStyle::PerPacket { FeedbackStyle::TwccOnRequest } else { style }
+    match style {
+        FeedbackStyle::PerPacket => FeedbackStyle::TwccOnRequest,
+        FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest | FeedbackStyle::Ccfb | FeedbackStyle::Extended => style,
+    }
 }
 
 fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction) -> Capabilities {
-    let kind = match style {
+    let kind = match on_the_wire(style) {
         FeedbackStyle::PerPacket | FeedbackStyle::TwccOnRequest => CongestionFeedback::TransportOnRequest,
         FeedbackStyle::Twcc => CongestionFeedback::Transport,
         FeedbackStyle::Ccfb => CongestionFeedback::PerStream,
-    };
-    let codec = match scenario.codec {
-        // A model's frames are zeros that pass for VP8.
-        Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,
-        Codec::H264(_) => VideoCodec::H264,
+        FeedbackStyle::Extended => CongestionFeedback::Extended,
     };
     Capabilities {
-        video: vec![codec],
+        video: vec![video_codec(&scenario.codec)],
         audio: false,
         congestion: vec![kind],
         // Of no use between two that know each other's SSRCs, and bytes in every packet.
         absolute_send_time: false,
         mid: false,
         functional: false,
+        // The receiver is told the round trip as the simulator's is.
+        feedback: sdp::Feedback { round_trip: false, ..Capabilities::all(direction).feedback },
         ..Capabilities::all(direction)
     }
 }

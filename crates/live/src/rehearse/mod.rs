@@ -29,7 +29,6 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
 
 use thalweg_codecs::CodecPair;
 use thalweg_lab::footage::Footage;
@@ -37,13 +36,14 @@ use thalweg_lab::metrics::QualitySource;
 use thalweg_lab::simulate::{Played, Run, summarize};
 use thalweg_lab::{FindTrace, Scenario};
 use thalweg_link::{Capacity, DropReason, PathError, Trace};
-use thalweg_sender::{Camera, Scheme};
+use thalweg_sender::{Camera, FeedbackStyle, Scheme};
 use thalweg_session::outgoing::ASK_INTERVAL;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::clock::Clock;
 use crate::emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
 use crate::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
+use crate::thread::spawn;
 use decoding::Decoding;
 use encoding::Encoding;
 pub use error::RehearseError;
@@ -141,9 +141,9 @@ pub fn rehearse(
         codec_time: scenario.codec_time,
         format,
         duration: scenario.duration,
-        call: scenario.call,
+        tells_round_trip: scenario.call || style == FeedbackStyle::Extended,
     };
-    let receiver = thread::Builder::new().name("receiver".into()).spawn(move || receiving.run())?;
+    let receiver = spawn("receiver", move || receiving.run())?;
     let sent = sending.run(progress);
     shared.over.store(true, Ordering::Relaxed);
     waker.wake();

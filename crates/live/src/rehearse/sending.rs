@@ -23,7 +23,7 @@ use crate::reactor::{Lateness, Poller, UdpSocket};
 
 /// How long the two ends may take to connect: they are on one machine and nothing is between them.
 const CONNECT: Span = Span::from_secs(10);
-/// How often the receiver of a call is told the round trip, as in the simulator.
+/// How often the receiver is told the round trip where it is, as in the simulator.
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
 /// How often whoever watches is told how far the run is.
 const PROGRESS_INTERVAL: Span = Span::from_millis(500);
@@ -67,7 +67,8 @@ pub(super) struct Sending<'a> {
     pub(super) codec_time: CodecTime,
     pub(super) format: Format,
     pub(super) duration: Span,
-    pub(super) call: bool,
+    /// Whether the receiver is told the round trip.
+    pub(super) tells_round_trip: bool,
 }
 
 /// What there is of a run under way.
@@ -103,7 +104,7 @@ impl Sending<'_> {
                 self.outgoing.on_datagram(now, self.peer, local, &bytes);
                 self.pump(now, &mut playing)?;
             }
-            if self.call && round_trip_due <= now {
+            if self.tells_round_trip && round_trip_due <= now {
                 round_trip_due = now + ROUND_TRIP_INTERVAL;
                 let round_trip = self.outgoing.engine().map_or(0, |engine| engine.srtt().as_nanos());
                 self.shared.round_trip.store(round_trip, Ordering::Relaxed);
@@ -132,7 +133,7 @@ impl Sending<'_> {
 
     /// When the next picture is read; never before the connection stands.
     fn next_picture(&self, playing: &Playing) -> Time {
-        let since = picture_time(self.format, playing.sent.pictures.len() as u64).since_start();
+        let since = self.format.time_of(playing.sent.pictures.len() as u64);
         if playing.link.is_some() { playing.sent.zero + since } else { Time::NEVER }
     }
 
@@ -183,11 +184,4 @@ impl Sending<'_> {
         };
         self.socket.send(to, bytes);
     }
-}
-
-/// When picture `number` is read; exact for every frame rate, without drift.
-pub(super) fn picture_time(format: Format, number: u64) -> Time {
-    let (rate, per) = format.frame_rate;
-    let nanos = u128::from(number) * u128::from(per) * 1_000_000_000 / u128::from(rate);
-    Time::from_nanos(nanos as u64)
 }

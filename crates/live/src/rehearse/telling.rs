@@ -14,7 +14,7 @@ use thalweg_video::source::Format;
 use super::decoding::Quality;
 use super::receiving::{Arrival, Whole};
 use super::route::Label;
-use super::sending::{Sent, picture_time};
+use super::sending::Sent;
 
 /// What happened, told in the laboratory's words.
 pub(super) struct Told {
@@ -101,7 +101,7 @@ pub(super) fn tell(
         let modelled = frames.encoded(frame).and_then(|encoded| encoded.modelled).filter(|_| measure_quality);
         let modelled = modelled.map(|model| (model.psnr_db, thalweg_video::quality::ssim_of_db(model.ssim_db)));
         let quality = quality.or(modelled);
-        let latency = at - picture_time(format, *picture);
+        let latency = at - (Time::ZERO + format.time_of(*picture));
         let psnr = quality.map_or(f64::NAN, |quality| quality.0);
         note(at, What::Displayed { frame, picture: *picture, latency, psnr });
         frames.on_shown(at, (frame, *picture), quality);
@@ -119,7 +119,7 @@ pub(super) fn tell(
 fn frames_of(sent: &Sent, format: Format) -> Frames {
     let mut frames = Frames::default();
     let size: Size = format.size;
-    (0..sent.pictures.len()).for_each(|number| frames.on_picture(picture_time(format, number as u64), size));
+    (0..sent.pictures.len()).for_each(|number| frames.on_picture(Time::ZERO + format.time_of(number as u64), size));
     sent.frames.iter().for_each(|(frame, candidate)| frames.on_commit(*frame, candidate));
     frames
 }

@@ -75,16 +75,19 @@ pub enum Feedback {
     TransportOnRequest,
     /// For each stream (RFC 8888).
     PerStream,
+    /// For each stream in extended reports (RFC 3611), as FBRA wants them.
+    Extended,
     /// Not at all: receiver reports, requests for repeats and for keyframes are all that is sent.
     Plain,
 }
 
 impl Feedback {
-    const NAMES: [(&str, Feedback); 5] = [
+    const NAMES: [(&str, Feedback); 6] = [
         ("any", Feedback::Any),
         ("twcc", Feedback::Transport),
         ("twcc-on-request", Feedback::TransportOnRequest),
         ("ccfb", Feedback::PerStream),
+        ("xr", Feedback::Extended),
         ("plain", Feedback::Plain),
     ];
 
@@ -94,6 +97,7 @@ impl Feedback {
             Feedback::Transport => vec![CongestionFeedback::Transport],
             Feedback::TransportOnRequest => vec![CongestionFeedback::TransportOnRequest],
             Feedback::PerStream => vec![CongestionFeedback::PerStream],
+            Feedback::Extended => vec![CongestionFeedback::Extended],
             Feedback::Plain => Vec::new(),
         }
     }
@@ -104,6 +108,7 @@ impl Feedback {
             Some(CongestionFeedback::Transport) => Feedback::Transport,
             Some(CongestionFeedback::TransportOnRequest) => Feedback::TransportOnRequest,
             Some(CongestionFeedback::PerStream) => Feedback::PerStream,
+            Some(CongestionFeedback::Extended) => Feedback::Extended,
             None => Feedback::Plain,
         }
     }
@@ -121,7 +126,7 @@ impl FromStr for Feedback {
 
     fn from_str(text: &str) -> Result<Feedback, ConfigError> {
         let found = Feedback::NAMES.iter().find(|(name, _)| *name == text);
-        let wrong = || ConfigError::out_of_range("feedback", text, "any, twcc, twcc-on-request, ccfb or plain");
+        let wrong = || ConfigError::out_of_range("feedback", text, "any, twcc, twcc-on-request, ccfb, xr or plain");
         found.map(|(_, feedback)| *feedback).ok_or_else(wrong)
     }
 }
@@ -140,11 +145,11 @@ mod tests {
 
     #[test]
     fn one_kind_is_offered_alone_and_is_what_is_agreed_on() {
-        for feedback in [Feedback::Transport, Feedback::TransportOnRequest, Feedback::PerStream, Feedback::Plain] {
+        for (_, feedback) in Feedback::NAMES.into_iter().filter(|(_, feedback)| *feedback != Feedback::Any) {
             let offered = feedback.offered();
             assert!(offered.len() <= 1);
             assert_eq!(Feedback::agreed(offered.first().copied()), feedback);
         }
-        assert_eq!(Feedback::Any.offered().len(), 3);
+        assert_eq!(Feedback::Any.offered().len(), 4);
     }
 }

@@ -17,8 +17,8 @@ use super::measured::Measured;
 use super::published::{Published, wall_ms};
 use super::record::{Pictures, Recorder};
 use crate::clock::Clock;
-use crate::publish::spawn;
 use crate::reactor::Waker;
+use crate::thread::spawn;
 
 /// Frames that may wait for the decoder: two seconds of 60 a second. More are left out up to the next keyframe.
 const WAITING: usize = 120;
@@ -29,6 +29,25 @@ pub(super) struct DecoderThread {
     thread: Option<JoinHandle<Result<(), WatchError>>>,
     /// Frames are left out until a keyframe comes.
     is_behind: bool,
+}
+
+/// What the decoder could not do, which the sender is to hear of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It made nothing of the frame with this number, or was not given it.
+    Frame(u64),
+    /// It did not get to this state.
+    State(StateHash),
+}
+
+impl Failure {
+    /// What it is that a frame is not decoded; of a frame whose state nobody will ask for, nothing.
+    fn of(frame: &VideoFrame) -> Option<Failure> {
+        match &frame.moves {
+            None => Some(Failure::Frame(frame.number)),
+            Some(moves) => moves.target.map(Failure::State),
+        }
+    }
 }
 
 enum Job {
@@ -46,8 +65,8 @@ pub(super) struct Work {
     pub(super) codec: VideoCodec,
     pub(super) published: Option<Published>,
     pub(super) measured: Arc<Mutex<Measured>>,
-    /// Where it says that it did not get to a state.
-    pub(super) disagreements: Sender<StateHash>,
+    /// Where it says what it could not do.
+    pub(super) failures: Sender<Failure>,
     pub(super) waker: Waker,
 }
 
@@ -70,7 +89,7 @@ impl DecoderThread {
             // What came before something went wrong is to be had all the same.
             let finished = decoding.finish();
             done.and(finished)
-        });
+        })?;
         Ok(DecoderThread { jobs, thread: Some(thread), is_behind: false })
     }
 
@@ -80,11 +99,11 @@ impl DecoderThread {
         let _ = self.jobs.send(Job::Session { codec, published });
     }
 
-    /// Decodes a frame. Says which state will not be reached if it is left out.
-    pub(super) fn decode(&mut self, frame: VideoFrame) -> Result<(), Option<StateHash>> {
-        let target = frame.moves.as_ref().and_then(|moves| moves.target);
+    /// Decodes a frame. Says what that amounts to if it is left out.
+    pub(super) fn decode(&mut self, frame: VideoFrame) -> Result<(), Option<Failure>> {
+        let failure = Failure::of(&frame);
         if self.is_behind && !frame.keyframe && frame.moves.is_none() {
-            return Err(target);
+            return Err(failure);
         }
         match self.jobs.try_send(Job::Frame(frame)) {
             Ok(()) => {
@@ -93,7 +112,7 @@ impl DecoderThread {
             }
             Err(TrySendError::Full(_)) => {
                 self.is_behind = true;
-                Err(target)
+                Err(failure)
             }
             // It has failed: finish says why.
             Err(TrySendError::Disconnected(_)) => Ok(()),
@@ -127,6 +146,9 @@ fn ordinary(codec: VideoCodec) -> Result<Option<Box<dyn Decoder>>, WatchError> {
         VideoCodec::H264 => Some(Box::new(thalweg_codecs::openh264::H264Decoder::new()?)),
         #[cfg(not(feature = "openh264"))]
         VideoCodec::H264 => None,
+        #[cfg(feature = "libvpx")]
+        VideoCodec::Vp9 => Some(Box::new(thalweg_codecs::libvpx::Vp9Decoder::new()?)),
+        #[cfg(not(feature = "libvpx"))]
         VideoCodec::Vp9 => None,
     })
 }
@@ -182,6 +204,9 @@ impl Decoding {
             Some(Err(error)) => {
                 tracing::debug!(frame = frame.number, %error, "not decoded");
                 self.measure(|measured, _| measured.on_undecodable());
+                if frame.moves.is_none() {
+                    self.tell(Failure::Frame(frame.number));
+                }
             }
         }
         Ok(())
@@ -199,11 +224,18 @@ impl Decoding {
         if let Some(target) = moves.target {
             if loaded && decoded.is_ok() && decoder.current() == target {
                 decoder.keep();
-            } else if self.work.disagreements.send(target).is_ok() {
-                self.work.waker.wake();
+            } else {
+                self.tell(Failure::State(target));
             }
         }
         decoded.map_err(|error| error.to_string())
+    }
+
+    fn tell(&self, failure: Failure) {
+        // Nobody to hear it is nobody to ask the sender.
+        if self.work.failures.send(failure).is_ok() {
+            self.work.waker.wake();
+        }
     }
 
     fn on_picture(&mut self, frame: &VideoFrame, picture: Option<Picture>) -> Result<(), WatchError> {
@@ -233,5 +265,58 @@ impl Decoding {
     fn finish(&mut self) -> Result<(), WatchError> {
         let recorded = self.recorder.take().map_or(Ok(()), Recorder::finish);
         recorded.and(self.pictures.take().map_or(Ok(()), Pictures::finish))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use thalweg_units::{Span, Time};
+
+    use super::*;
+    use crate::reactor::{Poller, PollerConfig};
+    use crate::watch::Place;
+
+    fn frame(number: u64, data: &[u8]) -> VideoFrame {
+        VideoFrame {
+            number,
+            frame: None,
+            picture: None,
+            data: data.to_vec(),
+            keyframe: number == 0,
+            timestamp: 3000 * number,
+            captured: None,
+            sequences: number..=number,
+            first_arrival: Time::ZERO,
+            last_arrival: Time::ZERO,
+            repeated: 0,
+            recovered: 0,
+            moves: None,
+        }
+    }
+
+    #[test]
+    fn what_the_decoder_refuses_is_told_by_its_number() {
+        let place = Place::new("http://127.0.0.1:9/", None, None, None).unwrap();
+        let clock = Clock::new();
+        let poller = Poller::new(clock, PollerConfig::default()).unwrap();
+        let measured = Arc::new(Mutex::new(Measured::new(Span::from_millis(400))));
+        let (failures, told) = channel();
+        let work = Work {
+            clock,
+            codec: VideoCodec::Vp8,
+            published: None,
+            measured: measured.clone(),
+            failures,
+            waker: poller.waker(),
+        };
+        let mut decoder = DecoderThread::start(&WatchConfig::new(place), work).unwrap();
+        // A keyframe without its start code, and a frame that refers to what never was.
+        decoder.decode(frame(0, &[0x10, 2, 0, 0, 0, 0, 64, 1, 180, 0])).unwrap();
+        decoder.decode(frame(1, &[0x31, 2, 0, 7, 7, 7, 7])).unwrap();
+        decoder.finish().unwrap();
+        assert_eq!(told.iter().collect::<Vec<_>>(), [Failure::Frame(0), Failure::Frame(1)]);
+        assert_eq!(measured.lock().unwrap().report(clock.now()).frames_undecodable, 2);
     }
 }

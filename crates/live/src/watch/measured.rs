@@ -26,6 +26,7 @@ pub(super) struct Measured {
     before: Counts,
     current: Counts,
     jitter: Span,
+    round_trip: Option<Span>,
     wire: Bytes,
     frame_bytes: Bytes,
     whole: u64,
@@ -145,6 +146,7 @@ impl Measured {
     pub(super) fn on_statistics(&mut self, statistics: &Statistics) {
         self.current = Counts::of(statistics);
         self.jitter = statistics.video_stream.jitter;
+        self.round_trip = statistics.round_trip;
     }
 
     /// The session is over: the next counts from zero.
@@ -273,6 +275,7 @@ impl Measured {
             repeats_asked_for: counts.asked_for,
             keyframes_asked_for: counts.keyframes_asked_for,
             jitter_ms: self.jitter.as_millis_f64(),
+            round_trip_ms: self.round_trip.map(Span::as_millis_f64),
             audio_packets: self.audio,
             audio_lost: counts.audio_lost,
             audio_rate_pps: per_second(self.audio as f64, self.first_audio.map_or(Span::ZERO, |first| now - first)),

@@ -24,8 +24,8 @@ use std::thread::JoinHandle;
 use thalweg_units::{Seed, Span};
 
 use crate::clock::{Clock, pause};
-use crate::publish::spawn;
 use crate::reactor::{Poller, PollerConfig, Waker};
+use crate::thread::spawn;
 use crate::whip::{self, Client, Endpoint};
 pub use config::{Feedback, WatchConfig};
 pub use error::WatchError;
@@ -60,10 +60,10 @@ impl Watcher {
         if let Some(at) = config.place.clock.clone() {
             let (client, measured, stop) = (client.clone(), measured.clone(), stop.clone());
             // Nobody waits for its end: a server that does not answer would hold that up.
-            drop(spawn("clock", move || ping(&client, &at, &clock, &measured, &stop)));
+            drop(spawn("clock", move || ping(&client, &at, &clock, &measured, &stop))?);
         }
         let network = Network::new(config, (clock, client, poller), measured.clone(), stop.clone(), random);
-        let network = Some(spawn("watch", move || network.run()));
+        let network = Some(spawn("watch", move || network.run())?);
         Ok(Watcher { clock, stop, waker, measured, network })
     }
 
@@ -79,8 +79,9 @@ impl Watcher {
 
     /// Stops, says goodbye, and tells what was seen; and why it ended, if that was before it was told to.
     pub fn finish(mut self) -> (Report, Result<(), WatchError>) {
-        let report = self.report();
-        (report, self.end())
+        // The end first: what comes until then is recorded, and counts.
+        let ended = self.end();
+        (self.report(), ended)
     }
 
     fn end(&mut self) -> Result<(), WatchError> {

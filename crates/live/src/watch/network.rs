@@ -5,13 +5,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_receiver::rtp::VideoFrame;
-use thalweg_sender::frames::StateHash;
 use thalweg_session::incoming::{Notice, Output};
 use thalweg_units::{Bytes, Random, Span, Time};
 use thalweg_wire::overhead;
 
 use super::config::WatchConfig;
-use super::decoder::{DecoderThread, Work};
+use super::decoder::{DecoderThread, Failure, Work};
 use super::error::WatchError;
 use super::measured::Measured;
 use super::published::wall_ms;
@@ -41,7 +40,7 @@ pub(super) struct Network {
     pub(super) stop: Arc<AtomicBool>,
     pub(super) random: Random,
     pub(super) decoder: Option<DecoderThread>,
-    pub(super) disagreements: (Sender<StateHash>, Receiver<StateHash>),
+    pub(super) failures: (Sender<Failure>, Receiver<Failure>),
 }
 
 /// How a session ended.
@@ -59,7 +58,7 @@ impl Network {
         stop: Arc<AtomicBool>,
         random: Random,
     ) -> Network {
-        Network { config, clock, client, poller, measured, stop, random, decoder: None, disagreements: channel() }
+        Network { config, clock, client, poller, measured, stop, random, decoder: None, failures: channel() }
     }
 
     /// Watches until told to stop, or until it cannot.
@@ -142,7 +141,7 @@ impl Network {
             codec: session.codec,
             published: session.published.clone(),
             measured: self.measured.clone(),
-            disagreements: self.disagreements.0.clone(),
+            failures: self.failures.0.clone(),
             waker: self.poller.waker(),
         };
         self.decoder = Some(DecoderThread::start(&self.config, work)?);
@@ -205,8 +204,8 @@ impl Network {
             });
             self.measured().on_datagram(came);
         }
-        while let Ok(state) = self.disagreements.1.try_recv() {
-            session.incoming.on_disagreement(state);
+        while let Ok(failure) = self.failures.1.try_recv() {
+            self.on_failure(session, failure);
         }
         session.incoming.on_timeout(self.clock.now());
         Ok(())
@@ -242,11 +241,19 @@ impl Network {
             measured.on_frame(frame.data.len(), frame.keyframe, latency_ms);
         }
         let Some(decoder) = &mut self.decoder else { return };
-        if let Err(target) = decoder.decode(frame) {
+        if let Err(failure) = decoder.decode(frame) {
             self.measured().on_skipped();
-            if let Some(target) = target {
-                session.incoming.on_disagreement(target);
+            if let Some(failure) = failure {
+                self.on_failure(session, failure);
             }
+        }
+    }
+
+    /// The receiver asks the sender for what helps.
+    fn on_failure(&self, session: &mut Session, failure: Failure) {
+        match failure {
+            Failure::Frame(number) => session.incoming.on_undecodable(self.clock.now(), number),
+            Failure::State(state) => session.incoming.on_disagreement(state),
         }
     }
 }

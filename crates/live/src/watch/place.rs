@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::whip::{Endpoint, Token, WhipError};
+use crate::whip::{Authorities, Endpoint, Token, WhipError};
 
 /// Where to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +73,12 @@ impl Place {
             is_page,
             url,
         })
+    }
+
+    /// The same, where servers by `https` are known by `authorities` ([`Endpoint::known_by`]).
+    pub fn known_by(self, authorities: &Authorities) -> Place {
+        let known = |endpoint: Endpoint| endpoint.known_by(authorities.clone());
+        Place { whep: known(self.whep), about: self.about.map(known), clock: self.clock.map(known), ..self }
     }
 
     /// The token crosses a network by `http` ([`Endpoint::shows_token`]).

@@ -12,7 +12,7 @@ pub struct Report {
     pub sessions: u64,
     /// What was agreed on: `VP8`, `H264` or `VP9`.
     pub codec: Option<String>,
-    /// How arrivals are told: `twcc`, `twcc-on-request`, `ccfb`, `plain`.
+    /// How arrivals are told: `twcc`, `twcc-on-request`, `ccfb`, `xr`, `plain`.
     pub feedback: Option<String>,
     /// What is decoded now, `1280x720`.
     pub resolution: Option<String>,
@@ -72,6 +72,8 @@ pub struct Report {
     pub keyframes_asked_for: u64,
     /// How much the spacing of video packets varies (RFC 3550), now.
     pub jitter_ms: f64,
+    /// From here to the publisher and back, as of its last report, where it tells (RFC 3611).
+    pub round_trip_ms: Option<f64>,
     /// Packets of sound that came.
     pub audio_packets: u64,
     /// Packets of sound that did not.

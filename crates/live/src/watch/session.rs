@@ -67,12 +67,7 @@ impl Session {
     /// Finds another path, if the server goes along; whether it does. It takes as long as the server to answer.
     pub(super) fn restart(&mut self, clock: &Clock) -> Result<bool, WatchError> {
         let ours = self.incoming.restart(clock.now())?;
-        let lines = self.candidates.iter().enumerate().map(|(index, address)| {
-            // Host candidates, the first preferred (RFC 8445 section 5.1.2).
-            let priority = 126u32 << 24 | (65_535 - index as u32) << 8 | 255;
-            format!("candidate:{} 1 udp {priority} {} {} typ host", index + 1, address.ip(), address.port())
-        });
-        let fragment = self.offer.fragment(&ours, &lines.collect::<Vec<_>>());
+        let fragment = self.offer.fragment(&ours, &sdp::host_candidates(&self.candidates));
         let Ok(Patched::Restarted(theirs)) = self.resource.restart(&fragment.to_string()) else { return Ok(false) };
         let Ok(theirs) = Fragment::read(&theirs) else { return Ok(false) };
         (self.remote.credentials, self.remote.candidates) = (theirs.credentials, theirs.candidates);

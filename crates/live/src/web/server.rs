@@ -22,6 +22,8 @@ use super::site::{self, Metrics};
 use super::token::Token;
 use super::viewers::{self, Streams, Viewers};
 use super::whep::{self, Whep};
+use crate::clock::Clock;
+use crate::thread::spawn;
 
 /// Where to listen, and to whom.
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ pub struct WebConfig {
     pub metrics_token: Option<Token>,
     /// What a client may take.
     pub limits: Limits,
+    /// The clock that a page compares its own with: the one that pictures are taken by.
+    pub clock: Clock,
 }
 
 impl WebConfig {
@@ -44,7 +48,7 @@ impl WebConfig {
     /// When the system has no randomness to give.
     pub fn new(listen: SocketAddr) -> Result<WebConfig, WebError> {
         let token = if listen.ip().is_loopback() { None } else { Some(Token::random()?) };
-        Ok(WebConfig { listen, token, metrics_token: None, limits: Limits::default() })
+        Ok(WebConfig { listen, token, metrics_token: None, limits: Limits::default(), clock: Clock::new() })
     }
 }
 
@@ -95,7 +99,7 @@ impl Server {
         let address = listener.local_addr().map_err(listen)?;
         let (stop, stopped) = watch::channel(false);
         let router = router(&config, &hub, &stopped);
-        let thread = std::thread::Builder::new().name("web".into()).spawn(move || {
+        let thread = spawn("web", move || {
             runtime.block_on(serve(listener, router, config.limits, stopped));
             // A question to the hub that never comes back must not keep the program.
             runtime.shutdown_timeout(Duration::from_millis(200));
@@ -139,7 +143,7 @@ pub(super) fn router(config: &WebConfig, hub: &Arc<dyn Hub>, stop: &watch::Recei
     let behind_the_token = Router::new()
         .route("/about", get(site::about))
         .with_state(hub.clone())
-        .route("/clock", get(site::clock))
+        .route("/clock", get(site::clock).with_state(config.clock))
         .layer(from_fn_with_state(token, guard::token));
     let mut router = Router::new()
         .route("/whep", whep::first(whep.clone()))

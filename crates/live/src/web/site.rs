@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use axum::extract::{Extension, Request, State};
 use axum::http::{StatusCode, header};
@@ -13,6 +13,7 @@ use super::guard;
 use super::hub::Hub;
 use super::reply::{ask, words};
 use super::token::Token;
+use crate::clock::Clock;
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
@@ -43,10 +44,10 @@ pub(super) async fn about(State(hub): State<Arc<dyn Hub>>) -> Response {
     }
 }
 
-/// `/clock`: this machine's time, milliseconds since 1970, for a page to learn by how much its own clock differs.
-#[expect(clippy::disallowed_methods, reason = "what is asked for is the clock")]
-pub(super) async fn clock() -> Response {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+/// `/clock`: the publisher's time, milliseconds since 1970, for a page to learn by how much its own clock differs. A step of this
+/// machine's calendar is none of it, as it is none of the times of pictures.
+pub(super) async fn clock(State(clock): State<Clock>) -> Response {
+    let now = clock.wall(clock.now()).duration_since(UNIX_EPOCH).unwrap_or_default();
     json(format!("{{\"now_ms\":{:.3}}}", now.as_secs_f64() * 1e3))
 }
 

@@ -29,9 +29,9 @@ pub struct Snapshot {
     pub in_flight_bytes: Option<u64>,
     /// The latest round trip, milliseconds.
     pub rtt_ms: Option<f64>,
-    /// Queueing on the path as the scheme estimates it, milliseconds.
+    /// By how much that exceeds the shortest one so far, milliseconds: what waits in queues on the path, and at the other end.
     pub queue_ms: Option<f64>,
-    /// From a picture's capture to its last packet's departure, milliseconds: the sender's share of latency.
+    /// How long the newest frame took from being encoded to its last packet's departure, milliseconds.
     pub frame_delay_ms: Option<f64>,
     /// Vidaptive's headroom factor, 0..=1.
     pub alpha: Option<f64>,
@@ -47,13 +47,13 @@ pub struct Snapshot {
     pub resolution: Option<String>,
     /// The encoder's quantizer of the latest frame, in the codec's own scale (VP8: 0..=127).
     pub quantizer: Option<f64>,
-    /// Packets lost over the last second, 0..=1.
+    /// Packets lost since the viewer joined, of those whose fate is known, 0..=1.
     pub loss_ratio: Option<f64>,
     /// Negative acknowledgements heard since the viewer joined.
     pub nacks: u64,
     /// Requests for a keyframe heard since then.
     pub plis: u64,
-    /// Where acknowledgements come from: `twcc-01`, `twcc-02`, `rfc8888`, `receiver-reports`.
+    /// Where acknowledgements come from: `twcc-01`, `twcc-02`, `rfc8888`, `extended-reports`, `receiver-reports`.
     pub feedback_kind: Option<String>,
     /// `connecting`, `connected`, `disconnected`, `closed`.
     pub connection_state: String,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use thalweg_units::{Bytes, ConfigError, Span};
 use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use ureq::http::{HeaderMap, Request, Response};
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body};
 
 use super::endpoint::Endpoint;
 use super::error::{WhipError, excerpt};
@@ -31,7 +31,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The client. TLS is rustls's with the certificates it comes with; proxies are those the environment names.
+    /// The client. TLS is rustls's, by the authorities that an [`Endpoint`] names or else Mozilla's; proxies are those the environment names.
     ///
     /// # Errors
     /// [`ConfigError`] if `timeout` is not above zero.
@@ -153,13 +153,23 @@ impl Client {
         let invalid =
             |error: ureq::http::Error| WhipError::Unreachable { method, address: address(), why: error.to_string() };
         let sent = match ask.body {
-            Some((_, body)) => self.agent.run(request.body(body).map_err(invalid)?),
-            None => self.agent.run(request.body(()).map_err(invalid)?),
+            Some((_, body)) => self.run(at, request.body(body).map_err(invalid)?),
+            None => self.run(at, request.body(()).map_err(invalid)?),
         };
         let mut response = sent.map_err(|error| self.failed(method, address(), &error))?;
         let body = self.read(method, address(), &mut response)?;
         let (parts, _) = response.into_parts();
         Ok(Reply { from: at.clone(), status: parts.status.as_u16(), headers: parts.headers, body })
+    }
+
+    fn run(&self, at: &Endpoint, request: Request<impl AsSendBody>) -> Result<Response<Body>, ureq::Error> {
+        match &at.authorities {
+            None => self.agent.run(request),
+            Some(authorities) => {
+                let request = self.agent.configure_request(request).tls_config(authorities.tls()).build();
+                self.agent.run(request)
+            }
+        }
     }
 
     /// The body, if it is no longer than it may be. A long one beside an error is cut off instead: it is only shown.
@@ -184,9 +194,34 @@ impl Client {
     fn failed(&self, method: &'static str, address: String, error: &ureq::Error) -> WhipError {
         match error {
             ureq::Error::Timeout(_) => WhipError::TimedOut { method, address, limit: self.config.timeout },
-            error => WhipError::Unreachable { method, address, why: excerpt(&error.to_string()) },
+            error => match untrusted(error) {
+                Some(why) => WhipError::Untrusted { method, address, why: excerpt(&why) },
+                None => WhipError::Unreachable { method, address, why: excerpt(&error.to_string()) },
+            },
         }
     }
+}
+
+/// What is wrong with the server's certificate, if that is the error.
+fn untrusted(error: &ureq::Error) -> Option<String> {
+    let error = match error {
+        // What rustls says comes through its reader and writer.
+        ureq::Error::Io(error) => error.get_ref()?.downcast_ref::<rustls::Error>()?,
+        ureq::Error::Rustls(error) => error,
+        _ => return None,
+    };
+    let rustls::Error::InvalidCertificate(why) = error else { return None };
+    let why = why.to_string();
+    let in_words = [
+        ("UnknownIssuer", "nobody who is trusted has signed it"),
+        // What openssl makes unless told otherwise.
+        (
+            "CaUsedAsEndEntity",
+            "it is an authority's, which no server may show: make one with basicConstraints=CA:FALSE",
+        ),
+    ];
+    let found = in_words.iter().find(|(name, _)| why.contains(name));
+    Some(found.map_or_else(|| why.clone(), |(name, words)| format!("{words}, {name}")))
 }
 
 fn lossy(bytes: &[u8]) -> String {

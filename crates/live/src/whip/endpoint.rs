@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use url::{Host, Origin, Url};
 
+use super::authorities::Authorities;
 use super::error::WhipError;
 
 /// What a server knows a publisher by: `Authorization: Bearer ...` (RFC 6750). It is in no error and no log.
@@ -38,10 +39,11 @@ impl FromStr for Token {
     }
 }
 
-/// An address to publish to or to watch from, and the token for it.
+/// An address to publish to or to watch from, the token for it, and whom its certificate must be from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub(super) url: Url,
+    pub(super) authorities: Option<Authorities>,
     token: Option<Token>,
     /// Where the token may go.
     home: Origin,
@@ -58,7 +60,12 @@ impl Endpoint {
         check(&parsed).map_err(wrong)?;
         parsed.set_fragment(None);
         let home = parsed.origin();
-        Ok(Endpoint { url: parsed, token, home })
+        Ok(Endpoint { url: parsed, authorities: None, token, home })
+    }
+
+    /// The same, where servers by `https` are known by `authorities` and by no others.
+    pub fn known_by(self, authorities: Authorities) -> Endpoint {
+        Endpoint { authorities: Some(authorities), ..self }
     }
 
     /// The token, where it may go: within the origin it was given for (scheme, host and port) only.
@@ -81,7 +88,7 @@ impl Endpoint {
             return Err(wrong("it leads from https to http; let the server name an https address".to_owned()));
         }
         url.set_fragment(None);
-        Ok(Endpoint { url, token: self.token.clone(), home: self.home.clone() })
+        Ok(Endpoint { url, ..self.clone() })
     }
 }
 

@@ -17,6 +17,27 @@ pub enum WhipError {
     /// A token with characters that no header takes.
     #[error("the token is empty or has characters other than letters, digits and -._~+/=: copy it again")]
     Token,
+    /// What was named to know servers by is no certificate.
+    #[error(
+        "the certificate authority cannot be used ({why}): name a file of PEM, with -----BEGIN CERTIFICATE----- in it"
+    )]
+    Authorities {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The server shows a certificate that does not make it the one it is taken for.
+    #[error(
+        "{method} {address}: the server's certificate is not accepted ({why}): its name, its dates and its authority must be right; where the \
+         authority is your own, name its certificate (--certificate-authority)"
+    )]
+    Untrusted {
+        /// The method.
+        method: &'static str,
+        /// Where to.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The server could not be reached, or did not go through with the exchange.
     #[error("{method} {address} failed: {why}")]
     Unreachable {

@@ -27,8 +27,7 @@ pub fn link(loss: f64, delay_ms: i64) -> LinkConfig {
         HopConfig::Loss(LossModel::Random { probability: loss }),
         delay(),
     ];
-    // To the relay, who watches is the client: `down` is what they get.
-    LinkConfig { down: PathConfig { hops }, up: PathConfig { hops: vec![delay()] }, ..LinkConfig::default() }
+    LinkConfig { up: PathConfig { hops }, down: PathConfig { hops: vec![delay()] }, ..LinkConfig::default() }
 }
 
 /// What is called, and how.

@@ -3,6 +3,7 @@
 //! They share the machine with whatever else runs, so only one conversation goes on at a time.
 
 mod call;
+mod lite;
 
 use std::path::PathBuf;
 
@@ -26,9 +27,14 @@ fn temporary(name: &str) -> PathBuf {
 #[test]
 fn everything_that_is_sent_is_seen_whatever_kind_of_feedback_was_agreed_on() {
     let _alone = one_at_a_time();
-    for feedback in [Feedback::Transport, Feedback::TransportOnRequest, Feedback::PerStream, Feedback::Plain] {
-        // A report a second is too little for a window: Vidaptive's stands still in between.
-        let (scheme, longest_ms) = if feedback == Feedback::Plain { ("gcc", 400.0) } else { ("vidaptive", 200.0) };
+    for feedback in
+        [Feedback::Transport, Feedback::TransportOnRequest, Feedback::PerStream, Feedback::Extended, Feedback::Plain]
+    {
+        // A report a second, or five, is too little for a window: Vidaptive's stands still in between.
+        let (scheme, longest_ms) = match feedback {
+            Feedback::Extended | Feedback::Plain => ("gcc", 400.0),
+            _ => ("vidaptive", 200.0),
+        };
         let call = Call { feedback, scheme, ..Call::default() };
         let seen = call.run(Span::from_secs(4));
         let (report, sent) = (&seen.report, seen.metric("thalweg_frames_sent_total"));
@@ -49,6 +55,19 @@ fn everything_that_is_sent_is_seen_whatever_kind_of_feedback_was_agreed_on() {
 }
 
 #[test]
+fn fbra_is_told_by_extended_reports_without_being_asked_to() {
+    let _alone = one_at_a_time();
+    let call = Call { scheme: "fbra:xr", feedback: Feedback::Any, ..Call::default() };
+    let seen = call.run(Span::from_secs(4));
+    assert_eq!(seen.report.feedback.as_deref(), Some("xr"));
+    assert!(seen.report.frames_decoded > 30, "{:?}", seen.report);
+    // Each 200 ms, and each packet but the last ones is told of.
+    let (reports, arrived) = (seen.metric("thalweg_reports_total"), seen.metric("thalweg_packets_arrived_total"));
+    assert!((8.0..60.0).contains(&reports) && arrived > 100.0, "{reports} reports of {arrived} packets");
+    assert!(seen.metric("thalweg_packets_lost_total") < 5.0);
+}
+
+#[test]
 fn what_a_link_loses_is_repeated() {
     let _alone = one_at_a_time();
     let call = Call { scheme: "gcc", link: Some(link(0.02, 20)), ..Call::default() };
@@ -59,6 +78,8 @@ fn what_a_link_loses_is_repeated() {
     assert!(report.frames_decoded as f64 >= 0.9 * seen.metric("thalweg_frames_sent_total") - 5.0, "{report:?}");
     assert!((0.035..0.5).contains(&seen.metric("thalweg_round_trip_seconds")));
     assert!((25.0..600.0).contains(&report.latency_p50_ms.expect("barcodes")), "{report:?}");
+    // The link is one of 20 ms each way, and of a queue.
+    assert!((39.0..600.0).contains(&report.round_trip_ms.expect("the publisher tells")), "{report:?}");
 }
 
 #[test]
@@ -73,6 +94,15 @@ fn h264_is_decoded_and_recorded_as_a_byte_stream() {
     let _ = std::fs::remove_file(&path);
     assert!(recorded.starts_with(&[0, 0, 0, 1]) || recorded.starts_with(&[0, 0, 1]));
     assert!(recorded.len() > 5_000);
+}
+
+#[test]
+fn vp9_is_encoded_and_decoded() {
+    let _alone = one_at_a_time();
+    let report = Call { codec: codec("vp9"), scheme: "gcc", ..Call::default() }.run(Span::from_secs(3)).report;
+    assert_eq!(report.codec.as_deref(), Some("VP9"));
+    assert!(report.frames_decoded >= 45 && report.frames_undecodable == 0, "{report:?}");
+    assert_eq!(report.latency_from, Some("barcodes"));
 }
 
 /// The frames of an IVF file.

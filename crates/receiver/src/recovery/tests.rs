@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use proptest::prelude::*;
+use thalweg_sender::repair::parity::symbol;
 use thalweg_units::{Random, Seed, Time};
 
 /// Media packet `sequence` of a stream of frames of five packets.
@@ -16,6 +17,7 @@ fn fragment(sequence: u64) -> Fragment {
         offset: 1000 * (sequence % 5) as u32,
         length: 1000 + frame as u32,
         keyframe: frame == 0,
+        layer: 0,
         depends_on: frame.checked_sub(1),
         transition: None,
     }
@@ -27,7 +29,7 @@ fn media(sequence: u64) -> Content {
 
 fn parity(sequences: impl IntoIterator<Item = u64> + Clone) -> Content {
     let fragments: Vec<Fragment> = sequences.clone().into_iter().map(fragment).collect();
-    Content::Parity { protects: Protected::of(sequences).unwrap(), sum: Sum::of(&fragments) }
+    Content::Parity { protects: Protected::of(sequences).unwrap(), symbol: Symbol::Sum(Sum::of(&fragments)) }
 }
 
 fn made(recovery: &mut Recovery, contents: impl IntoIterator<Item = Content>) -> Vec<u64> {
@@ -58,6 +60,43 @@ fn what_comes_after_the_parity_completes_it() {
     assert_eq!(made(&mut recovery, [repeat]), [1]);
     assert_eq!(made(&mut recovery, [media(1), media(4), parity([1, 3])]), [0u64; 0]);
     assert!(recovery.parities.is_empty());
+}
+
+fn block(sequences: core::ops::Range<u64>, count: u8) -> Vec<Content> {
+    let fragments: Vec<Fragment> = sequences.clone().map(fragment).collect();
+    let protects = Protected::of(sequences).unwrap();
+    symbol::encode(&fragments, count).into_iter().map(|symbol| Content::Parity { protects, symbol }).collect()
+}
+
+#[test]
+fn of_a_block_as_many_packets_are_made_as_parity_packets_came() {
+    let mut recovery = Recovery::default();
+    let parities = block(0..10, 4);
+    let came = [0, 2, 3, 5, 6, 8, 9].map(media);
+    assert_eq!(made(&mut recovery, came), [0u64; 0]);
+    assert_eq!(made(&mut recovery, [parities[3], parities[0], parities[0]]), [0u64; 0]);
+    assert_eq!(made(&mut recovery, [parities[2]]), [1, 4, 7]);
+    assert_eq!(recovery.blocks.len(), 0);
+    // Made of sums, a packet counts for a block.
+    let more = block(10..14, 2);
+    assert_eq!(made(&mut recovery, [more[1], more[0], media(10)]), [0u64; 0]);
+    assert_eq!(made(&mut recovery, [parity([10, 12])]), [11, 12, 13]);
+}
+
+#[test]
+fn a_block_that_contradicts_what_came_makes_nothing() {
+    let mut recovery = Recovery::default();
+    let parities = block(0..10, 4);
+    let wrong = |content: Content| match content {
+        Content::Parity { protects, symbol: Symbol::OfBlock { index, count, mut words } } => {
+            words[0] ^= 1 << 40;
+            Content::Parity { protects, symbol: Symbol::OfBlock { index, count, words } }
+        }
+        other => other,
+    };
+    let came = (0..10).filter(|sequence| ![1, 4].contains(sequence)).map(media);
+    assert_eq!(made(&mut recovery, came.chain([parities[0], wrong(parities[1])])), [0u64; 0]);
+    assert_eq!(recovery.blocks.len(), 0);
 }
 
 #[test]
@@ -117,7 +156,11 @@ fn forged(random: &mut Random, newest: u64) -> Content {
     } else {
         sum = Sum::from_words(std::array::from_fn(|_| random.bits() >> random.below(64)));
     }
-    Content::Parity { protects, sum }
+    if random.chance(0.3) {
+        let (index, count, words) = (random.bits() as u8, random.bits() as u8 % 6, sum.words());
+        return Content::Parity { protects, symbol: Symbol::OfBlock { index: index % 5, count, words } };
+    }
+    Content::Parity { protects, symbol: Symbol::Sum(sum) }
 }
 
 #[test]
@@ -133,6 +176,7 @@ fn forged_parity_makes_nothing_that_contradicts_what_came_and_takes_no_memory() 
             made += 1;
             assert!(fragment.index < fragment.count && sequence.abs_diff(recovery.newest.unwrap()) < MEDIA);
         }
+        assert!(recovery.blocks.len() <= 16);
         assert!(recovery.parities.len() <= PARITIES && recovery.media.len() == MEDIA as usize);
     }
     println!("{made} packets made of forged parity");

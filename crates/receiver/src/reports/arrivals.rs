@@ -104,6 +104,22 @@ impl Arrivals {
         true
     }
 
+    /// The first number that is remembered, come or not.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Where the next report begins; `None` before the first packet.
+    pub(super) fn begin(&self) -> Option<u64> {
+        self.begin
+    }
+
+    /// Whether any of the packets from `begin` up to `end` that are remembered has not come.
+    pub(super) fn misses(&self, begin: u64, end: u64) -> bool {
+        let (begin, end) = (begin.max(self.first), end.min(self.end()));
+        begin < end && self.times.range((begin - self.first) as usize..(end - self.first) as usize).any(Option::is_none)
+    }
+
     /// Whether everything that came was reported.
     pub(super) fn is_told(&self) -> bool {
         self.begin.is_none_or(|begin| begin == self.end())

@@ -2,17 +2,21 @@
 
 mod arrivals;
 mod congestion;
+mod extended;
+pub(crate) mod path;
 mod transport;
 
 use std::collections::VecDeque;
 
-use thalweg_control::{Acknowledgement, SentPacket};
+use thalweg_control::{Acknowledgement, PacketId, SentPacket};
 use thalweg_sender::FeedbackStyle;
 use thalweg_sender::feedback::{DecoderReport, News};
 use thalweg_units::{Bytes, Span, Time};
 
 use super::datagram::{self, EVERYTHING, MEDIA, RECEIVER};
 pub(crate) use congestion::{Congestion, INTERVAL as CCFB_INTERVAL};
+use extended::Extended;
+pub(crate) use extended::ExtendedStreams;
 pub(crate) use transport::{INTERVAL as TWCC_INTERVAL, Transport};
 
 /// An acknowledgement of a packet on the wire: no format exists, so the size of RTCP feedback with one arrival, 20 bytes.
@@ -71,6 +75,7 @@ enum Form {
     Told(Vec<Acknowledgement>),
     Transport(Transport),
     Congestion(Congestion),
+    Extended(Extended),
 }
 
 impl Reports {
@@ -79,12 +84,20 @@ impl Reports {
             FeedbackStyle::PerPacket => Form::Told(Vec::new()),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
             FeedbackStyle::Ccfb => Form::Congestion(Congestion::new(RECEIVER)),
+            FeedbackStyle::Extended => Form::Extended(Extended::new(RECEIVER, EVERYTHING)),
         };
         Reports { style, clock_offset, form, next: Time::NEVER, made: VecDeque::new() }
     }
 
-    /// A packet arrived; `asks` is whether it asks for a report at once.
-    pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, asks: bool) {
+    /// The round trip is known, which sets the pace of extended reports.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        if let Form::Extended(extended) = &mut self.form {
+            extended.learn(round_trip);
+        }
+    }
+
+    /// A packet arrived; `asks` is whether it asks for a report at once. Whether it is news: copies are not.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, asks: bool) -> bool {
         let here = now + self.clock_offset;
         let is_news = match &mut self.form {
             Form::Told(acknowledgements) => {
@@ -93,20 +106,32 @@ impl Reports {
             }
             Form::Transport(transport) => transport.on_packet(here, packet.id.0),
             Form::Congestion(congestion) => congestion.on_packet(here, EVERYTHING, packet.id.0),
+            Form::Extended(extended) => {
+                extended.on_packet(now, here, packet.id.0, packet.place.map(|place| place.captured))
+            }
         };
         if is_news {
             self.next = self.next.min(self.due(now, asks));
+        }
+        is_news
+    }
+
+    /// A packet that arrived, with so much payload, came too late to be played: only extended reports say so.
+    pub(super) fn on_discarded(&mut self, now: Time, id: PacketId, payload: Bytes) {
+        if let Form::Extended(extended) = &mut self.form {
+            extended.on_discarded(now, id.0, payload);
+            self.next = self.next.min(extended.next());
         }
     }
 
     /// When a packet is to be reported.
     fn due(&self, now: Time, asks: bool) -> Time {
-        match self.style {
-            FeedbackStyle::PerPacket => now,
-            FeedbackStyle::TwccOnRequest if asks => now,
-            FeedbackStyle::TwccOnRequest => now + TWCC_INTERVAL,
-            FeedbackStyle::Twcc => now + TWCC_INTERVAL,
-            FeedbackStyle::Ccfb => now + CCFB_INTERVAL,
+        match &self.form {
+            Form::Told(_) => now,
+            Form::Transport(_) if asks && self.style == FeedbackStyle::TwccOnRequest => now,
+            Form::Transport(_) => now + TWCC_INTERVAL,
+            Form::Congestion(_) => now + CCFB_INTERVAL,
+            Form::Extended(extended) => extended.next(),
         }
     }
 
@@ -125,10 +150,11 @@ impl Reports {
                     // The next holds one, as nearly all do.
                     return Some(Message::Told(std::mem::replace(acknowledgements, Vec::with_capacity(1))));
                 }
-                Form::Transport(transport) => transport.messages(),
-                Form::Congestion(congestion) => congestion.messages(here),
+                Form::Transport(transport) => transport.messages().into_iter().map(datagram::datagram).collect(),
+                Form::Congestion(congestion) => congestion.messages(here).into_iter().map(datagram::datagram).collect(),
+                Form::Extended(extended) => extended.datagrams(now),
             };
-            self.made.extend(messages.into_iter().map(datagram::datagram));
+            self.made.extend::<Vec<_>>(messages);
         }
         self.made.pop_front().map(Message::Datagram)
     }

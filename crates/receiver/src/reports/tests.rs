@@ -6,8 +6,13 @@ use proptest::prelude::*;
 use thalweg_control::PacketId;
 use thalweg_sender::{Content, Packet};
 
-const STYLES: [FeedbackStyle; 4] =
-    [FeedbackStyle::PerPacket, FeedbackStyle::Twcc, FeedbackStyle::TwccOnRequest, FeedbackStyle::Ccfb];
+const STYLES: [FeedbackStyle; 5] = [
+    FeedbackStyle::PerPacket,
+    FeedbackStyle::Twcc,
+    FeedbackStyle::TwccOnRequest,
+    FeedbackStyle::Ccfb,
+    FeedbackStyle::Extended,
+];
 const AHEAD: Span = Span::from_secs(1);
 
 fn sent(id: u64) -> SentPacket {
@@ -36,7 +41,10 @@ fn heard(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> 
     for &(at, id) in arrivals {
         ask(&mut receiver, &mut twin, at);
         twin.on_packet(at, &sent(id), true);
-        receiver.on_packet(at, &Packet { sent: sent(id), grace: Span::ZERO, asks: true, content: Content::Padding });
+        receiver.on_packet(
+            at,
+            &Packet { sent: sent(id), grace: Span::ZERO, before: Bytes::ZERO, asks: true, content: Content::Padding },
+        );
     }
     ask(&mut receiver, &mut twin, Time::NEVER);
     heard
@@ -48,6 +56,8 @@ fn resolution(style: FeedbackStyle) -> Span {
         FeedbackStyle::PerPacket => Span::ZERO,
         FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Span::from_micros(125),
         FeedbackStyle::Ccfb => Span::from_nanos(488_283),
+        // Rounded down.
+        FeedbackStyle::Extended => Span::from_nanos(11_112),
     }
 }
 
@@ -60,6 +70,8 @@ fn each_style_reports_when_and_as_large_as_it_should() {
         (FeedbackStyle::Twcc, at + TWCC_INTERVAL, 24 + 42),
         // 12 bytes around a stream, 8 before its reports, 2 for each packet.
         (FeedbackStyle::Ccfb, at + CCFB_INTERVAL, 24 + 42),
+        // A receiver report of one block, 8 bytes of head, one chunk in 16 and two times in 20.
+        (FeedbackStyle::Extended, at + Span::from_millis(200), 32 + 8 + 16 + 20 + 42),
     ] {
         let reports = heard(style, AHEAD, &arrivals);
         let [(time, report)] = &reports[..] else { panic!("{reports:?}") };

@@ -7,6 +7,7 @@ use thalweg_units::Time;
 
 use super::output::Origin;
 use super::payload::Start;
+use super::references::Says;
 
 /// Packets remembered, the newest (libwebrtc `kPacketBufferMaxSize`).
 pub(super) const PACKETS: u64 = 2048;
@@ -20,6 +21,7 @@ pub(super) struct Piece {
     pub(super) marker: bool,
     pub(super) start: Start,
     pub(super) picture: Option<u16>,
+    pub(super) says: Says,
     pub(super) arrived: Time,
     pub(super) origin: Origin,
 }
@@ -78,6 +80,18 @@ pub(super) struct WholeRun {
     /// The last one's.
     pub(super) end: u64,
     pub(super) pieces: Vec<Piece>,
+}
+
+impl WholeRun {
+    /// The picture id, if packets have one.
+    pub(super) fn picture(&self) -> Option<u16> {
+        self.pieces.first()?.picture
+    }
+
+    /// What the frame says it refers to.
+    pub(super) fn says(&self) -> Option<&Says> {
+        self.pieces.first().map(|piece| &piece.says)
+    }
 }
 
 /// Packets by number.

@@ -15,6 +15,8 @@ pub struct Config {
     pub cname: String,
     /// The video, if one comes.
     pub video: Option<Video>,
+    /// What the video may come in, with parity among it.
+    pub redundancy: Option<Redundancy>,
     /// The audio, if one comes.
     pub audio: Option<Audio>,
     /// Whether requests and reports may go alone (RFC 5506, `a=rtcp-rsize`); otherwise each begins with a receiver report and
@@ -37,6 +39,7 @@ impl Default for Config {
             ssrc: 1,
             cname: "thalweg".into(),
             video: None,
+            redundancy: None,
             audio: None,
             reduced_size: true,
             report_interval: Span::from_secs(1),
@@ -51,7 +54,7 @@ impl Config {
     ///
     /// # Errors
     /// A name that is empty or too long, an interval that is none, a payload type above 127 or of two streams, an SSRC of
-    /// ours or of two streams, functional video of a codec that is not VP8, or its parameters out of range.
+    /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters out of range.
     pub fn build(self) -> Result<Reception, ConfigError> {
         if !(1..=255).contains(&self.cname.len()) {
             return Err(ConfigError::out_of_range("cname", self.cname.len(), "1 to 255 bytes"));
@@ -59,9 +62,20 @@ impl Config {
         if self.report_interval <= Span::ZERO {
             return Err(ConfigError::out_of_range("report_interval", self.report_interval, "above 0 s, such as 1s"));
         }
+        if self.redundancy.is_some() && self.video.is_none() {
+            return Err(ConfigError::out_of_range("redundancy", "no video", "that of a video: leave redundancy out"));
+        }
+        let repeats = self.video.as_ref().and_then(|video| video.retransmission);
+        if let Some(types) = self.redundancy
+            && let (Some(found), None) = (types.retransmission, repeats)
+        {
+            let range = "with repeats of the video: leave it out, or agree on the video's own";
+            return Err(ConfigError::out_of_range("redundancy.retransmission", found, range));
+        }
         let video = self.video.iter().flat_map(|video| [Some(video.payload_type), video.retransmission, video.parity]);
+        let redundancy = self.redundancy.iter().flat_map(|types| [Some(types.red), types.ulpfec, types.retransmission]);
         let audio = self.audio.iter().map(|audio| Some(audio.payload_type));
-        let mut payload_types: Vec<u8> = video.chain(audio).flatten().collect();
+        let mut payload_types: Vec<u8> = video.chain(redundancy).chain(audio).flatten().collect();
         payload_types.sort_unstable();
         if let Some(wrong) = payload_types.iter().find(|payload_type| **payload_type > 127) {
             return Err(ConfigError::out_of_range("payload type", wrong, "0 to 127"));
@@ -132,6 +146,18 @@ impl Video {
     }
 }
 
+/// RED (RFC 2198) and the parity in it (RFC 5109): what a browser sends where nothing better was agreed on. Its packets are of the
+/// media's stream, numbers included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Redundancy {
+    /// Payload type of packets that carry media, or parity, in RED.
+    pub red: u8,
+    /// Payload type of parity in it.
+    pub ulpfec: Option<u8>,
+    /// Payload type of repeats of such packets, on the stream of repeats.
+    pub retransmission: Option<u8>,
+}
+
 /// How frames are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
@@ -192,6 +218,8 @@ pub struct Extensions {
     pub grace: Option<u8>,
     /// States of the decoder ([`thalweg_wire::rtp::FrameStates`]).
     pub states: Option<u8>,
+    /// What frames refer to ([`thalweg_wire::rtp::dependency::DependencyDescriptor`]).
+    pub dependencies: Option<u8>,
 }
 
 /// What may be told of a video (`a=rtcp-fb`).
@@ -207,4 +235,8 @@ pub struct Feedback {
     pub transport: bool,
     /// Arrivals by stream (RFC 8888), and then not the others.
     pub congestion: bool,
+    /// Arrivals by stream in extended reports (RFC 3611), where neither of the two above was agreed on.
+    pub extended: bool,
+    /// When reports left, which the sender sends back (RFC 3611): the round trip is known then.
+    pub round_trip: bool,
 }

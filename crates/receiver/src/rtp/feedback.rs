@@ -1,12 +1,12 @@
-//! What is told of arrivals: by transport-wide number, at our pace or when asked, or by stream.
+//! What is told of arrivals: by transport-wide number, at our pace or when asked, or by stream, often or in extended reports.
 
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::rtcp::Packet;
 use thalweg_wire::rtp::TransportSequence;
 use thalweg_wire::unwrap::SequenceUnwrapper;
 
 use super::config::Config;
-use crate::reports::{CCFB_INTERVAL, Congestion, TWCC_INTERVAL, Transport};
+use crate::reports::{CCFB_INTERVAL, Congestion, ExtendedStreams, TWCC_INTERVAL, Transport};
 
 /// What is told, and how.
 #[derive(Debug)]
@@ -19,6 +19,19 @@ enum Style {
         pace: Option<Span>,
     },
     Congestion(Congestion),
+    Extended(ExtendedStreams),
+}
+
+/// A packet that came, as reports name it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    pub(super) ssrc: u32,
+    /// Ticks in a second of its stream's clock.
+    pub(super) clock: u32,
+    /// Its number on the stream, without end.
+    pub(super) number: u64,
+    /// Its number on the transport, if it has one.
+    pub(super) transport: Option<TransportSequence>,
 }
 
 /// Gathers arrivals of all streams.
@@ -30,7 +43,7 @@ pub(super) struct ArrivalFeedback {
 }
 
 impl ArrivalFeedback {
-    /// As was agreed on: RFC 8888 goes before transport-wide feedback, as in libwebrtc.
+    /// As was agreed on: RFC 8888 goes before transport-wide feedback, as in libwebrtc, and extended reports are for where there is neither.
     pub(super) fn new(config: &Config) -> ArrivalFeedback {
         let next = Time::NEVER;
         let Some(video) = &config.video else { return ArrivalFeedback { style: Style::Nothing, next } };
@@ -41,38 +54,46 @@ impl ArrivalFeedback {
             let on_request = video.extensions.transport_on_request;
             let pace = if on_request { config.unasked } else { Some(TWCC_INTERVAL) };
             Style::Transport { transport, numbers: SequenceUnwrapper::new(), pace }
+        } else if video.feedback.extended {
+            Style::Extended(ExtendedStreams::new(config.ssrc))
         } else {
             Style::Nothing
         };
         ArrivalFeedback { style, next }
     }
 
-    /// Packet `sequence`, unwrapped, of stream `ssrc` came, perhaps with a number of the transport. What is to be told at once.
-    pub(super) fn on_packet(
-        &mut self,
-        now: Time,
-        ssrc: u32,
-        sequence: u64,
-        number: Option<TransportSequence>,
-    ) -> Vec<Packet> {
+    /// The round trip is known, which sets the pace of extended reports.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        if let Style::Extended(extended) = &mut self.style {
+            extended.learn(round_trip);
+        }
+    }
+
+    /// A packet came. What is to be told at once.
+    pub(super) fn on_packet(&mut self, now: Time, arrival: Arrival) -> Vec<Packet> {
+        let Arrival { ssrc, clock, number, transport } = arrival;
         match &mut self.style {
             Style::Nothing => {}
             Style::Congestion(congestion) => {
-                if congestion.on_packet(now, ssrc, sequence) {
+                if congestion.on_packet(now, ssrc, number) {
                     self.next = self.next.min(now + CCFB_INTERVAL);
                 }
             }
-            Style::Transport { transport, numbers, pace } => {
-                let Some(TransportSequence { sequence, request }) = number else { return Vec::new() };
+            Style::Extended(extended) => {
+                extended.on_packet(now, ssrc, clock, number);
+                self.next = extended.next();
+            }
+            Style::Transport { transport: reports, numbers, pace } => {
+                let Some(TransportSequence { sequence, request }) = transport else { return Vec::new() };
                 let number = numbers.unwrap(sequence.into());
-                if transport.on_packet(now, number)
+                if reports.on_packet(now, number)
                     && let Some(pace) = *pace
                 {
                     self.next = self.next.min(now + pace);
                 }
                 if let Some(request) = request.flatten() {
-                    let answer = transport.answer(number, request);
-                    if transport.is_told() {
+                    let answer = reports.answer(number, request);
+                    if reports.is_told() {
                         self.next = Time::NEVER;
                     }
                     return answer;
@@ -82,10 +103,20 @@ impl ArrivalFeedback {
         Vec::new()
     }
 
+    /// Packet `number` of stream `ssrc`, with so much payload, came too late to be played: only extended reports say so.
+    pub(super) fn on_discarded(&mut self, now: Time, ssrc: u32, number: u64, payload: Bytes) {
+        if let Style::Extended(extended) = &mut self.style {
+            extended.on_discarded(now, ssrc, number, payload);
+            self.next = extended.next();
+        }
+    }
+
     /// Stream `ssrc` is no more.
     pub(super) fn forget(&mut self, ssrc: u32) {
-        if let Style::Congestion(congestion) = &mut self.style {
-            congestion.forget(ssrc);
+        match &mut self.style {
+            Style::Congestion(congestion) => congestion.forget(ssrc),
+            Style::Extended(extended) => extended.forget(ssrc),
+            Style::Nothing | Style::Transport { .. } => {}
         }
     }
 
@@ -99,6 +130,7 @@ impl ArrivalFeedback {
             Style::Nothing => Vec::new(),
             Style::Transport { transport, .. } => transport.messages(),
             Style::Congestion(congestion) => congestion.messages(now),
+            Style::Extended(extended) => extended.messages(now),
         }
     }
 

@@ -9,6 +9,7 @@ use thalweg_wire::rtp::Header;
 use super::config::Video;
 use super::functional::{FunctionalStream, Said};
 use super::output::{Origin, VideoFrame};
+use super::references::Dependency;
 use super::statistics::VideoCounts;
 use super::video::{VideoStream, Wants};
 
@@ -22,6 +23,8 @@ pub(super) struct MediaPacket<'a> {
     pub(super) payload: &'a [u8],
     /// What it says of functional video.
     pub(super) said: Option<Said>,
+    /// What it says in a dependency descriptor.
+    pub(super) dependency: Option<&'a Dependency>,
     pub(super) origin: Origin,
 }
 
@@ -32,6 +35,8 @@ pub(super) struct Frames {
     functional: Option<FunctionalStream>,
     /// Whether the last frame that began was of functional video; until one did, whether that is expected.
     is_functional: bool,
+    /// The number of the last keyframe that came out.
+    newest_keyframe: Option<u64>,
 }
 
 impl Frames {
@@ -40,7 +45,7 @@ impl Frames {
     pub(super) fn new(video: &Video) -> Result<Frames, ConfigError> {
         let functional = video.keeps_states.map(FunctionalStream::new).transpose()?;
         let is_functional = functional.is_some();
-        Ok(Frames { ordinary: VideoStream::new(video.codec), functional, is_functional })
+        Ok(Frames { ordinary: VideoStream::new(video.codec), functional, is_functional, newest_keyframe: None })
     }
 
     /// A packet came; the frames to decode now, in order.
@@ -60,7 +65,12 @@ impl Frames {
         };
         let counts = self.counts();
         let first = counts.frames - ready.len() as u64;
-        ready.iter_mut().zip(first..).for_each(|(frame, number)| frame.number = number);
+        for (frame, number) in ready.iter_mut().zip(first..) {
+            frame.number = number;
+            if frame.keyframe {
+                self.newest_keyframe = Some(number);
+            }
+        }
         ready
     }
 
@@ -111,6 +121,14 @@ impl Frames {
     pub(super) fn on_disagreement(&mut self, claimed: StateHash) {
         if let Some(stream) = &mut self.functional {
             stream.on_disagreement(claimed);
+        }
+    }
+
+    /// The decoder made nothing of frame `number`, so that only a keyframe helps; one that came out since does already. Functional
+    /// video goes on from states instead.
+    pub(super) fn on_undecodable(&mut self, number: u64) {
+        if !self.is_functional && self.newest_keyframe.is_none_or(|keyframe| keyframe <= number) {
+            self.ordinary.on_undecodable();
         }
     }
 

@@ -133,6 +133,7 @@ impl FunctionalStream {
             offset: 0,
             length: data.len() as u32,
             keyframe: place.fragment == 0 && vp8::is_keyframe(data),
+            layer: 0,
             depends_on: None,
             transition: said.states.map(|FrameStates { source, target }| Transition {
                 source: StateHash(source),
@@ -155,7 +156,7 @@ impl FunctionalStream {
     fn packet(&mut self, said: &Said, content: Content) -> Packet {
         self.arrivals += 1;
         let sent = SentPacket::new(PacketId(self.arrivals), Time::ZERO, said.size);
-        Packet { sent, grace: said.grace.grace, asks: false, content }
+        Packet { sent, grace: said.grace.grace, before: Bytes::ZERO, asks: false, content }
     }
 
     /// Keeps the bytes of a part. Whether there is a place for it.

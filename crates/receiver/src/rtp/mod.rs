@@ -1,8 +1,8 @@
 //! Receiving RTP: packets as they come, decrypted, into whole frames and audio in order, and RTCP to answer with.
 //!
 //! [`Reception`] is what an unmodified browser is to a sender, without decoder, clock or socket: it knows streams by SSRC or
-//! payload type, repeats (RFC 4588) and parity (flexfec-03), frames of VP8, H.264 and VP9, Opus packets, and tells what was agreed on:
-//! transport-wide feedback at its pace or on request, RFC 8888, receiver reports, NACK, PLI. Where both ends are ours it keeps
+//! payload type, repeats (RFC 4588) and parity (flexfec-03, ULPFEC in RED), frames of VP8, H.264 and VP9, Opus packets, and tells what was agreed on:
+//! transport-wide feedback at its pace or on request, RFC 8888, extended reports, receiver reports, NACK, PLI. Where both ends are ours it keeps
 //! the decoder's states as functional video wants ([`Video::keeps_states`]).
 //!
 //! What comes is not to be trusted. Whatever it is, no packet panics, and the bounds are: four streams; 2048 packets and 800
@@ -26,6 +26,7 @@
 //! ```
 
 mod audio;
+mod blocks;
 mod buffer;
 mod clock;
 mod config;
@@ -36,14 +37,17 @@ mod output;
 mod parity;
 mod payload;
 mod reception;
+mod red;
+mod references;
 mod source;
 mod statistics;
 mod streams;
 mod video;
 
-pub use config::{Audio, Codec, Config, Extensions, Feedback, Ssrcs, Video};
+pub use config::{Audio, Codec, Config, Extensions, Feedback, Redundancy, Ssrcs, Video};
 pub use output::{AudioPacket, Origin, Output, VideoFrame};
 pub use reception::Reception;
+pub(crate) use source::Source;
 pub use statistics::{AudioCounts, Statistics, StreamCounts, VideoCounts};
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use thalweg_wire::vp8::{self, PictureId};
 use thalweg_wire::{ParseError, vp9};
 
 use super::config::Codec;
+use super::references::{ByFrame, ByLayer, Depends};
 
 /// Whether a frame begins with a payload, where the packet before it is not known to be of the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,21 +19,23 @@ pub(super) enum Start {
 }
 
 /// What a payload tells before the frame is whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glimpse {
     /// Whether a frame begins with it.
     pub(super) start: Start,
     /// The picture, of 7 or 15 bits, where it is said.
     pub(super) picture: Option<u16>,
+    /// What the frame depends on, where frames are in layers.
+    pub(super) depends: Option<Depends>,
 }
 
 impl Glimpse {
-    fn new(starts: bool, picture: Option<PictureId>) -> Glimpse {
+    fn new(starts: bool, picture: Option<PictureId>, depends: Option<Depends>) -> Glimpse {
         let picture = picture.map(|id| match id {
             PictureId::Short(id) => id.into(),
             PictureId::Long(id) => id,
         });
-        Glimpse { start: if starts { Start::Yes } else { Start::No }, picture }
+        Glimpse { start: if starts { Start::Yes } else { Start::No }, picture, depends }
     }
 
     /// H.264 has no descriptor. A delimiter stands before all else of its access unit and parameter sets before all but that
@@ -48,7 +51,32 @@ impl Glimpse {
             Some(_) => Start::AfterAnother,
             None => Start::No,
         };
-        Glimpse { start, picture: None }
+        Glimpse { start, picture: None, depends: None }
+    }
+}
+
+/// TL0PICIDX, TID and Y (RFC 7741 section 4.2).
+fn by_vp8(descriptor: &vp8::Descriptor) -> Option<Depends> {
+    let ((layer, base_only), base) = descriptor.temporal_layer.zip(descriptor.base_layer_index)?;
+    Some(Depends::Layers(ByLayer { base, layer, base_only, switching_point: false }))
+}
+
+/// P_DIFF, or TL0PICIDX, TID and U (RFC 9628 section 4.2).
+fn by_vp9(descriptor: &vp9::Descriptor) -> Option<Depends> {
+    match &descriptor.mode {
+        vp9::Mode::Flexible { references } => {
+            let (number, turn) = match descriptor.picture_id? {
+                PictureId::Short(id) => (id.into(), 1 << 7),
+                PictureId::Long(id) => (id.into(), 1 << 15),
+            };
+            let back = references.iter().map(|back| u32::from(*back)).collect();
+            Some(Depends::Frames(ByFrame { number, turn, back }))
+        }
+        vp9::Mode::Fixed { base_layer_index } => {
+            let (layer, base) = descriptor.layer.zip(*base_layer_index)?;
+            let (layer, switching_point) = (layer.temporal, layer.switching_point);
+            Some(Depends::Layers(ByLayer { base, layer, base_only: false, switching_point }))
+        }
     }
 }
 
@@ -68,12 +96,13 @@ impl Codec {
         match self {
             Codec::Vp8 => {
                 let (descriptor, _) = vp8::Descriptor::parse(payload)?;
-                Ok(Glimpse::new(descriptor.partition_start && descriptor.partition == 0, descriptor.picture_id))
+                let starts = descriptor.partition_start && descriptor.partition == 0;
+                Ok(Glimpse::new(starts, descriptor.picture_id, by_vp8(&descriptor)))
             }
             Codec::Vp9 => {
                 let (descriptor, _) = vp9::Descriptor::parse(payload)?;
                 let lowest = descriptor.layer.is_none_or(|layer| layer.spatial == 0);
-                Ok(Glimpse::new(descriptor.frame_start && lowest, descriptor.picture_id))
+                Ok(Glimpse::new(descriptor.frame_start && lowest, descriptor.picture_id, by_vp9(&descriptor)))
             }
             Codec::H264 => Ok(Glimpse::of_h264(&h264::Payload::parse(payload)?)),
         }
@@ -119,6 +148,21 @@ mod tests {
             (Start::Yes, Start::No)
         );
         assert_eq!((start(Codec::Vp9, &[0x08, 1]), start(Codec::Vp9, &[0x00, 1])), (Start::Yes, Start::No));
+    }
+
+    #[test]
+    fn layers_and_references_are_read_from_the_descriptor() {
+        let depends = |codec: Codec, payload| codec.glimpse(payload).unwrap().depends;
+        let layers = |base, layer, base_only, switching_point| {
+            Some(Depends::Layers(ByLayer { base, layer, base_only, switching_point }))
+        };
+        assert_eq!(depends(Codec::Vp8, &[0xb0, 0xe0, 0x82, 0x03, 7, 0xa0, 1]), layers(7, 2, true, false));
+        assert_eq!(depends(Codec::Vp8, &[0x90, 0x80, 0x82, 0x03, 1]), None);
+        assert_eq!(depends(Codec::Vp9, &[0xe8, 0x82, 0x03, 0x50, 7, 1]), layers(7, 2, false, true));
+        let frames = |number, turn, back: &[u32]| Some(Depends::Frames(ByFrame { number, turn, back: back.to_vec() }));
+        assert_eq!(depends(Codec::Vp9, &[0xf8, 0x82, 0x03, 0x50, 0x06, 1]), frames(0x203, 1 << 15, &[3]));
+        assert_eq!(depends(Codec::Vp9, &[0xf8, 0x03, 0x50, 0x07, 0x08, 1]), frames(3, 1 << 7, &[3, 4]));
+        assert_eq!(depends(Codec::Vp9, &[0x8c, 0x82, 0x03, 1]), None);
     }
 
     #[test]

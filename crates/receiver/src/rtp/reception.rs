@@ -1,6 +1,7 @@
 //! Packets in, frames and RTCP out: the parts put together.
 
 mod incoming;
+mod redundant;
 mod telling;
 
 use std::collections::VecDeque;
@@ -9,6 +10,7 @@ use thalweg_sender::frames::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Compound};
 use thalweg_wire::rtp::Packet;
+use thalweg_wire::rtp::dependency::Structure;
 
 use super::audio::AudioStream;
 use super::config::Config;
@@ -25,6 +27,8 @@ pub struct Reception {
     config: Config,
     streams: Streams,
     video: Option<Frames>,
+    /// What dependency descriptors of the video are read by.
+    structure: Option<Structure>,
     parity: Option<ParityStream>,
     audio: Option<AudioStream>,
     feedback: ArrivalFeedback,
@@ -34,6 +38,8 @@ pub struct Reception {
     last_video: Option<Passage>,
     last_audio: Option<Passage>,
     intra_requests: u8,
+    /// Of packets that came too late, those that were made of parity then.
+    made_late: u64,
     /// Frames told as abandoned.
     abandoned: u64,
     counts: Statistics,
@@ -49,11 +55,13 @@ struct Passage {
 impl Reception {
     pub(super) fn new(config: Config) -> Result<Reception, ConfigError> {
         let video = config.video.as_ref().map(Frames::new).transpose()?;
-        let parity = config.video.as_ref().filter(|video| video.parity.is_some());
-        let parity = parity.map(|video| ParityStream::new(&video.extensions));
+        let in_red = config.redundancy.is_some_and(|redundancy| redundancy.ulpfec.is_some());
+        let parity = config.video.as_ref().filter(|video| video.parity.is_some() || in_red);
+        let parity = parity.map(|video| ParityStream::new(&video.extensions, video.payload_type));
         Ok(Reception {
             streams: Streams::new(&config),
             video,
+            structure: None,
             parity,
             audio: config.audio.as_ref().map(|audio| AudioStream::new(audio.patience)),
             feedback: ArrivalFeedback::new(&config),
@@ -62,14 +70,18 @@ impl Reception {
             last_video: None,
             last_audio: None,
             intra_requests: 0,
+            made_late: 0,
             abandoned: 0,
             counts: Statistics::default(),
             config,
         })
     }
 
-    /// The round trip is known, as it is where the transport measures it; until then it is 100 ms (libwebrtc).
+    /// The round trip is known; until then it is 100 ms (libwebrtc). Where [`Feedback::round_trip`](super::Feedback::round_trip) was
+    /// agreed on, the sender tells and nobody else need.
     pub fn learn(&mut self, round_trip: Span) {
+        self.counts.round_trip = Some(round_trip);
+        self.feedback.learn(round_trip);
         if let Some(frames) = &mut self.video {
             frames.learn(round_trip);
         }
@@ -85,13 +97,13 @@ impl Reception {
     }
 
     /// A packet of the video's stream was made of others by whoever has them: all of it, header and extensions too. It is checked
-    /// as if it had come. What flexfec-03 makes is made here where that was agreed on.
+    /// as if it had come. What flexfec-03 and ULPFEC make is made here where that was agreed on.
     pub fn on_recovered(&mut self, now: Time, packet: &[u8]) {
         self.on_made(now, packet);
         self.run(now);
     }
 
-    /// RTCP came, decrypted: sender reports are heeded, whatever else is passed over.
+    /// RTCP came, decrypted: sender reports and our own times, sent back, are heeded, whatever else is passed over.
     pub fn on_rtcp(&mut self, now: Time, datagram: &[u8]) {
         self.counts.rtcp_received += 1;
         for packet in Compound::new(datagram) {
@@ -101,9 +113,20 @@ impl Reception {
                         stream.clock.on_report(now, &report);
                     }
                 }
+                Ok(rtcp::Packet::ExtendedReport(report)) => self.on_echo(now, &report),
                 Ok(_) => {}
                 Err(_) => self.counts.malformed += 1,
             }
+        }
+        self.run(now);
+    }
+
+    /// The decoder made nothing of the frame with this [`VideoFrame::number`](super::VideoFrame::number), or was not given it. A keyframe is
+    /// asked for, at once and every 200 ms until it comes, and frames are held back until then, as libwebrtc does
+    /// (`VideoReceiveStream2::HandleKeyFrameGeneration`); nothing happens when one has come out since.
+    pub fn on_undecodable(&mut self, now: Time, number: u64) {
+        if let Some(frames) = &mut self.video {
+            frames.on_undecodable(number);
         }
         self.run(now);
     }

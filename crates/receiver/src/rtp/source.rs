@@ -12,7 +12,7 @@ const RESTART: u64 = 2048;
 
 /// Numbers, losses and jitter of a stream.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(crate) struct Source {
     /// Ticks of its RTP clock in a second.
     rate: u32,
     /// The highest number.
@@ -33,7 +33,7 @@ pub(super) struct Source {
 
 impl Source {
     /// A stream of which nothing came, with a clock of `rate` ticks in a second.
-    pub(super) fn new(rate: u32) -> Source {
+    pub(crate) fn new(rate: u32) -> Source {
         let (newest, restart, transit) = (None, None, None);
         Source { rate, newest, restart, base: 0, received: 0, prior: (0, 0), transit, jitter: 0 }
     }
@@ -46,7 +46,7 @@ impl Source {
 
     /// A packet came: its number, which goes on where 16 bits begin again. After a new beginning numbers go on above those
     /// before.
-    pub(super) fn on_packet(&mut self, now: Time, sequence: u16, timestamp: u32) -> u64 {
+    pub(crate) fn on_packet(&mut self, now: Time, sequence: u16, timestamp: u32) -> u64 {
         let number = self.place(sequence);
         self.received += 1;
         self.on_timestamp(now, timestamp);
@@ -111,7 +111,7 @@ impl Source {
     }
 
     /// What a report says of the stream `ssrc`, whose last sender report is this old; nothing before a packet came.
-    pub(super) fn block(&mut self, ssrc: u32, last: Option<(NtpShort, Span)>) -> Option<ReportBlock> {
+    pub(crate) fn block(&mut self, ssrc: u32, last: Option<(NtpShort, Span)>) -> Option<ReportBlock> {
         let newest = self.newest?;
         let (expected, received) = (self.expected(), self.received);
         let (expected_prior, received_prior) = std::mem::replace(&mut self.prior, (expected, received));

@@ -84,6 +84,8 @@ pub struct Statistics {
     pub video: VideoCounts,
     /// The audio's packets.
     pub audio: AudioCounts,
+    /// Packets of the video's stream that carried parity, in RED.
+    pub parity_in_red: u64,
     /// Packets of nothing but padding, of any stream.
     pub padding: u64,
     /// Packets that are no RTP, and datagrams that are no RTCP.
@@ -94,4 +96,6 @@ pub struct Statistics {
     pub rtcp_received: u64,
     /// RTCP datagrams that left.
     pub rtcp_sent: u64,
+    /// The round trip, once it is known.
+    pub round_trip: Option<Span>,
 }

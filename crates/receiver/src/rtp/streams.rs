@@ -26,6 +26,8 @@ pub(super) enum Kind {
 pub(super) struct Stream {
     pub(super) kind: Kind,
     pub(super) payload_type: u8,
+    /// The payload type of the same in RED.
+    red: Option<u8>,
     pub(super) ssrc: Option<u32>,
     /// Whether SDP named it.
     named: bool,
@@ -33,14 +35,21 @@ pub(super) struct Stream {
     learned: Time,
     pub(super) source: Source,
     pub(super) clock: SenderClock,
-    rate: u32,
+    /// Ticks of its clock in a second.
+    pub(super) rate: u32,
 }
 
 impl Stream {
     fn new(kind: Kind, payload_type: u8, ssrc: Option<u32>) -> Stream {
         let rate = if kind == Kind::Audio { 48_000 } else { 90_000 };
         let (source, clock) = (Source::new(rate), SenderClock::new(rate));
-        Stream { kind, payload_type, ssrc, named: ssrc.is_some(), learned: Time::ZERO, source, clock, rate }
+        let (named, learned, red) = (ssrc.is_some(), Time::ZERO, None);
+        Stream { kind, payload_type, red, ssrc, named, learned, source, clock, rate }
+    }
+
+    /// Whether packets of this type are of it.
+    fn takes(&self, payload_type: u8) -> bool {
+        self.payload_type == payload_type || self.red == Some(payload_type)
     }
 
     /// Takes on a stream that was not named.
@@ -87,6 +96,13 @@ impl Streams {
                 .extend(repeats.into_iter().chain(parity).map(|(kind, number, ssrc)| Stream::new(kind, number, ssrc)));
         }
         streams.extend(config.audio.iter().map(|audio| Stream::new(Kind::Audio, audio.payload_type, audio.ssrc)));
+        for stream in &mut streams {
+            stream.red = match stream.kind {
+                Kind::Video => config.redundancy.map(|redundancy| redundancy.red),
+                Kind::Retransmission => config.redundancy.and_then(|redundancy| redundancy.retransmission),
+                Kind::Parity | Kind::Audio => None,
+            };
+        }
         Streams { streams, ours: config.ssrc }
     }
 
@@ -106,10 +122,10 @@ impl Streams {
     /// Whose a packet is; `None` if it is of none that was agreed on.
     pub(super) fn find(&mut self, now: Time, ssrc: u32, payload_type: u8) -> Option<Found> {
         if let Some(stream) = self.of_mut(ssrc) {
-            return (stream.payload_type == payload_type).then_some(Found { kind: stream.kind, instead_of: None });
+            return stream.takes(payload_type).then_some(Found { kind: stream.kind, instead_of: None });
         }
         let ours = self.ours;
-        let stream = self.streams.iter_mut().find(|stream| stream.payload_type == payload_type)?;
+        let stream = self.streams.iter_mut().find(|stream| stream.takes(payload_type))?;
         if ssrc == ours || stream.named || stream.ssrc.is_some() && now < stream.learned + COOLDOWN {
             return None;
         }

@@ -1,7 +1,10 @@
 //! Packets of an ordinary video into frames, in an order that can be decoded.
 //!
 //! Without words of the encoder every frame refers to the one before it (libwebrtc `RtpSeqNumOnlyRefFinder`): one can be
-//! decoded when it is a keyframe, or when every packet between it and the last one given out is here.
+//! decoded when it is a keyframe, or when every packet between it and the last one given out is here. Where frames are
+//! numbered, the next number will do too (`RtpFrameIdOnlyRefFinder`): what is missing before it had nothing of a frame. Where
+//! frames are in layers they say more ([`super::references`]), and what is missing of a layer above the base stops nothing but
+//! what refers to it: the next frame that can be decoded is given out at once, and nothing before it any more.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +16,7 @@ use super::config::Codec;
 use super::frames::MediaPacket;
 use super::output::{Origin, VideoFrame};
 use super::payload::Assembled;
+use super::references::{Given, Says};
 use super::statistics::VideoCounts;
 use crate::missing::{self, MissingPackets};
 use crate::patience::{FOR_KEYFRAME, Patience, Waiting};
@@ -23,6 +27,9 @@ const FRAMES: usize = 800;
 pub(super) const BYTES: usize = 8 << 20;
 /// How far ahead of the newest packet a repeat may be.
 const AHEAD: u64 = PACKETS / 2;
+
+/// Picture ids in their long form (RFC 7741, RFC 9628); after the last short one, 127, packets are gone by alone.
+const PICTURES: u16 = 1 << 15;
 
 /// A whole frame that waits.
 #[derive(Debug)]
@@ -43,6 +50,10 @@ pub(super) struct VideoStream {
     waiting_bytes: usize,
     /// The number after those of the last frame given out; `None` while only a keyframe helps.
     expected: Option<u64>,
+    /// The picture id of that frame, if it had one.
+    last_picture: Option<u16>,
+    /// What the decoder was given of frames in layers.
+    given: Given,
     newest: Option<u64>,
     timestamps: TimestampUnwrapper,
     asked: Option<Time>,
@@ -68,6 +79,8 @@ impl VideoStream {
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
             expected: None,
+            last_picture: None,
+            given: Given::default(),
             newest: None,
             timestamps: TimestampUnwrapper::new(),
             asked: None,
@@ -93,9 +106,15 @@ impl VideoStream {
         *self = VideoStream { counts, asked, missing, ..VideoStream::new(self.codec) };
     }
 
+    /// What was given out could not be decoded, and nothing that refers to it can be.
+    pub(super) fn on_undecodable(&mut self) {
+        self.expected = None;
+        self.patience.lose_track();
+    }
+
     /// A packet came; the frames to decode now, in order.
     pub(super) fn on_packet(&mut self, now: Time, packet: &MediaPacket<'_>) -> Vec<VideoFrame> {
-        let MediaPacket { number, header, payload, origin, .. } = *packet;
+        let MediaPacket { number, header, payload, origin, dependency, .. } = *packet;
         if !self.admit(now, number, origin) {
             return Vec::new();
         }
@@ -113,6 +132,7 @@ impl VideoStream {
                 marker: header.marker,
                 start: glimpse.start,
                 picture: glimpse.picture,
+                says: Says { described: glimpse.depends, dependency: dependency.cloned() },
                 arrived: now,
                 origin,
             };
@@ -179,7 +199,7 @@ impl VideoStream {
     fn ready(&mut self) -> Vec<VideoFrame> {
         let mut ready = Vec::new();
         // A keyframe is never kept waiting, so the first one is new, and what is before it is never shown.
-        while let Some(start) = self.next() {
+        while let Some((start, follows)) = self.next() {
             let abandoned = self.waiting.range(..start).count() as u64;
             let after = self.waiting.split_off(&start);
             self.forget_bytes_of_waiting();
@@ -188,18 +208,30 @@ impl VideoStream {
             self.waiting_bytes -= frame.data.len();
             self.counts.abandoned += abandoned;
             self.move_on(run.end + 1);
-            ready.push(self.give_out(run, frame));
+            ready.push(self.give_out(run, frame, follows));
         }
         ready
     }
 
-    /// The first packet's number of the next frame that can be decoded.
-    fn next(&mut self) -> Option<u64> {
+    /// The first packet's number of the next frame that can be decoded, and whether nothing is missing before it.
+    fn next(&mut self) -> Option<(u64, bool)> {
         while let Some(expected) = self.expected.filter(|expected| self.buffer.is_padding(*expected)) {
             self.move_on(expected + 1);
         }
-        let expected = self.expected.filter(|expected| self.waiting.contains_key(expected));
-        expected.or_else(|| self.waiting.iter().find(|(_, waiter)| waiter.frame.keyframe).map(|(start, _)| *start))
+        let first = self.waiting.first_key_value().map(|(start, _)| *start);
+        let decodable = |(start, waiter): (&u64, &Waiter)| {
+            let is_next_picture = || first == Some(*start) && self.is_next_picture(&waiter.run);
+            let follows = self.expected == Some(*start) || is_next_picture();
+            let sufficient = waiter.run.says().map_or(follows, |says| self.given.suffices(says, follows));
+            (waiter.frame.keyframe || self.expected.is_some() && sufficient).then_some((*start, follows))
+        };
+        self.waiting.iter().find_map(decodable)
+    }
+
+    /// Whether a frame says it is the next one: between it and the last there was parity among the media, or padding, that is lost.
+    fn is_next_picture(&self, run: &WholeRun) -> bool {
+        let next = self.last_picture.filter(|_| self.expected.is_some()).map(|last| (last + 1) % PICTURES);
+        next.is_some() && run.picture() == next
     }
 
     /// Everything before `number` is done with.
@@ -215,16 +247,23 @@ impl VideoStream {
         self.waiting.clear();
     }
 
-    fn give_out(&mut self, run: WholeRun, frame: Assembled) -> VideoFrame {
+    fn give_out(&mut self, run: WholeRun, frame: Assembled, follows: bool) -> VideoFrame {
         self.counts.frames += 1;
-        self.counts.keyframes += u64::from(frame.keyframe);
+        if let Some(says) = run.says() {
+            self.given.on_given(says, frame.keyframe, follows);
+        }
+        if frame.keyframe {
+            self.counts.keyframes += 1;
+            self.patience.on_keyframe();
+        }
         let arrivals = run.pieces.iter().map(|piece| piece.arrived);
         let of = |origin| run.pieces.iter().filter(|piece| piece.origin == origin).count() as u16;
         let first = run.pieces.first();
+        self.last_picture = run.picture();
         VideoFrame {
             number: 0,
             frame: None,
-            picture: first.and_then(|piece| piece.picture),
+            picture: run.picture(),
             data: frame.data,
             keyframe: frame.keyframe,
             timestamp: self.timestamps.unwrap(first.map_or(0, |piece| piece.timestamp)),

@@ -29,8 +29,8 @@ impl Engine {
         let size = Bytes::new(u64::from(length)) + self.sizes.audio;
         let content = Content::Audio { number, length };
         let packet = SentPacket { payload: Payload::Audio, ..SentPacket::new(PacketId(self.next_id), self.now, size) };
-        let (sent, grace) = self.depart(packet, &content);
+        let (sent, grace, before) = self.depart(packet, &content);
         // While there is nothing else, nothing else asks for reports.
-        Some(Packet { sent, grace, asks: self.queue.is_empty(), content })
+        Some(Packet { sent, grace, before, asks: self.queue.is_empty(), content })
     }
 }

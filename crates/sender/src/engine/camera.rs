@@ -56,7 +56,12 @@ impl Engine {
             Occasion::QueueEmpty if !slot.considered => Occasion::EncoderFree,
             other => other,
         };
-        let view = self.view(occasion, self.now - slot.read);
+        let mut view = self.view(occasion, self.now - slot.read);
+        if let Some(period) = self.policy.begins_period(&view) {
+            self.controller.on_period(self.now, period);
+            self.refresh();
+            view = self.view(occasion, self.now - slot.read);
+        }
         match self.policy.plan(&view) {
             FramePlan::Encode(plan) => {
                 self.slot = None;
@@ -104,7 +109,8 @@ impl Engine {
         let view = self.view(Occasion::EncoderFree, self.now - encoding.read);
         let choice = if encoding.abandoned { None } else { self.policy.choose(&view, candidates) };
         let choice = choice.filter(|choice| *choice < candidates.len());
-        let sendable = choice.filter(|choice| !encoding.orphaned || candidates[*choice].keyframe);
+        let is_lost = encoding.orphaned || matches!(encoding.basis, Basis::Buffers(Buffers { sendable: false, .. }));
+        let sendable = choice.filter(|choice| !is_lost || candidates[*choice].keyframe);
         match sendable {
             Some(index) => self.queue_frame(encoding, index, &candidates[index]),
             None => {
@@ -112,7 +118,8 @@ impl Engine {
                     _ if encoding.abandoned => Why::SchemeChanged,
                     (true, _) => Why::EncoderDropped,
                     (false, None) => Why::NoCandidateFits,
-                    (false, Some(_)) => Why::QueueFlushed,
+                    (false, Some(_)) if encoding.orphaned => Why::QueueFlushed,
+                    (false, Some(_)) => Why::NoCandidateFits,
                 };
                 self.emit(Event::PictureSkipped { picture: encoding.picture, why });
                 if !candidates.is_empty() {
@@ -144,10 +151,13 @@ impl Engine {
             offset: 0,
             length: 0,
             keyframe: encoded.keyframe,
+            layer: encoded.layer,
             depends_on: if encoded.keyframe { None } else { self.needed(encoding.basis) },
             transition: encoded.transition,
         };
-        self.last_frame = Some(frame);
+        if encoded.keyframe || becomes_last(encoding.basis) {
+            self.last_frame = Some(frame);
+        }
         let queue = self.queue_view();
         let packets = self.queue.push(self.now, encoded.size, self.allowance.burst, template);
         self.controller.on_frame_queued(
@@ -198,5 +208,13 @@ impl Engine {
             payload_share: if self.sent_wire > 0.0 { self.sent_payload / self.sent_wire } else { 1.0 },
             keyframe_due: self.keyframe.is_some(),
         }
+    }
+}
+
+/// Whether a frame on this basis is what later ones mean by the last.
+fn becomes_last(basis: Basis) -> bool {
+    match basis {
+        Basis::Latest | Basis::After(_) => true,
+        Basis::Buffers(Buffers { becomes_last, .. }) => becomes_last,
     }
 }

@@ -8,7 +8,7 @@ use crate::event::{Event, Why};
 use crate::pacing::Pacer;
 use crate::probing::Prober;
 use crate::queue::MediaQueue;
-use crate::scheme::{FramesConfig, Scheme};
+use crate::scheme::Scheme;
 
 impl Engine {
     /// From now on this is a sender of `scheme`. Numbers go on, what is in flight stays in flight, and the round trip stays known; what
@@ -21,10 +21,11 @@ impl Engine {
         let mut controller = scheme.controller.build()?;
         let policy = scheme.frames.build(self.camera.size)?;
         let dummies = scheme.filler.map(crate::filler::Config::build).transpose()?;
+        let useful = scheme.fill_with.map(|fill_with| fill_with.build(scheme.packets)).transpose()?;
         let repair = scheme.repair.map(|repair| repair.build(scheme.packets)).transpose()?;
         self.advance(now);
-        if let FramesConfig::RateTargeted(frames) = &scheme.frames {
-            controller.on_demand(now, Demand { min: frames.encoder.min, max: frames.encoder.max });
+        if let Some(bounds) = scheme.frames.encoder_bounds() {
+            controller.on_demand(now, Demand { min: bounds.min, max: bounds.max });
         }
         let (at, events) = (now, &mut self.events);
         self.queue.flush(|frame, packets| {
@@ -34,7 +35,8 @@ impl Engine {
             encoding.abandoned = true;
         }
         self.discard_slot(Why::SchemeChanged);
-        (self.controller, self.policy, self.dummies, self.repair) = (controller, policy, dummies, repair);
+        (self.controller, self.policy, self.repair) = (controller, policy, repair);
+        (self.dummies, self.useful) = (dummies, useful);
         self.queue = MediaQueue::new(scheme.packets);
         self.sizes = scheme.packets;
         self.pacing = scheme.pacing;

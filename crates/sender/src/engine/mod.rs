@@ -16,19 +16,19 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, History};
+use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, History, PathReport};
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
 
 use crate::event::{Event, Timed, Wake, Why};
 use crate::feedback::DecoderReport;
-use crate::filler::Dummies;
+use crate::filler::{Dummies, Useful};
 use crate::frames::{EncodePlan, FramePolicy, QueueVerdict, QueueView};
 use crate::pacing::{self, Pacer, PacingRate};
 use crate::packet::{Packet, PacketSizes};
 use crate::probing::Prober;
 use crate::queue::MediaQueue;
 use crate::repair::Repair;
-use crate::scheme::{FramesConfig, Scheme};
+use crate::scheme::Scheme;
 use audio::Sound;
 use camera::{Encoding, Slot};
 
@@ -92,6 +92,7 @@ pub struct Engine {
     padding: Pacer,
     prober: Prober,
     dummies: Option<Dummies>,
+    useful: Option<Useful>,
     repair: Option<Repair>,
     sounds: VecDeque<Sound>,
     queue: MediaQueue,
@@ -108,8 +109,11 @@ pub struct Engine {
     next_id: u64,
     next_sequence: u64,
     next_frame: u64,
+    /// The newest frame that became the last one ([`Buffers`](crate::frames::Buffers)).
     last_frame: Option<u64>,
     last_sent: Option<Time>,
+    /// H of the next packet.
+    sent_in_all: Bytes,
     sent_wire: f64,
     sent_payload: f64,
     now: Time,
@@ -128,8 +132,8 @@ impl Engine {
             return Err(ConfigError::out_of_range("camera.interval", camera.interval, "longer than 0, such as 33.3ms"));
         }
         let mut controller = scheme.controller.build()?;
-        if let FramesConfig::RateTargeted(frames) = &scheme.frames {
-            controller.on_demand(now, Demand { min: frames.encoder.min, max: frames.encoder.max });
+        if let Some(bounds) = scheme.frames.encoder_bounds() {
+            controller.on_demand(now, Demand { min: bounds.min, max: bounds.max });
         }
         let allowance = controller.allowance();
         let mut engine = Engine {
@@ -144,6 +148,7 @@ impl Engine {
             padding: Pacer::new(Span::ZERO),
             prober: Prober::default(),
             dummies: scheme.filler.map(crate::filler::Config::build).transpose()?,
+            useful: scheme.fill_with.map(|fill_with| fill_with.build(scheme.packets)).transpose()?,
             repair: scheme.repair.map(|repair| repair.build(scheme.packets)).transpose()?,
             sounds: VecDeque::new(),
             queue: MediaQueue::new(scheme.packets),
@@ -161,6 +166,7 @@ impl Engine {
             next_frame: 0,
             last_frame: None,
             last_sent: None,
+            sent_in_all: Bytes::ZERO,
             sent_wire: 0.0,
             sent_payload: 0.0,
             now,
@@ -193,6 +199,9 @@ impl Engine {
         if let Some(repair) = &mut self.repair {
             repair.on_feedback(&feedback);
         }
+        if let Some(useful) = &mut self.useful {
+            useful.on_feedback(&feedback);
+        }
         self.policy.on_feedback(&feedback);
         self.follow_policy();
         self.refresh();
@@ -205,6 +214,13 @@ impl Engine {
         self.controller.on_interarrival(now, report.interarrival);
         self.policy.on_decoder(now, report);
         self.follow_policy();
+        self.refresh();
+    }
+
+    /// The receiver measured the path itself.
+    pub fn on_path_report(&mut self, now: Time, report: &PathReport) {
+        self.advance(now);
+        self.controller.on_path_report(now, report);
         self.refresh();
     }
 
@@ -242,6 +258,9 @@ impl Engine {
             let feedback = change::since(self.heard_from, &feedback);
             note_feedback(&mut self.events, &feedback);
             self.controller.on_feedback(&feedback);
+            if let Some(useful) = &mut self.useful {
+                useful.on_feedback(&feedback);
+            }
             self.policy.on_feedback(&feedback);
             self.follow_policy();
             self.refresh();
@@ -273,6 +292,12 @@ impl Engine {
     /// Smoothed round-trip time; 100 ms before the first sample.
     pub fn srtt(&self) -> Span {
         self.history.srtt().unwrap_or(SRTT_BEFORE_SAMPLES)
+    }
+
+    /// The newest round trip without the wait for its report, as the other end measures it by RTCP (RFC 3550 section 6.4.1); 100 ms before
+    /// the first sample.
+    pub fn path_rtt(&self) -> Span {
+        self.history.path_rtt().unwrap_or(SRTT_BEFORE_SAMPLES)
     }
 
     /// What the controller allows now.
@@ -316,6 +341,7 @@ impl Engine {
         self.padding.set_rate(self.now, self.allowance.padding);
         if let Some(repair) = &mut self.repair {
             repair.set_wire(self.now, self.allowance.capacity);
+            repair.set_parity_interval(self.allowance.parity_interval);
         }
         let moved = |a: u64, b: u64| a.abs_diff(b) > b / 100;
         let window = |allowance: &Allowance| allowance.window.map_or(0, Bytes::get);

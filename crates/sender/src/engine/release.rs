@@ -4,7 +4,8 @@ use thalweg_control::{FramePlace, MSS, PacketId, Payload, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;
-use crate::event::{Event, Wake};
+use crate::event::{Event, Wake, Why};
+use crate::filler::useful::Useful;
 use crate::filler::{Dummies, Verdict};
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
@@ -19,7 +20,7 @@ const SHARE_MEMORY: f64 = 0.99;
 enum Next {
     Repair,
     Media,
-    Filler(Bytes),
+    Filler(Content, Bytes),
 }
 
 impl Engine {
@@ -125,14 +126,41 @@ impl Engine {
             return None;
         }
         if probing {
-            return Some(Next::Filler(self.probe_padding()));
+            return Some(self.fill(self.probe_padding()));
         }
         if let Some(dummies) = &mut self.dummies {
-            let verdict = dummies.verdict(self.now, self.last_read, self.camera.interval);
-            return (verdict == Verdict::Send).then(|| Next::Filler(dummies.size()));
+            let (verdict, size) = (dummies.verdict(self.now, self.last_read, self.camera.interval), dummies.size());
+            return (verdict == Verdict::Send).then(|| self.fill(size));
         }
-        (self.allowance.padding > Rate::ZERO && self.padding.next_send() <= self.now)
-            .then_some(Next::Filler(self.sizes.padding))
+        let due = self.allowance.padding > Rate::ZERO && self.padding.next_send() <= self.now;
+        due.then(|| self.fill(self.sizes.padding))
+    }
+
+    /// What filler leaves now: something of use, or else `padding` bytes of nothing.
+    fn fill(&mut self, padding: Bytes) -> Next {
+        let nothing = Next::Filler(Content::Padding, padding);
+        if self.useful.is_none() {
+            return nothing;
+        }
+        let (round_trip, most) = (self.path_rtt(), self.room_for_filler());
+        let Some(useful) = &mut self.useful else { return nothing };
+        let refresh = self.keyframe.is_none() && useful.wants_keyframe(self.now);
+        let found =
+            useful.head(self.now, round_trip, most).map_or(nothing, |(content, size)| Next::Filler(content, size));
+        if refresh {
+            self.force_keyframe(Why::LossesAndRoom);
+        }
+        found
+    }
+
+    /// How large filler may be: the window has room for it, and, dummies being small, no larger one keeps the next frame waiting.
+    fn room_for_filler(&self) -> Bytes {
+        let in_flight = self.history.in_flight();
+        let window = self.allowance.window.filter(|_| in_flight > Bytes::ZERO);
+        let room = window.map_or(Bytes::new(u64::MAX), |window| window.saturating_sub(in_flight));
+        let Some(dummies) = &self.dummies else { return room };
+        let quiet = dummies.quiet_from(self.last_read, self.camera.interval);
+        if self.now < quiet { room.min(self.pacer.rate().over(quiet - self.now)) } else { room }
     }
 
     /// Probes are padded with repeats of recent packets where the stream has a retransmission stream, as libwebrtc does.
@@ -154,7 +182,7 @@ impl Engine {
                 let states = if head.fragment.index == 0 { self.sizes.states } else { Bytes::ZERO };
                 payload(head.fragment.length) + states
             }),
-            Next::Filler(size) => size,
+            Next::Filler(_, size) => size,
         }
     }
 
@@ -163,7 +191,10 @@ impl Engine {
         // Whatever ends a burst asks for a report: the last packet of its media or parity, or anything else.
         let (mut begins_burst, mut ends_burst) = (false, true);
         let (payload, place, content) = match next {
-            Next::Filler(_) => (Payload::Filler, None, Content::Padding),
+            Next::Filler(content, _) => {
+                self.note_filler(&content, size);
+                (Payload::Filler, None, content)
+            }
             Next::Repair => {
                 let (content, _) = self.repair.as_mut().and_then(|r| r.pop(self.now)).expect("repair was chosen");
                 (Payload::Repair, None, content)
@@ -177,7 +208,8 @@ impl Engine {
                     finished = Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
                 }
                 let offset = Bytes::new(u64::from(fragment.offset));
-                let place = FramePlace { frame: fragment.frame, first, last, offset };
+                let (frame, captured, keyframe) = (fragment.frame, fragment.captured, fragment.keyframe);
+                let place = FramePlace { frame, first, last, offset, captured, keyframe };
                 let sequence = self.next_sequence;
                 self.next_sequence += 1;
                 (Payload::Media, Some(place), Content::Media { sequence, fragment })
@@ -188,7 +220,7 @@ impl Engine {
             self.prober.on_sent(self.now, size);
         }
         let packet = SentPacket { payload, probe, place, ..SentPacket::new(PacketId(self.next_id), self.now, size) };
-        let (sent, grace) = self.depart(packet, &content);
+        let (sent, grace, before) = self.depart(packet, &content);
         if let Some(frame) = finished {
             self.policy.on_frame_sent(&frame);
             self.emit(Event::FrameSent { frame: frame.frame, delay: frame.delay });
@@ -201,11 +233,12 @@ impl Engine {
         let follows = if self.amid_burst() { Next::Media } else { Next::Repair };
         let stalls = self.within_burst() && !self.window_admits(self.size_of(follows));
         let asks = begins_burst || stalls || ends_burst && !self.parity_follows();
-        Packet { sent, grace, asks, content }
+        Packet { sent, grace, before, asks, content }
     }
 
-    /// Charges a packet that leaves now to everything that counts packets; what became of it, and how long before it the last one left.
-    pub(super) fn depart(&mut self, packet: SentPacket, content: &Content) -> (SentPacket, Span) {
+    /// Charges a packet that leaves now to everything that counts packets; what became of it, how long before it the last one left,
+    /// and how much before it in all.
+    pub(super) fn depart(&mut self, packet: SentPacket, content: &Content) -> (SentPacket, Span, Bytes) {
         let (payload, size) = (packet.payload, packet.size);
         self.pacer.on_sent(self.now, size);
         if payload == Payload::Filler {
@@ -214,7 +247,7 @@ impl Engine {
         if let Some(dummies) = &mut self.dummies {
             dummies.on_sent(self.now, size);
         }
-        self.account(content, size);
+        self.account(packet.id, payload, content, size);
         let app_limited = self.nothing_follows();
         let sent = self.history.on_sent(SentPacket { app_limited, ..packet });
         self.next_id += 1;
@@ -226,7 +259,9 @@ impl Engine {
         self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
         let grace = self.last_sent.map_or(Span::ZERO, |last| self.now - last);
         self.last_sent = Some(self.now);
-        (sent, grace)
+        let before = self.sent_in_all;
+        self.sent_in_all += size;
+        (sent, grace, before)
     }
 
     /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no filler
@@ -242,14 +277,37 @@ impl Engine {
         }
     }
 
-    fn account(&mut self, content: &Content, size: Bytes) {
+    /// Filler that is of use leaves: it will not be of the same use again.
+    fn note_filler(&mut self, content: &Content, size: Bytes) {
+        if let Some(useful) = &mut self.useful {
+            useful.on_sent(content);
+            useful.on_filler(size);
+        }
+        if let (Content::Retransmission { of, .. }, Some(repair)) = (content, &mut self.repair) {
+            repair.on_repeat_elsewhere(self.now, *of);
+        }
+    }
+
+    fn account(&mut self, id: PacketId, payload: Payload, content: &Content, size: Bytes) {
+        if let Content::Parity { .. } = content {
+            self.repair.iter_mut().for_each(Repair::on_parity);
+            self.useful.iter_mut().for_each(Useful::on_parity);
+        }
+        if payload == Payload::Filler {
+            return;
+        }
         let payload = match content {
-            Content::Padding => return,
+            // What the controller probes with comes on top of what it allows the encoder, as filler does.
+            Content::Parity { .. } if self.repair.as_ref().is_some_and(Repair::probes) => return,
+            Content::Padding => 0.0,
             Content::Retransmission { .. } | Content::Parity { .. } | Content::Audio { .. } => 0.0,
             Content::Media { sequence, fragment } => {
                 let srtt = self.srtt();
                 if let Some(repair) = &mut self.repair {
                     repair.on_media(self.now, (*sequence, *fragment), size, srtt);
+                }
+                if let Some(useful) = &mut self.useful {
+                    useful.on_media(self.now, id, (*sequence, *fragment), size);
                 }
                 f64::from(fragment.length)
             }
@@ -275,7 +333,7 @@ impl Engine {
             let next = match (self.repairs_now(), has_media) {
                 (true, _) => Next::Repair,
                 (false, true) => Next::Media,
-                (false, false) => Next::Filler(self.probe_padding()),
+                (false, false) => Next::Filler(Content::Padding, self.probe_padding()),
             };
             let size = self.size_of(next);
             if self.window_admits(size) {

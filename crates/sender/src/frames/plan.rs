@@ -25,6 +25,8 @@ pub struct EncodePlan {
     pub keep: Option<u64>,
     /// How many candidates may be coded at a time, at least 1: on as many cores.
     pub cores: u8,
+    /// The temporal layer it is in, where frames are made in several.
+    pub layer: Layer,
 }
 
 impl EncodePlan {
@@ -39,7 +41,24 @@ impl EncodePlan {
             basis: Basis::Latest,
             keep: None,
             cores: 1,
+            layer: Layer::default(),
         }
+    }
+}
+
+/// One of several temporal layers: frames of a layer refer only to frames of layers below and, in layer 0, to those of the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layer {
+    /// Which, from 0: the base.
+    pub number: u8,
+    /// Of how many, at least 1.
+    pub count: u8,
+}
+
+impl Default for Layer {
+    /// The only one.
+    fn default() -> Layer {
+        Layer { number: 0, count: 1 }
     }
 }
 
@@ -57,15 +76,20 @@ pub enum Basis {
     Buffers(Buffers),
 }
 
-/// Of an ordinary decoder's buffers, which a frame refers to, and where it is kept beside being the last frame.
+/// Of an ordinary decoder's buffers, which a frame refers to, and in which it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffers {
-    /// Whether it may refer to the last frame.
+    /// Whether it may refer to the last frame: the newest that became it.
     pub last: bool,
     /// The long-term buffer it may refer to, and the frame whose picture is in there.
     pub long_term: Option<(LongTerm, u64)>,
     /// The long-term buffer it is kept in.
     pub kept_in: Option<LongTerm>,
+    /// Whether it becomes the last frame. One that does not and is kept nowhere else is missed by nobody: it may be dropped, by
+    /// the sender after it was made and by a relay.
+    pub becomes_last: bool,
+    /// Whether what it refers to was sent. If not, it is made for the sake of its size, and cannot be sent either.
+    pub sendable: bool,
 }
 
 /// A buffer whose picture stays until a frame says otherwise.
@@ -132,6 +156,8 @@ pub struct EncodedFrame {
     pub size: Bytes,
     /// Whether it refers to no other frame.
     pub keyframe: bool,
+    /// Its temporal layer ([`Layer::number`]); 0 is the base, which refers to no other, and keyframes are of it.
+    pub layer: u8,
     /// The quantiser it was made with, in the codec's own scale; `None` when the codec does not say.
     pub quantizer: Option<u8>,
     /// The size of the picture in it.

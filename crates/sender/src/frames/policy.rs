@@ -15,6 +15,13 @@ pub trait FramePolicy: Send {
     /// A picture waits: encode it, hold it until the queue is empty, or let it go.
     fn plan(&mut self, view: &View) -> FramePlan;
 
+    /// Whether the picture that waits begins a group that is planned as a whole, and how long that will take: the controller is told first
+    /// ([`thalweg_control::Controller::on_period`]), and what it then allows is what [`FramePolicy::plan`] sees.
+    fn begins_period(&self, view: &View) -> Option<Span> {
+        let _ = view;
+        None
+    }
+
     /// The candidates are made: which of them to send, if any. As late as possible, so `view` may have changed.
     fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
         let _ = view;

@@ -124,16 +124,27 @@ impl Default for EncoderBounds {
     }
 }
 
+impl EncoderBounds {
+    /// Nothing, if they are the right way round.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.min > self.max || self.max == Rate::ZERO {
+            let value = alloc::format!("{} to {}", self.min, self.max);
+            return Err(ConfigError::out_of_range("encoder bounds", value, "min <= max and max above 0"));
+        }
+        Ok(())
+    }
+}
+
 impl Config {
     /// The policy for a camera of this size.
     ///
     /// # Errors
     /// When a part's parameter is out of range, or the encoder's bounds are the wrong way round.
     pub fn build(&self, source: Size) -> Result<RateTargeted, ConfigError> {
-        if self.encoder.min > self.encoder.max || self.encoder.max == Rate::ZERO {
-            let value = alloc::format!("{} to {}", self.encoder.min, self.encoder.max);
-            return Err(ConfigError::out_of_range("encoder bounds", value, "min <= max and max above 0"));
-        }
+        self.encoder.check()?;
         Ok(RateTargeted {
             base: self.base,
             reserve: self.reserve.map(Reserve::checked).transpose()?,

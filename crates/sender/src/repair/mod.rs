@@ -14,7 +14,7 @@ use crate::event::Why;
 use crate::packet::{Content, Fragment, PacketSizes};
 use budget::Budget;
 pub use budget::Config as BudgetConfig;
-use parity::{Amount, Parity};
+use parity::{Amount, Parity, RoundTrips};
 use retransmission::Retransmissions;
 pub use retransmission::RoundTripFrom;
 
@@ -115,6 +115,18 @@ impl Repair {
         }
     }
 
+    /// The controller asks for one parity packet after every so many of media; heard where parity is of that amount.
+    pub fn set_parity_interval(&mut self, interval: Option<u16>) {
+        if let Some(parity) = self.parity.as_mut().filter(|parity| parity.is_asked_for()) {
+            parity.set_interval(interval);
+        }
+    }
+
+    /// Whether its parity is the controller's probe.
+    pub fn probes(&self) -> bool {
+        self.parity.as_ref().is_some_and(Parity::is_asked_for)
+    }
+
     /// See [`Config::riding_share`].
     pub fn riding_share(&self) -> f64 {
         self.riding_share
@@ -156,7 +168,7 @@ impl Repair {
 
     fn next_parity(&self) -> Option<(Content, Bytes)> {
         let due = self.parity.as_ref()?.head()?;
-        Some((Content::Parity { protects: due.protects, sum: due.sum }, due.size))
+        Some((due.content(), due.size))
     }
 
     fn next_repeat(&self) -> Time {
@@ -200,12 +212,25 @@ impl Repair {
         Some((content, size))
     }
 
+    /// Media packet `sequence` leaves again in another's place: as filler.
+    pub fn on_repeat_elsewhere(&mut self, now: Time, sequence: u64) {
+        self.repeats.on_repeat_elsewhere(now, sequence);
+    }
+
+    /// A parity packet left, of this or of filler.
+    pub fn on_parity(&mut self) {
+        if let Some(parity) = &mut self.parity {
+            parity.on_parity();
+        }
+    }
+
     /// Media packet `sequence` of wire size `size` left; sequences come without gaps.
     pub fn on_media(&mut self, now: Time, (sequence, fragment): (u64, Fragment), size: Bytes, srtt: Span) {
         let granted = self.granted();
         self.repeats.on_sent(now, sequence, fragment, srtt);
         if let Some(parity) = &mut self.parity {
-            parity.on_media(now, (sequence, fragment), size, granted, srtt);
+            let round_trips = RoundTrips { smoothed: srtt, path: self.round_trip.unwrap_or(srtt) };
+            parity.on_media(now, (sequence, fragment), size, granted, round_trips);
         }
     }
 
@@ -240,6 +265,7 @@ mod tests {
             offset: 1000 * u32::from(index),
             length: 1000,
             keyframe: true,
+            layer: 0,
             depends_on: None,
             transition: None,
         }

@@ -140,6 +140,14 @@ impl Retransmissions {
         Some(head)
     }
 
+    /// `sequence` leaves again as filler: who asks for it before that arrives cannot know of it.
+    pub fn on_repeat_elsewhere(&mut self, now: Time, sequence: u64) {
+        let place = sequence.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
+        if let Some(packet) = place.and_then(|place| self.sent.get_mut(place)) {
+            packet.repeated = Some(now);
+        }
+    }
+
     /// Forgets everything that waits to be repeated, because the frames are given up.
     pub fn flush(&mut self) {
         while !self.waiting.is_empty() {
@@ -176,6 +184,7 @@ mod tests {
             offset: 0,
             length: 100,
             keyframe: false,
+            layer: 0,
             depends_on: None,
             transition: None,
         }

@@ -23,6 +23,7 @@ pub(super) fn alone() -> Scheme {
             ..pacing::Config::default()
         },
         filler: None,
+        fill_with: None,
         frames: frames(safeguards::Config::NONE),
         repair: Some(repair::Config::default()),
         feedback: FeedbackStyle::PerPacket,

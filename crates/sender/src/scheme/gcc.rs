@@ -23,6 +23,7 @@ pub(super) fn webrtc() -> Scheme {
             ..pacing::Config::default()
         },
         filler: None,
+        fill_with: None,
         frames: FramesConfig::RateTargeted(rate_targeted::Config {
             base: TargetBase::CapacityLessOverhead,
             safeguards: safeguards::Config::NONE,

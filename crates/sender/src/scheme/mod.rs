@@ -4,6 +4,8 @@ mod camel;
 mod copa;
 mod gcc;
 mod peers;
+mod rebera;
+mod rtcp;
 mod salsify;
 mod vidaptive;
 
@@ -14,9 +16,11 @@ use alloc::vec::Vec;
 use thalweg_control::Controller;
 use thalweg_units::{ConfigError, Size};
 
-use crate::frames::rate_targeted::{self, Reserve};
-use crate::frames::{FramePolicy, late_choice};
+use crate::filler::useful::{self, Kind};
+use crate::frames::rate_targeted::{self, EncoderBounds, Reserve};
+use crate::frames::{FramePolicy, late_choice, selection};
 use crate::packet::PacketSizes;
+use crate::repair::parity::Code;
 use crate::{filler, pacing, repair};
 
 /// Which congestion controller, with its parameters.
@@ -43,8 +47,18 @@ pub enum ControllerConfig {
     Pudica(thalweg_control::pudica::Config),
     /// Camel.
     Camel(thalweg_control::camel::Config),
+    /// FBRA, whose probes are parity packets.
+    Fbra(thalweg_control::fbra::Config),
+    /// Google's of 2012 to 2014, with its estimate at the receiver.
+    Rrtcc(thalweg_control::rrtcc::Config),
+    /// C-NADU-like: a reading.
+    Cnadu(thalweg_control::cnadu::Config),
+    /// TFRC.
+    Tfrc(thalweg_control::tfrc::Config),
     /// Salsify's, which limits frames.
     Salsify(thalweg_control::salsify::Config),
+    /// Rebera's, which plans groups of frames.
+    Rebera(thalweg_control::rebera::Config),
 }
 
 impl ControllerConfig {
@@ -64,7 +78,12 @@ impl ControllerConfig {
             ControllerConfig::Sqp(config) => Box::new(config.build()?),
             ControllerConfig::Pudica(config) => Box::new(config.build()?),
             ControllerConfig::Camel(config) => Box::new(config.clone().build()?),
+            ControllerConfig::Fbra(config) => Box::new(config.build()?),
+            ControllerConfig::Rrtcc(config) => Box::new(config.build()?),
+            ControllerConfig::Cnadu(config) => Box::new(config.build()?),
+            ControllerConfig::Tfrc(config) => Box::new(config.build()?),
             ControllerConfig::Salsify(config) => Box::new(config.build()?),
+            ControllerConfig::Rebera(config) => Box::new(config.build()?),
         })
     }
 }
@@ -79,6 +98,8 @@ pub enum FramesConfig {
     RateTargeted(rate_targeted::Config),
     /// Chosen from candidates that a functional codec made.
     LateChoice(late_choice::Config),
+    /// Chosen by what they are worth, of a group that has a budget.
+    Selection(selection::Config),
 }
 
 impl FramesConfig {
@@ -91,7 +112,17 @@ impl FramesConfig {
             FramesConfig::EveryFrame => Box::new(crate::frames::EveryFrame),
             FramesConfig::RateTargeted(config) => Box::new(config.build(source)?),
             FramesConfig::LateChoice(config) => Box::new(config.build()?),
+            FramesConfig::Selection(config) => Box::new(config.build(source)?),
         })
+    }
+
+    /// What rates the encoder can be asked for, where it is steered by a rate within bounds.
+    pub(crate) fn encoder_bounds(&self) -> Option<EncoderBounds> {
+        match self {
+            FramesConfig::RateTargeted(config) => Some(config.encoder),
+            FramesConfig::Selection(config) => Some(config.encoder),
+            FramesConfig::EveryFrame | FramesConfig::LateChoice(_) => None,
+        }
     }
 }
 
@@ -107,6 +138,9 @@ pub enum FeedbackStyle {
     TwccOnRequest,
     /// RFC 8888 every 31 ms (design.md section 6), 1/1024 s ticks with hold times.
     Ccfb,
+    /// RTCP extended reports (RFC 3611, RFC 7097, RFC 7243) beside receiver reports every 200 ms or two round trips, whichever is longer,
+    /// and early when something is lost or came too late to be played, in one interval of two at most (RFC 4585): FBRA's. 1/90,000 s ticks.
+    Extended,
 }
 
 /// What the receiver does with frames.
@@ -116,6 +150,8 @@ pub enum ReceiverKind {
     /// Decodes what is whole and refers to what it has, asks for what is missing and for keyframes: any receiver of today.
     #[default]
     Ordinary,
+    /// As an ordinary one, and measures the path by the trains that frames leave as, which it tells of (Rebera).
+    Measures(thalweg_control::rebera::MeasurementConfig),
     /// Keeps its decoder's states under their hashes, goes back to them when a frame says so, and tells them with each report
     /// (Salsify section 3.2).
     KeepsStates(KeptAtReceiver),
@@ -154,6 +190,9 @@ pub struct Scheme {
     pub pacing: pacing::Config,
     /// What keeps the path full; `None` sends media only.
     pub filler: Option<filler::Config>,
+    /// What filler is made of, that of `filler` and what the controller probes with; `None` of nothing.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub fill_with: Option<filler::useful::Config>,
     /// Which frames, and how large.
     pub frames: FramesConfig,
     /// Repeating what was lost; `None` never repeats.
@@ -219,6 +258,16 @@ pub fn known() -> &'static [Known] {
         Known { name: "vidaptive", about: "Vidaptive over Copa (delta 0.9): all of it", make: vidaptive::over_copa },
         Known { name: "vidaptive:rocc", about: "Vidaptive over RoCC (gamma 0.5)", make: vidaptive::over_rocc },
         Known {
+            name: "vidaptive+fec",
+            about: "Vidaptive with parity where it sends dummies",
+            make: vidaptive::filled_with_parity,
+        },
+        Known {
+            name: "vidaptive+best",
+            about: "with what the receiver could use most: what was lost, parity, a keyframe",
+            make: vidaptive::filled_with_the_best,
+        },
+        Known {
             name: "vidaptive:gcc",
             about: "Vidaptive's frames and dummies over GCC's estimate",
             make: vidaptive::over_gcc,
@@ -229,6 +278,23 @@ pub fn known() -> &'static [Known] {
         Known { name: "pudica", about: "Pudica: how much of its interval each frame needs", make: peers::pudica },
         Known { name: "bbr", about: "BBR v1, as Camel's authors measured it", make: peers::bbr },
         Known { name: "bbr:media", about: "BBR v1 with rules for media", make: peers::bbr_for_media },
+        Known { name: "fbra", about: "FBRA: probes the path with parity packets", make: rtcp::fbra },
+        Known {
+            name: "fbra:xr",
+            about: "FBRA told by RTCP extended reports at its own intervals, as in its paper",
+            make: rtcp::fbra_extended,
+        },
+        Known {
+            name: "rrtcc",
+            about: "RRTCC: Google's of 2012 to 2014, frames through a Kalman filter",
+            make: rtcp::rrtcc,
+        },
+        Known {
+            name: "cnadu",
+            about: "C-NADU-like: between a TCP's rate and the receiver's (a reading)",
+            make: rtcp::cnadu,
+        },
+        Known { name: "tfrc", about: "TFRC (RFC 5348): what a TCP would send", make: rtcp::tfrc },
         Known {
             name: "camel",
             about: "Camel: frames leave in bursts, which show what the path bears; delay against bytes in flight",
@@ -241,6 +307,26 @@ pub fn known() -> &'static [Known] {
             make: camel::careful,
         },
         Known { name: "camel:fixed-burst", about: "with bursts of 20 KB whatever they lose", make: camel::fixed_burst },
+        Known {
+            name: "rebera",
+            about: "Rebera: a budget for each group of frames by forecast, spent on those worth most; the receiver measures",
+            make: rebera::rebera,
+        },
+        Known {
+            name: "rebera:sender",
+            about: "Rebera measured at the sender, from arrivals that any receiver tells of",
+            make: rebera::measured_at_sender,
+        },
+        Known {
+            name: "rebera+fec",
+            about: "Rebera with parity for what others refer to, the more the more do, and repeats",
+            make: rebera::with_parity,
+        },
+        Known {
+            name: "rebera:paper",
+            about: "to the letter: all that is under way is taken off, and what comes too fast says nothing",
+            make: rebera::of_the_paper,
+        },
         Known {
             name: "salsify",
             about: "Salsify: two candidates on two cores, the one that fits sent, or none; recovery from kept states",
@@ -277,6 +363,20 @@ pub fn known() -> &'static [Known] {
     ]
 }
 
+/// What may follow a scheme's name, and what its filler is made of then.
+const FILLED_WITH: [(&str, Kind, Code); 6] = [
+    ("+fec", Kind::Fec, Code::Sum),
+    ("+rs", Kind::Fec, Code::Block),
+    ("+rtx", Kind::Rtx, Code::Sum),
+    ("+keyframe", Kind::Keyframe, Code::Sum),
+    ("+best", Kind::Best, Code::Sum),
+    ("+best-rs", Kind::Best, Code::Block),
+];
+
+/// What may follow the name of a scheme whose encoder is aimed at a rate: its frames are made in temporal layers, and those of each second
+/// worth most are sent ([`selection`]).
+const LAYERED: &str = "+layers";
+
 /// No scheme has this name; the message lists those that are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownScheme(String);
@@ -284,7 +384,13 @@ pub struct UnknownScheme(String);
 impl core::fmt::Display for UnknownScheme {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let names: Vec<&str> = known().iter().map(|known| known.name).collect();
-        write!(f, "'{}' is no scheme: choose from {}", self.0, names.join(", "))
+        let filled = FILLED_WITH.map(|(suffix, ..)| suffix);
+        let (names, filled) = (names.join(", "), filled.join(", "));
+        write!(
+            f,
+            "'{}' is no scheme: choose from {names}, with {filled} behind it for useful filler, or {LAYERED}",
+            self.0
+        )
     }
 }
 
@@ -293,7 +399,17 @@ impl core::error::Error for UnknownScheme {}
 impl core::str::FromStr for Scheme {
     type Err = UnknownScheme;
     fn from_str(name: &str) -> Result<Scheme, UnknownScheme> {
-        let found = known().iter().find(|known| known.name == name);
-        found.map(Known::scheme).ok_or_else(|| UnknownScheme(name.into()))
+        let find = |name: &str| known().iter().find(|known| known.name == name).map(Known::scheme);
+        let filled = || {
+            let fits = |(suffix, kind, code): &(&str, Kind, Code)| Some((name.strip_suffix(suffix)?, *kind, *code));
+            let (base, kind, code) = FILLED_WITH.iter().find_map(fits)?;
+            let fill_with = useful::Config { kind, code, ..useful::Config::default() };
+            Some(Scheme { name: name.into(), fill_with: Some(fill_with), ..find(base)? })
+        };
+        let layered = || {
+            let scheme = rebera::layered(find(name.strip_suffix(LAYERED)?)?)?;
+            Some(Scheme { name: name.into(), ..scheme })
+        };
+        find(name).or_else(filled).or_else(layered).ok_or_else(|| UnknownScheme(name.into()))
     }
 }

@@ -10,7 +10,7 @@ use crate::pacing;
 use crate::packet::PacketSizes;
 
 /// A controller in GCC's place.
-fn under_webrtc(controller: ControllerConfig, feedback: FeedbackStyle) -> Scheme {
+pub(super) fn under_webrtc(controller: ControllerConfig, feedback: FeedbackStyle) -> Scheme {
     Scheme { controller, pacing: pacing::Config::default(), feedback, ..gcc::webrtc() }
 }
 

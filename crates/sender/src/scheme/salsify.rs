@@ -40,6 +40,7 @@ pub(super) fn two_cores() -> Scheme {
         }),
         pacing: pacing::Config::default(),
         filler: None,
+        fill_with: None,
         frames: FramesConfig::LateChoice(late_choice::Config::default()),
         repair: None,
         feedback: FeedbackStyle::PerPacket,
@@ -61,7 +62,7 @@ pub(super) fn of_the_paper() -> Scheme {
             packet: scheme.packets.max_payload,
             smoothing: Smoothing::PAPER,
             grace,
-            measured_by: salsify::End::Receiver,
+            measured_by: thalweg_control::End::Receiver,
             first_packets: None,
             ..salsify::Config::default()
         }),

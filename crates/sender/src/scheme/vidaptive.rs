@@ -3,6 +3,7 @@
 use thalweg_control::{gcc, rocc};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, copa};
+use crate::filler::useful::{self, Kind};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{headroom, resolution, safeguards};
 
@@ -19,6 +20,16 @@ pub(super) fn over_copa() -> Scheme {
         }),
         ..copa::with_dummies()
     }
+}
+
+/// With parity for dummies (the paper's footnote 1).
+pub(super) fn filled_with_parity() -> Scheme {
+    Scheme { fill_with: Some(useful::Config::of(Kind::Fec)), ..over_copa() }
+}
+
+/// With whatever the receiver could use most.
+pub(super) fn filled_with_the_best() -> Scheme {
+    Scheme { fill_with: Some(useful::Config::of(Kind::Best)), ..over_copa() }
 }
 
 /// Over RoCC with gamma 0.5.

@@ -118,6 +118,7 @@ impl Call {
             EncodedFrame {
                 size: size.max(Bytes::new(200)),
                 keyframe: plan.keyframe,
+                layer: 0,
                 quantizer: Some(40),
                 picture: plan.size,
                 transition: Some(transition),

@@ -126,6 +126,7 @@ impl ModelEncoder {
             let frame = EncodedFrame {
                 size: Bytes::new(size.clamp(50.0, 20_000.0) as u64),
                 keyframe: plan.keyframe,
+                layer: 0,
                 quantizer: Some(40),
                 picture: plan.size,
                 transition: Some(Transition { source, target: target_hash }),

@@ -75,11 +75,20 @@ impl Incoming {
         }
     }
 
-    /// The round trip is known: what is missing is asked for again after as long. Until then 100 ms are (libwebrtc).
+    /// The round trip is known: what is missing is asked for again after as long; until then after 100 ms (libwebrtc). Where the sender
+    /// tells ([`sdp::Feedback::round_trip`](thalweg_transport::sdp::Feedback::round_trip)), this is known without.
     pub fn learn(&mut self, round_trip: Span) {
         self.round_trip = Some(round_trip);
         if let Some(reception) = &mut self.reception {
             reception.learn(round_trip);
+        }
+    }
+
+    /// The decoder made nothing of the frame with this [`VideoFrame::number`]: a keyframe is asked for ([`Reception::on_undecodable`]).
+    pub fn on_undecodable(&mut self, now: Time, number: u64) {
+        self.now = now;
+        if let Some(reception) = &mut self.reception {
+            reception.on_undecodable(now, number);
         }
     }
 

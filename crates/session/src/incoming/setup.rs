@@ -1,6 +1,6 @@
 //! What a receiver is made of: what was agreed on, in the receiver's own words.
 
-use thalweg_receiver::rtp::{self, Codec, Config, Ssrcs};
+use thalweg_receiver::rtp::{self, Codec, Config, Redundancy, Ssrcs};
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_transport::Connection;
 use thalweg_transport::sdp::{self, Direction, Negotiated, VideoCodec};
@@ -43,6 +43,7 @@ impl Setup {
             ssrc: media.local.video,
             cname: self.cname.clone(),
             video: media.video.as_ref().map(|video| self.video(video)),
+            redundancy: media.video.as_ref().and_then(|video| video.redundancy).map(redundancy),
             audio: media.audio.as_ref().map(audio),
             around: ip + overhead::UDP + connection.srtp_overhead(),
             ..Config::default()
@@ -74,10 +75,17 @@ impl Setup {
                 fir: video.feedback.fir,
                 transport: video.feedback.transport,
                 congestion: video.feedback.congestion,
+                extended: video.feedback.extended,
+                round_trip: video.feedback.round_trip,
             },
             keeps_states: self.keeps_states.filter(|_| is_functional),
         }
     }
+}
+
+fn redundancy(types: sdp::Redundancy) -> Redundancy {
+    let sdp::Redundancy { red, ulpfec, retransmission } = types;
+    Redundancy { red, ulpfec: Some(ulpfec), retransmission }
 }
 
 fn audio(audio: &sdp::Audio) -> rtp::Audio {
@@ -97,5 +105,6 @@ fn extensions(ids: &sdp::ExtensionIds) -> rtp::Extensions {
         absolute_send_time: ids.absolute_send_time,
         grace: ids.grace,
         states: ids.states,
+        dependencies: ids.dependencies,
     }
 }

@@ -51,13 +51,15 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// The block of a packet of the engine's, which belongs to the section `mid`.
+    /// The block of a packet of the engine's, which belongs to the section `mid`, with the dependency descriptor of its frame if there is
+    /// one.
     pub(super) fn block(
         &mut self,
         ids: &ExtensionIds,
         mid: &str,
         packet: &Packet,
         fragment: Option<&Fragment>,
+        dependency: Option<&[u8]>,
     ) -> Result<ExtensionBuffer, WriteError> {
         let mut block = Block::default();
         if let Some(id) = ids.transport_sequence {
@@ -83,11 +85,19 @@ impl Elements {
                 block.push(id, &FrameStates { source: states.source.0, target: states.target.0 }.to_bytes());
             }
         }
-        if let Some(id) = ids.mid {
-            block.push(id, mid.as_bytes());
+        if let Some((id, dependency)) = ids.dependencies.zip(dependency) {
+            block.push(id, dependency);
         }
+        block.push_mid(ids, mid);
         block.finish()
     }
+}
+
+/// The block of a packet that is no packet of the engine's, and so has no number in its reports.
+pub(super) fn of_section(ids: &ExtensionIds, mid: &str) -> Result<ExtensionBuffer, WriteError> {
+    let mut block = Block::default();
+    block.push_mid(ids, mid);
+    block.finish()
 }
 
 /// Elements in the making.
@@ -97,6 +107,13 @@ struct Block(Vec<(u8, Vec<u8>)>);
 impl Block {
     fn push(&mut self, id: u8, data: &[u8]) {
         self.0.push((id, data.to_vec()));
+    }
+
+    /// Which section the packet belongs to.
+    fn push_mid(&mut self, ids: &ExtensionIds, mid: &str) {
+        if let Some(id) = ids.mid {
+            self.push(id, mid.as_bytes());
+        }
     }
 
     fn finish(&self) -> Result<ExtensionBuffer, WriteError> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 
 use thalweg_sender::packet::Fragment;
+use thalweg_wire::rtp::Packet;
 
 /// A media packet that was sent.
 #[derive(Debug, Clone)]
@@ -18,7 +19,7 @@ pub(super) struct Sent {
     pub(super) fragment: Fragment,
     /// Where its payload begins in `packet`.
     pub(super) payload_from: usize,
-    /// The whole packet before it was protected.
+    /// The whole packet before it was put into RED, if it was, and before it was protected.
     pub(super) packet: Vec<u8>,
 }
 
@@ -26,6 +27,11 @@ impl Sent {
     /// The payload it had.
     pub(super) fn payload(&self) -> &[u8] {
         &self.packet[self.payload_from..]
+    }
+
+    /// The data of the header extension that it had under this id.
+    pub(super) fn element(&self, id: u8) -> Option<&[u8]> {
+        Packet::parse(&self.packet).ok()?.extensions?.get(id)
     }
 }
 

@@ -3,114 +3,41 @@
 //! The contract is the engine's: mutate, then drain [`Outgoing::poll`] until it answers [`Output::Wait`]. The engine begins when the connection
 //! stands; pictures before that are let go.
 
+mod dependencies;
 mod extensions;
 mod history;
+mod labels;
+mod output;
 mod payload;
+mod red;
 mod repeated;
 mod reports;
+mod round_trip;
 mod setup;
 mod sound;
 mod stream;
 mod writer;
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use thalweg_sender::event::Timed;
 use thalweg_sender::feedback::{News, Reader};
-use thalweg_sender::frames::{EncodePlan, EncodedFrame};
+use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Scheme, Wake, engine};
-use thalweg_transport::sdp::Video;
-use thalweg_transport::{self as transport, Connection, Credentials, Datagram, TransportError};
+use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
+use thalweg_transport::{self as transport, Connection, Credentials, TransportError};
 use thalweg_units::{ConfigError, Random, Time};
 use thalweg_wire::rtcp::{self, Goodbye};
 
 pub use extensions::ASK_INTERVAL;
+use labels::Layered;
+pub use output::{Encoded, Figures, Notice, Output, Plain};
 use reports::Reports;
-pub use setup::Setup;
+use round_trip::ReceiverTime;
+pub use setup::{Setup, SetupError};
 pub use sound::Sound;
 use writer::{PathOverhead, Writer};
-
-/// One way to encode a picture, with its bytes.
-#[derive(Debug, Clone)]
-pub struct Encoded {
-    /// What the engine needs to know of it.
-    pub frame: EncodedFrame,
-    /// The frame's bytes; an encoder model's may be fewer than `frame.size` says, and are zeros then.
-    pub data: Arc<[u8]>,
-}
-
-/// What an [`Outgoing`] wants its driver to do.
-#[derive(Debug)]
-pub enum Output {
-    /// Put this on the network.
-    Transmit(Datagram),
-    /// Encode this picture; answer with [`Outgoing::on_encoded`].
-    Encode {
-        /// The picture.
-        picture: u64,
-        /// How.
-        plan: EncodePlan,
-    },
-    /// Of the candidates just given, this one is sent, as this frame; or none is.
-    Commit {
-        /// The index of the candidate and the frame's number.
-        choice: Option<(usize, u64)>,
-    },
-    /// The encoder need keep the state after this frame no longer.
-    Forget {
-        /// The frame.
-        frame: u64,
-    },
-    /// Something became of the connection.
-    News(Notice),
-    /// Nothing more to do before this time, unless something happens.
-    Wait {
-        /// Until when; [`Time::NEVER`] if there is nothing to wait for.
-        until: Time,
-        /// What for.
-        why: Wake,
-    },
-}
-
-/// What became of the connection.
-#[derive(Debug)]
-pub enum Notice {
-    /// Media may flow: pictures are taken from now on.
-    Connected,
-    /// Nothing is heard of the other end; it may come back.
-    Disconnected,
-    /// It came back.
-    Reconnected,
-    /// The other end left, or was given up; nothing more will happen.
-    Closed,
-    /// The connection failed for good.
-    Failed(TransportError),
-}
-
-/// A packet before it was protected, or after protection was taken off: for captures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plain {
-    /// When it left or came.
-    pub at: Time,
-    /// Whether it left; otherwise it came.
-    pub leaves: bool,
-    /// RTP or RTCP.
-    pub bytes: Vec<u8>,
-}
-
-/// Figures of the conversation that are not the engine's.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Requests for repeats that came.
-    pub nacks: u64,
-    /// Requests for a keyframe that came.
-    pub keyframe_requests: u64,
-    /// RTCP that could not be read.
-    pub malformed: u64,
-    /// Reports of arrivals that came.
-    pub reports: u64,
-}
 
 /// A sender of one video, and sound along with it, to one other end.
 pub struct Outgoing {
@@ -118,7 +45,7 @@ pub struct Outgoing {
     video: Video,
     connection: Connection,
     flow: Option<Flow>,
-    notices: std::collections::VecDeque<Notice>,
+    notices: VecDeque<Notice>,
     figures: Figures,
     /// What passes in the clear, where somebody captures it.
     plain: Option<Vec<Plain>>,
@@ -131,20 +58,12 @@ struct Flow {
     engine: Engine,
     writer: Writer,
     reader: Reader,
+    receiver_time: ReceiverTime,
     reports: Reports,
     /// Candidates of the picture in the encoder.
     candidates: Vec<Encoded>,
-}
-
-/// There is no video to be sent.
-#[derive(Debug, thiserror::Error)]
-pub enum SetupError {
-    /// The other end agreed to no video.
-    #[error("the other end agreed to no video codec: it must offer VP8, H.264 or VP9")]
-    NoVideo,
-    /// A parameter of the scheme is out of range.
-    #[error(transparent)]
-    Scheme(#[from] ConfigError),
+    /// Whether it is in one of several layers.
+    layered: Option<Layered>,
 }
 
 impl Outgoing {
@@ -156,7 +75,7 @@ impl Outgoing {
         let video = setup.media.video.clone().ok_or(SetupError::NoVideo)?;
         // What is wrong with a scheme is to be known now and not when the connection stands.
         Engine::new(&setup.scheme, setup.camera, now)?;
-        let (notices, figures) = (Default::default(), Figures::default());
+        let (notices, figures) = (VecDeque::new(), Figures::default());
         Ok(Outgoing { setup, video, connection, flow: None, notices, figures, plain: None, closed: false, now })
     }
 
@@ -189,10 +108,17 @@ impl Outgoing {
     /// A packet of sound was made.
     pub fn on_sound(&mut self, now: Time, sound: Sound) {
         self.now = now;
-        if let (Some(flow), Some(_)) = (&mut self.flow, &self.setup.media.audio) {
-            let length = sound.data.len() as u32;
-            let number = flow.writer.keep_sound(sound);
+        let (Some(flow), Some(audio)) = (&mut self.flow, &self.setup.media.audio) else { return };
+        let length = sound.data.len() as u32;
+        let number = flow.writer.keep_sound(sound);
+        if is_reported(audio, &self.video) {
             flow.engine.on_audio(now, number, length);
+            return;
+        }
+        match flow.writer.unreported_sound(number) {
+            Some(Ok(bytes)) => self.send_rtp(bytes),
+            Some(Err(error)) => debug_assert!(false, "{error}"),
+            None => {}
         }
     }
 
@@ -213,7 +139,10 @@ impl Outgoing {
         self.now = now;
         let fitted = self.fitted(scheme);
         match &mut self.flow {
-            Some(flow) => flow.engine.change_scheme(now, &fitted)?,
+            Some(flow) => {
+                flow.engine.change_scheme(now, &fitted)?;
+                flow.writer.put_in_red(setup::in_red(&fitted, &self.video));
+            }
             None => drop(Engine::new(&fitted, self.setup.camera, now)?),
         }
         self.setup.scheme = scheme.clone();
@@ -307,25 +236,27 @@ impl Outgoing {
             }
             let Some(flow) = &mut self.flow else { return Output::Wait { until, why: Wake::Nothing } };
             if flow.reports.due(self.now) {
-                let compound = flow.reports.compound(self.now, &flow.writer);
+                let mut compound = flow.reports.compound(self.now, &flow.writer);
+                if !compound.is_empty() {
+                    compound.extend(flow.receiver_time.echo(self.now, self.setup.media.local.video));
+                }
                 self.send_rtcp(&compound);
                 continue;
             }
             match flow.engine.poll() {
                 engine::Output::Transmit(packet) => match flow.writer.write(&packet) {
-                    // What cannot be sent now is lost as on any path: the engine hears so from the reports.
-                    Ok(bytes) => {
-                        let _ = self.connection.send_rtp(&bytes);
-                        see(&mut self.plain, self.now, true, bytes);
-                    }
+                    Ok(bytes) => self.send_rtp(bytes),
                     Err(error) => debug_assert!(false, "{error}"),
                 },
-                engine::Output::Encode { picture, plan } => return Output::Encode { picture, plan },
+                engine::Output::Encode { picture, plan } => {
+                    flow.layered = Layered::of(&plan);
+                    return Output::Encode { picture, plan };
+                }
                 engine::Output::Commit { choice } => {
                     if let Some((index, frame)) = choice
                         && let Some(chosen) = flow.candidates.get(index)
                     {
-                        flow.writer.keep_frame(frame, chosen.data.clone());
+                        flow.writer.keep_frame(frame, chosen.data.clone(), flow.layered);
                     }
                     flow.candidates.clear();
                     return Output::Commit { choice };
@@ -363,7 +294,7 @@ impl Outgoing {
     }
 
     fn fitted(&self, scheme: &Scheme) -> Scheme {
-        setup::fitted(scheme, &self.video, self.connection.srtp_overhead(), self.setup.ipv6)
+        setup::fitted(scheme, &self.setup.media, &self.video, self.connection.srtp_overhead(), self.setup.ipv6)
     }
 
     fn begin(&mut self) {
@@ -376,11 +307,13 @@ impl Outgoing {
         let (setup, video) = (&self.setup, self.video.clone());
         match Engine::new(&scheme, setup.camera, self.now) {
             Ok(engine) => {
-                let writer = Writer::new(&setup.media, video, path, scheme.packets.max_payload, &mut random);
-                let told = self.video.feedback.congestion || self.video.extensions.transport_sequence.is_some();
-                let reader = if told { Reader::new() } else { Reader::of_plain_reports() };
+                let redundancy = setup::in_red(&scheme, &video);
+                let mut writer = Writer::new(&setup.media, video, path, scheme.packets.max_payload, &mut random);
+                writer.put_in_red(redundancy);
+                let reader = if self.video.congestion().is_some() { Reader::new() } else { Reader::of_plain_reports() };
                 let reports = Reports::new(self.now, setup.wall, &setup.cname);
-                self.flow = Some(Flow { engine, writer, reader, reports, candidates: Vec::new() });
+                let (receiver_time, candidates) = (ReceiverTime::default(), Vec::new());
+                self.flow = Some(Flow { engine, writer, reader, receiver_time, reports, candidates, layered: None });
                 self.notices.push_back(Notice::Connected);
             }
             Err(error) => debug_assert!(false, "the scheme was built before: {error}"),
@@ -392,6 +325,9 @@ impl Outgoing {
             see(&mut self.plain, self.now, false, datagram.to_vec());
         }
         let Some(flow) = &mut self.flow else { return };
+        if self.video.feedback.round_trip {
+            flow.receiver_time.on_rtcp(self.now, datagram);
+        }
         let Ok(news) = flow.reader.read_at(self.now, datagram, flow.writer.sent()) else {
             self.figures.malformed += 1;
             return;
@@ -416,13 +352,36 @@ impl Outgoing {
         }
     }
 
+    /// Sends a packet. One that cannot be sent now is lost as on any path: the engine hears so from the reports.
+    fn send_rtp(&mut self, packet: Vec<u8>) {
+        if self.connection.send_rtp(&packet).is_ok() {
+            see(&mut self.plain, self.now, true, packet);
+        }
+    }
+
     fn send_rtcp(&mut self, packets: &[rtcp::Packet]) {
         let mut compound = Vec::new();
-        if rtcp::write(packets, &mut compound).is_ok() && !compound.is_empty() {
-            // Before there are keys there is nobody to report to.
-            let _ = self.connection.send_rtcp(&compound);
+        // Before there are keys there is nobody to report to.
+        if !packets.is_empty()
+            && rtcp::write(packets, &mut compound).is_ok()
+            && self.connection.send_rtcp(&compound).is_ok()
+        {
             see(&mut self.plain, self.now, true, compound);
         }
+    }
+}
+
+/// Whether packets of sound are reported as those of the video are. Where they are not, they would count as lost if they were
+/// numbered among the others; they then go along beside the engine, as audio without feedback does in libwebrtc.
+fn is_reported(audio: &Audio, video: &Video) -> bool {
+    match video.congestion() {
+        Some(CongestionFeedback::PerStream) => audio.feedback.congestion,
+        Some(CongestionFeedback::Extended) => audio.feedback.extended,
+        Some(CongestionFeedback::Transport | CongestionFeedback::TransportOnRequest) => {
+            audio.extensions.transport_sequence.is_some()
+        }
+        // Receiver reports are of every stream.
+        None => true,
     }
 }
 

@@ -8,9 +8,10 @@ use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::packet::Fragment;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::Bytes;
-use thalweg_wire::h264::{self, ParameterSets};
-use thalweg_wire::vp9;
-use thalweg_wire::{WriteError, vp8};
+use thalweg_wire::vp8::PictureId;
+use thalweg_wire::{WriteError, h264, vp8, vp9};
+
+use super::labels::{Label, Labels, Layered};
 
 /// Frames of which packets have yet to leave.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(super) struct Frames {
     codec: VideoCodec,
     /// The most payload of one packet, descriptor not counted.
     most: Bytes,
-    frames: BTreeMap<u64, Frame>,
-    parameters: ParameterSets,
+    frames: BTreeMap<u64, (Frame, Option<Layered>)>,
+    labels: Labels,
 }
 
 /// A frame, as its packets need it.
@@ -41,28 +42,32 @@ pub(super) struct Payload {
 
 impl Frames {
     pub(super) fn new(codec: VideoCodec, most: Bytes) -> Frames {
-        Frames { codec, most, frames: BTreeMap::new(), parameters: ParameterSets::new() }
+        Frames { codec, most, frames: BTreeMap::new(), labels: Labels::default() }
     }
 
-    /// A frame was chosen to be sent.
-    pub(super) fn keep(&mut self, frame: u64, data: Arc<[u8]>) {
+    /// A frame was chosen to be sent, in one of several layers or in none.
+    pub(super) fn keep(&mut self, frame: u64, data: Arc<[u8]>, layered: Option<Layered>) {
         let kept = match self.codec {
             VideoCodec::Vp8 | VideoCodec::Vp9 => Frame::Bytes(data),
-            VideoCodec::H264 => {
-                // A keyframe is of no use to who has not the sets that came with an earlier one.
-                let data = self.parameters.complete(&data);
-                Frame::Payloads(units(&data, self.most).unwrap_or_default())
-            }
+            VideoCodec::H264 => Frame::Payloads(units(&data, self.most).unwrap_or_default()),
         };
-        self.frames.insert(frame, kept);
+        self.frames.insert(frame, (kept, layered));
+    }
+
+    /// What there is to say of the layers of a frame that is yet to leave.
+    pub(super) fn layered(&self, frame: u64) -> Option<Layered> {
+        self.frames.get(&frame)?.1
     }
 
     /// The payload of a fragment; `None` for one that the frame does not need. Frames leave in order, so with a frame's last fragment it
     /// and all before it can go.
     pub(super) fn payload(&mut self, fragment: &Fragment) -> Result<Option<Payload>, WriteError> {
         let payload = match self.frames.get(&fragment.frame) {
-            Some(Frame::Bytes(data)) => Some(piece(self.codec, data, fragment)?),
-            Some(Frame::Payloads(payloads)) => {
+            Some((Frame::Bytes(data), layered)) => {
+                let label = layered.map(|layered| self.labels.of(fragment, layered));
+                Some(piece(self.codec, data, fragment, label)?)
+            }
+            Some((Frame::Payloads(payloads), _)) => {
                 let (index, count) = (usize::from(fragment.index), payloads.len());
                 payloads.get(index).map(|bytes| Payload { bytes: bytes.clone(), last: index + 1 == count })
             }
@@ -81,7 +86,7 @@ pub(super) fn sized(codec: VideoCodec, frame: EncodedFrame, data: &[u8], most: B
     if codec != VideoCodec::H264 {
         return frame;
     }
-    let packets = units(data, most).map_or(0, |payloads| payloads.len() as u64);
+    let packets = h264::fragments(data, most).map_or(0, |fragments| fragments.len() as u64);
     let least = if packets > 1 { most * (packets - 1) + Bytes::new(1) } else { Bytes::ZERO };
     EncodedFrame { size: frame.size.max(least), ..frame }
 }
@@ -95,21 +100,60 @@ fn units(data: &[u8], most: Bytes) -> Result<Vec<Vec<u8>>, WriteError> {
     h264::fragments(data, most)?.into_iter().map(write).collect()
 }
 
-fn piece(codec: VideoCodec, data: &[u8], fragment: &Fragment) -> Result<Payload, WriteError> {
-    let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
-    let picture = fragment.frame as u16 & 0x7fff;
+fn piece(codec: VideoCodec, data: &[u8], fragment: &Fragment, label: Option<Label>) -> Result<Payload, WriteError> {
+    let last = fragment.index + 1 == fragment.count;
     let mut bytes = Vec::with_capacity(fragment.length as usize + 8);
     if codec == VideoCodec::Vp9 {
-        let picture_id = Some(vp9::PictureId::Long(picture));
-        let inter_predicted = !fragment.keyframe;
-        let shared = vp9::Descriptor { picture_id, inter_predicted, ..vp9::Descriptor::default() };
-        vp9::Descriptor { frame_start: first, frame_end: last, ..shared }.write(&mut bytes)?;
+        vp9_descriptor(fragment, label).write(&mut bytes)?;
     } else {
-        let picture_id = Some(vp8::PictureId::Long(picture));
-        vp8::Descriptor { partition_start: first, picture_id, ..vp8::Descriptor::default() }.write(&mut bytes)?;
+        vp8_descriptor(fragment, label).write(&mut bytes)?;
     }
     bytes.extend_from_slice(&part(data, fragment));
     Ok(Payload { bytes, last })
+}
+
+/// The number of the picture, of 15 bits.
+fn picture_id(fragment: &Fragment) -> PictureId {
+    PictureId::Long(fragment.frame as u16 & 0x7fff)
+}
+
+/// RFC 7741 section 4.2.
+fn vp8_descriptor(fragment: &Fragment, label: Option<Label>) -> vp8::Descriptor {
+    vp8::Descriptor {
+        partition_start: fragment.index == 0,
+        picture_id: Some(picture_id(fragment)),
+        non_reference: label.is_some_and(|label| label.discardable),
+        base_layer_index: label.map(|label| label.base_index),
+        temporal_layer: label.map(|label| (label.layer, label.base_only)),
+        ..vp8::Descriptor::default()
+    }
+}
+
+/// RFC 9628 section 4.2: with layers in the flexible mode, in which each frame says what it refers to; other modes describe patterns in which
+/// none is left out.
+fn vp9_descriptor(fragment: &Fragment, label: Option<Label>) -> vp9::Descriptor {
+    let reference = |label: Label| match label.reference {
+        None => Some(Vec::new()),
+        Some(back) => u8::try_from(back).ok().filter(|back| *back < 0x80).map(|back| vec![back]),
+    };
+    let mode = match label {
+        None => vp9::Mode::default(),
+        Some(label) => match reference(label) {
+            Some(references) => vp9::Mode::Flexible { references },
+            // Too far back to be said.
+            None => vp9::Mode::Fixed { base_layer_index: Some(label.base_index) },
+        },
+    };
+    vp9::Descriptor {
+        picture_id: Some(picture_id(fragment)),
+        inter_predicted: !fragment.keyframe,
+        // No frame of a pattern refers past one of a layer below it, so that all are points to go up at.
+        layer: label.map(|label| vp9::Layer { temporal: label.layer, switching_point: true, ..Default::default() }),
+        mode,
+        frame_start: fragment.index == 0,
+        frame_end: fragment.index + 1 == fragment.count,
+        ..vp9::Descriptor::default()
+    }
 }
 
 /// The fragment's bytes. An encoder model says how large a frame is and makes no bytes: zeros take their place, but the first says what kind of
@@ -140,6 +184,7 @@ mod tests {
         let encoded = EncodedFrame {
             size: Bytes::new(data.len() as u64),
             keyframe: true,
+            layer: 0,
             quantizer: None,
             picture: Size::HD,
             transition: None,
@@ -148,7 +193,7 @@ mod tests {
         let sizes = PacketSizes { max_payload: MOST, ..PacketSizes::default() };
         let count = sizes.cut(size, None).packets;
         let mut frames = Frames::new(codec, MOST);
-        frames.keep(7, data.into());
+        frames.keep(7, data.into(), None);
         let mut payloads = Vec::new();
         for index in 0..count {
             let (offset, length) = sizes.fragment(size, index, count);
@@ -161,6 +206,7 @@ mod tests {
                 offset,
                 length,
                 keyframe: true,
+                layer: 0,
                 depends_on: None,
                 transition: None,
             };
@@ -195,6 +241,38 @@ mod tests {
         }
     }
 
+    /// The descriptors of one frame's packets on their way.
+    fn described(codec: VideoCodec, label: Option<Label>) -> Vec<Vec<u8>> {
+        let fragment = |index, keyframe| Fragment {
+            frame: 0x1_0203,
+            picture: 9,
+            captured: Time::ZERO,
+            index,
+            count: 2,
+            offset: 0,
+            length: 0,
+            keyframe,
+            layer: 0,
+            depends_on: None,
+            transition: None,
+        };
+        let write = |index| piece(codec, &[], &fragment(index, false), label).unwrap().bytes;
+        (0..2).map(write).collect()
+    }
+
+    #[test]
+    fn with_layers_descriptors_have_them_and_without_they_are_as_they_were() {
+        let label = Label { layer: 2, base_index: 7, base_only: true, discardable: true, reference: Some(3) };
+        assert_eq!(described(VideoCodec::Vp8, None), [vec![0x90, 0x80, 0x82, 0x03], vec![0x80, 0x80, 0x82, 0x03]]);
+        // X N S, I L T, the picture, TL0PICIDX, TID 2 and Y.
+        assert_eq!(described(VideoCodec::Vp8, Some(label))[0], [0xb0, 0xe0, 0x82, 0x03, 7, 0xa0]);
+        assert_eq!(described(VideoCodec::Vp9, None), [vec![0xc8, 0x82, 0x03], vec![0xc4, 0x82, 0x03]]);
+        // I P L F B, the picture, TID 2 and U, P_DIFF 3.
+        assert_eq!(described(VideoCodec::Vp9, Some(label))[0], [0xf8, 0x82, 0x03, 0x50, 0x06]);
+        let far = Label { reference: Some(200), ..label };
+        assert_eq!(described(VideoCodec::Vp9, Some(far))[0], [0xe8, 0x82, 0x03, 0x50, 7]);
+    }
+
     #[test]
     fn a_models_frame_is_zeros_that_say_what_kind_of_frame_they_are() {
         let fragment = |index, offset, length, keyframe| Fragment {
@@ -206,6 +284,7 @@ mod tests {
             offset,
             length,
             keyframe,
+            layer: 0,
             depends_on: None,
             transition: None,
         };

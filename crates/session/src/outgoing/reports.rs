@@ -5,8 +5,8 @@ use thalweg_wire::rtcp::{Chunk, Item, NtpTime, Packet, SourceDescription};
 
 use super::writer::Writer;
 
-/// How often they are sent: video's interval in libwebrtc (`kDefaultVideoReportInterval`, 1 s). Of 64 bytes with everything around them, not
-/// paced and not counted.
+/// How often they are sent: video's interval in libwebrtc (`kDefaultVideoReportInterval`, 1 s). Some 200 bytes with everything around them,
+/// not paced and not counted.
 const INTERVAL: Span = Span::from_secs(1);
 
 /// Reports of what was sent.

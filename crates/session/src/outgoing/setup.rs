@@ -1,8 +1,11 @@
 //! What a sender is made of, and a scheme as it fits what was agreed on.
 
+use thalweg_sender::filler::useful::{self, Kind};
+use thalweg_sender::repair::parity::{Code, Format};
+use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{Camera, PacketSizes, Scheme};
-use thalweg_transport::sdp::{Negotiated, Video, VideoCodec};
-use thalweg_units::{Bytes, Seed};
+use thalweg_transport::sdp::{ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
+use thalweg_units::{Bytes, ConfigError, Seed};
 use thalweg_wire::overhead::{self, Overhead};
 use thalweg_wire::rtcp::NtpTime;
 use thalweg_wire::rtp::FragmentGrace;
@@ -26,57 +29,136 @@ pub struct Setup {
     pub ipv6: bool,
 }
 
+/// Why there can be no sender.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The other end agreed to no video.
+    #[error("the other end agreed to no video codec: it must offer VP8, H.264 or VP9")]
+    NoVideo,
+    /// A parameter of the scheme is out of range.
+    #[error(transparent)]
+    Scheme(#[from] ConfigError),
+}
+
 /// The scheme with the sizes packets have on this path, and without what the other end did not agree to.
-pub(super) fn fitted(scheme: &Scheme, video: &Video, srtp_tag: Bytes, ipv6: bool) -> Scheme {
+pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_tag: Bytes, ipv6: bool) -> Scheme {
     let mut scheme = scheme.clone();
-    let every = lengths(video);
-    let mut first = every.clone();
-    first.extend(video.extensions.playout_delay.map(|_| 3));
-    first.extend(video.extensions.states.map(|_| 16));
-    let overhead = Overhead {
-        ip: if ipv6 { overhead::IPV6 } else { overhead::IPV4 },
-        srtp_tag,
-        extensions: overhead::extension_block(&every),
-    };
-    let around = overhead.per_packet();
-    scheme.packets = PacketSizes {
-        overhead: around + descriptor(video.codec),
-        audio: around,
-        states: overhead::extension_block(&first).saturating_sub(overhead.extensions),
-        retransmission: overhead::RTX,
-        padding: around + Bytes::new(LONGEST_PADDING),
-        ..scheme.packets
-    };
     match &mut scheme.repair {
         Some(repair) if video.retransmission.is_some() && video.feedback.nack => {
-            if video.parity.is_none() {
+            if !takes_sums(video) {
                 repair.parity = None;
             }
         }
         repair => *repair = None,
     }
+    scheme.fill_with = scheme.fill_with.and_then(|useful| fillable(useful, video));
+    if !video.block_code {
+        scheme.repair.iter_mut().filter_map(|repair| repair.parity.as_mut()).for_each(|parity| parity.code = Code::Sum);
+        scheme.fill_with.iter_mut().for_each(|useful| useful.code = Code::Sum);
+    }
+    let redundancy = in_red(&scheme, video);
+    let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
+    let layered = is_layered(&scheme);
+    let mut every = lengths(&video.extensions, &video.mid);
+    every.extend(video.extensions.dependencies.filter(|_| layered).map(|_| DEPENDENCY));
+    let mut first = every.clone();
+    first.extend(video.extensions.playout_delay.map(|_| 3));
+    first.extend(video.extensions.states.map(|_| 16));
+    let ip = if ipv6 { overhead::IPV6 } else { overhead::IPV4 };
+    let around =
+        |lengths: &[usize]| Overhead { ip, srtp_tag, extensions: overhead::extension_block(lengths) }.per_packet();
+    let of_audio = media.audio.as_ref().map_or(Vec::new(), |audio| lengths(&audio.extensions, &audio.mid));
+    let (of_video, of_first, of_audio) = (around(&every), around(&first), around(&of_audio));
+    scheme.packets = PacketSizes {
+        overhead: of_video + red + descriptor(video.codec, layered),
+        audio: of_audio,
+        states: of_first.saturating_sub(of_video),
+        // Repeats of RED are in it too, where that was agreed on.
+        retransmission: match redundancy {
+            Some(Redundancy { retransmission: None, .. }) => overhead::RTX - RED,
+            _ => overhead::RTX,
+        },
+        padding: of_video + Bytes::new(LONGEST_PADDING),
+        ..scheme.packets
+    };
+    let extensions = overhead::extension_block(&every);
+    let format = if redundancy.is_some() { Format::Ulpfec } else { Format::Flexfec };
+    if let Some(parity) = scheme.repair.as_mut().and_then(|repair| repair.parity.as_mut()) {
+        (parity.format, parity.extensions) = (format, extensions);
+        parity.packets = parity.packets.min(format.longest());
+    }
+    if let Some(useful) = &mut scheme.fill_with {
+        (useful.format, useful.extensions) = (format, extensions);
+        let most = format.longest() as u16;
+        useful.most_group = useful.most_group.min(most);
+        useful.least_group = useful.least_group.min(most);
+    }
     scheme
 }
 
-/// libwebrtc pads with as much at most (`kMaxPaddingLength`).
-pub(super) const LONGEST_PADDING: u64 = 224;
+/// What a payload alone in RED has before it (RFC 2198 section 3).
+const RED: Bytes = Bytes::new(1);
 
-/// Lengths of the extension elements in every packet.
-fn lengths(video: &Video) -> Vec<usize> {
-    let ids = &video.extensions;
+/// What media leaves in under a scheme that is fitted: parity is among it, or would be if there was any.
+pub(super) fn in_red(fitted: &Scheme, video: &Video) -> Option<Redundancy> {
+    let beforehand = fitted.repair.as_ref().is_some_and(|repair| repair.parity.is_some());
+    let fills = fitted.fill_with.as_ref().is_some_and(|useful| matches!(useful.kind, Kind::Fec | Kind::Best));
+    among_media(video).filter(|_| beforehand || fills)
+}
+
+/// Whether the other end makes something of sums of packets.
+fn takes_sums(video: &Video) -> bool {
+    video.parity.is_some() || among_media(video).is_some()
+}
+
+/// RED, if it was agreed on and parity in it does no harm. Where it is lost there is a hole in the numbers that is never filled: a receiver
+/// that knows frames by the numbers of their packets alone waits for it (libwebrtc `PayloadTypeSupportsSkippingFecPackets`: no ULPFEC then, with
+/// repeats).
+fn among_media(video: &Video) -> Option<Redundancy> {
+    let has_picture_ids = match video.codec {
+        VideoCodec::Vp8 | VideoCodec::Vp9 => true,
+        VideoCodec::H264 => false,
+    };
+    video.redundancy.filter(|_| has_picture_ids || !video.feedback.nack)
+}
+
+/// Filler that the other end can make something of.
+fn fillable(useful: useful::Config, video: &Video) -> Option<useful::Config> {
+    let (sums, repeats) = (takes_sums(video), video.retransmission.is_some());
+    match useful.kind {
+        Kind::Fec if !sums => None,
+        Kind::Rtx if !repeats => None,
+        Kind::Best if sums && !repeats => Some(useful::Config { kind: Kind::Fec, ..useful }),
+        Kind::Best if repeats && !sums => Some(useful::Config { kind: Kind::Rtx, ..useful }),
+        Kind::Best if !repeats => Some(useful::Config { kind: Kind::Keyframe, ..useful }),
+        _ => Some(useful),
+    }
+}
+
+/// libwebrtc pads with as much at most (`kMaxPaddingLength`).
+const LONGEST_PADDING: u64 = 224;
+
+/// Lengths of the extension elements in every packet of the section `mid`.
+fn lengths(ids: &ExtensionIds, mid: &str) -> Vec<usize> {
     let transport = ids.transport_sequence.map(|_| if ids.transport_on_request { 4 } else { 2 });
-    [transport, ids.grace.map(|_| FragmentGrace::LARGEST), ids.mid.map(|_| video.mid.len())]
-        .into_iter()
-        .flatten()
-        .collect()
+    [transport, ids.grace.map(|_| FragmentGrace::LARGEST), ids.mid.map(|_| mid.len())].into_iter().flatten().collect()
+}
+
+/// Bytes of a dependency descriptor whose template says all there is to say, as most do.
+const DEPENDENCY: usize = 3;
+
+/// Whether frames are made in several temporal layers.
+fn is_layered(scheme: &Scheme) -> bool {
+    matches!(&scheme.frames, FramesConfig::Selection(config) if config.layers.group > 1)
 }
 
 /// Bytes of payload descriptor in every packet: VP8 with a picture id of 15 bits (RFC 7741), H.264's FU indicator and header (RFC 6184), VP9's
-/// flags and picture id (RFC 9628).
-fn descriptor(codec: VideoCodec) -> Bytes {
+/// flags and picture id (RFC 9628); with layers what [`super::labels`] has them say.
+fn descriptor(codec: VideoCodec, layered: bool) -> Bytes {
+    let layers = if layered { 2 } else { 0 };
     Bytes::new(match codec {
-        VideoCodec::Vp8 => 4,
+        VideoCodec::Vp8 => 4 + layers,
         VideoCodec::H264 => 2,
-        VideoCodec::Vp9 => 3,
+        VideoCodec::Vp9 => 3 + layers,
     })
 }

@@ -36,9 +36,12 @@ impl Sounds {
         number
     }
 
-    /// A packet leaves.
+    /// A packet leaves. They do in order, so that those before it never will.
     pub(super) fn take(&mut self, number: u64) -> Option<Sound> {
-        self.waiting.remove(&number)
+        let mut left = self.waiting.split_off(&number);
+        let taken = left.remove(&number);
+        self.waiting = left;
+        taken
     }
 
     /// Where the source's clock is at `now`: as far after its newest packet as that is ago.

@@ -47,7 +47,7 @@ impl Stream {
         (header, number)
     }
 
-    /// What was sent so far, at `now`, which is `ticks` of the media clock after the origin; `None` before the first packet.
+    /// What was sent so far, at `ntp`, when the media clock shows `timestamp`; `None` before the first packet.
     pub(super) fn report(&self, ntp: NtpTime, timestamp: u32) -> Option<SenderReport> {
         let report = SenderReport {
             ssrc: self.ssrc,

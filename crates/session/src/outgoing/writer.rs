@@ -5,18 +5,21 @@ use std::sync::Arc;
 use thalweg_control::Acknowledgement;
 use thalweg_sender::feedback::Streams;
 use thalweg_sender::packet::Fragment;
-use thalweg_sender::repair::parity::Protected;
+use thalweg_sender::repair::parity::{Protected, Symbol};
 use thalweg_sender::{Content, Packet};
-use thalweg_transport::sdp::{Audio, ExtensionIds, Negotiated, Video};
+use thalweg_transport::sdp::{Audio, ExtensionIds, Negotiated, Redundancy, Video};
 use thalweg_units::{Bytes, Random, Time};
 use thalweg_wire::rtcp::{NtpTime, SenderReport};
 use thalweg_wire::rtp::{self, ExtensionBuffer, Header};
 use thalweg_wire::rtx::Retransmission;
-use thalweg_wire::{WriteError, flexfec, overhead};
+use thalweg_wire::{WriteError, block_code, flexfec, overhead, ulpfec};
 
-use super::extensions::Elements;
+use super::dependencies::Dependencies;
+use super::extensions::{self, Elements};
 use super::history::{History, Sent};
+use super::labels::Layered;
 use super::payload::{Frames, Payload};
+use super::red;
 use super::repeated::Repeated;
 use super::sound::{Sound, Sounds};
 use super::stream::Stream;
@@ -43,14 +46,19 @@ pub(super) struct PathOverhead {
 pub(super) struct Writer {
     video: Video,
     audio: Option<Audio>,
+    /// What media leaves in, where parity is to be among it.
+    redundancy: Option<Redundancy>,
     media: Stream,
     repeats: Stream,
     parity: Stream,
+    /// The block of which parity leaves.
+    block: Option<Block>,
     sound: Stream,
     /// IP, UDP and the SRTP tag around each packet.
     around: Bytes,
     elements: Elements,
     frames: Frames,
+    dependencies: Dependencies,
     sounds: Sounds,
     history: History,
     repeated: Repeated,
@@ -70,22 +78,32 @@ impl Writer {
         let ip = if ipv6 { overhead::IPV6 } else { overhead::IPV4 };
         let codec = video.codec;
         let mut stream = |ssrc, clock| Stream::new(ssrc, clock, random);
+        let mut sent = Streams::new();
+        sent.on_clock(agreed.local.audio, AUDIO_CLOCK as u32);
         Writer {
             media: stream(agreed.local.video, VIDEO_CLOCK),
             repeats: stream(agreed.local.retransmission, VIDEO_CLOCK),
             parity: stream(agreed.local.parity, VIDEO_CLOCK),
+            block: None,
+            redundancy: None,
             sound: stream(agreed.local.audio, AUDIO_CLOCK),
             video,
             audio: agreed.audio.clone(),
             around: ip + overhead::UDP + srtp_tag,
             elements: Elements::default(),
             frames: Frames::new(codec, most),
+            dependencies: Dependencies::default(),
             sounds: Sounds::default(),
             history: History::default(),
             repeated: Repeated::default(),
-            sent: Streams::new(),
+            sent,
             last_timestamp: 0,
         }
+    }
+
+    /// From now on media and parity leave in RED, or media as it is.
+    pub(super) fn put_in_red(&mut self, redundancy: Option<Redundancy>) {
+        self.redundancy = redundancy;
     }
 
     /// Under which number each packet went out.
@@ -93,8 +111,8 @@ impl Writer {
         &self.sent
     }
 
-    /// The engine's numbers of media packets that the other end misses and names by theirs; numbers of padding are of none, and what a
-    /// repeat is known to have brought is not missed.
+    /// The engine's numbers of media packets that the other end misses and names by theirs; numbers of padding, and of parity
+    /// among the media, are of none, and what a repeat is known to have brought is not missed.
     pub(super) fn missing(&self, sequences: &[u64]) -> Vec<u64> {
         let missing = sequences.iter().filter(|sequence| !self.repeated.has_arrived(**sequence));
         missing.filter_map(|sequence| self.history.number(*sequence)).collect()
@@ -106,8 +124,8 @@ impl Writer {
     }
 
     /// A frame was chosen: its packets will be asked for.
-    pub(super) fn keep_frame(&mut self, frame: u64, data: Arc<[u8]>) {
-        self.frames.keep(frame, data);
+    pub(super) fn keep_frame(&mut self, frame: u64, data: Arc<[u8]>, layered: Option<Layered>) {
+        self.frames.keep(frame, data, layered);
     }
 
     /// A packet of sound came: the number the engine is to know it by.
@@ -136,50 +154,104 @@ impl Writer {
             Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment),
             Content::Retransmission { of, .. } => self.repeat(packet, of),
             Content::Audio { number, .. } => self.sound(packet, number),
-            Content::Parity { protects, .. } => self.parity(packet, &protects),
+            Content::Parity { protects, symbol } => self.parity(packet, &protects, &symbol),
             Content::Padding => self.filler(packet),
         }
     }
 
     fn media(&mut self, packet: &Packet, number: u64, fragment: &Fragment) -> Result<Vec<u8>, WriteError> {
+        let layered = self.frames.layered(fragment.frame).filter(|_| self.video.extensions.dependencies.is_some());
         let Some(Payload { bytes: payload, last: marker }) = self.frames.payload(fragment)? else {
             self.history.push(number, None);
             return self.filler(packet);
         };
-        let block = self.block(packet, Some(fragment))?;
+        let dependency = match layered {
+            Some(layered) => self.dependencies.element(fragment, layered)?,
+            None => None,
+        };
+        let block = self.block(packet, Some(fragment), dependency.as_deref())?;
         let timestamp = self.media.timestamp(fragment.captured);
         self.last_timestamp = timestamp;
-        let (header, sequence) = self.media.next(self.video.payload_type, timestamp, marker, payload.len());
+        let length = payload.len() + usize::from(self.redundancy.is_some());
+        let (header, sequence) = self.media.next(self.video.payload_type, timestamp, marker, length);
         let bytes = write(header, &block, &payload, 0)?;
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
-        self.sent.on_frame(fragment.frame);
+        self.sent.on_frame(header.ssrc, fragment.frame);
         let payload_from = bytes.len() - payload.len();
         let sent = Sent { sequence, timestamp, marker, fragment: *fragment, payload_from, packet: bytes.clone() };
         self.history.push(number, Some(sent));
-        Ok(bytes)
+        Ok(match self.redundancy {
+            Some(types) => red::wrapped(bytes, payload_from, types.red),
+            None => bytes,
+        })
     }
 
-    /// Parity over packets as they were sent, but for the extensions that libwebrtc takes for zeros.
-    fn parity(&mut self, packet: &Packet, protects: &Protected) -> Result<Vec<u8>, WriteError> {
-        let Some(kind) = self.video.parity else { return self.filler(packet) };
-        let blank: Vec<u8> = self.video.extensions.transport_sequence.into_iter().collect();
-        let mut packets = Vec::new();
-        for number in protects.iter() {
-            let Some(sent) = self.history.get(number) else { return self.filler(packet) };
-            let mut bytes = sent.packet.clone();
-            let blanked = rtp::blank_extensions(&mut bytes, &blank);
-            debug_assert!(blanked.is_ok(), "what was sent is RTP: {blanked:?}");
-            packets.push(bytes);
-        }
-        let Ok(payload) = flexfec::protect(flexfec::Format::Draft03, packets.iter().map(Vec::as_slice)) else {
-            // Padding among the media has put them too far apart.
-            return self.filler(packet);
+    fn parity(&mut self, packet: &Packet, protects: &Protected, symbol: &Symbol) -> Result<Vec<u8>, WriteError> {
+        let kind = match (self.video.parity, self.redundancy, symbol) {
+            (Some(kind), ..) => kind,
+            (None, Some(types), Symbol::Sum(_)) => return self.parity_in_red(packet, protects, types),
+            _ => return self.filler(packet),
         };
-        let block = self.block(packet, None)?;
+        let payload = match *symbol {
+            Symbol::Sum(_) => self
+                .protected(protects.iter())
+                .and_then(|packets| flexfec::protect(flexfec::Format::Draft03, packets.iter().map(Vec::as_slice)).ok()),
+            Symbol::OfBlock { index, count, .. } => self.symbol_of_block(protects, index, count),
+        };
+        // The packets are no longer known, or padding among them has put them too far apart.
+        let Some(payload) = payload else { return self.filler(packet) };
+        let block = self.block(packet, None, None)?;
         let timestamp = self.last_timestamp;
         let (header, sequence) = self.parity.next(kind, timestamp, false, payload.len());
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         write(header, &block, &payload, 0)
+    }
+
+    /// Parity among the media. It has a number of theirs, under which it is not repeated.
+    fn parity_in_red(
+        &mut self,
+        packet: &Packet,
+        protects: &Protected,
+        types: Redundancy,
+    ) -> Result<Vec<u8>, WriteError> {
+        // Parity and padding among the packets set them apart: what a mask does not reach back to is left out.
+        let sequence = |number| self.history.get(number).map(|sent| sent.sequence);
+        let last = sequence(protects.last());
+        let reached = |number: &u64| {
+            last.zip(sequence(*number)).is_some_and(|(last, number)| last - number < u64::from(ulpfec::LONGEST))
+        };
+        let packets = self.protected(protects.iter().filter(reached));
+        let Some(sum) = packets.and_then(|packets| ulpfec::protect(packets.iter().map(Vec::as_slice)).ok()) else {
+            return self.filler(packet);
+        };
+        let block = self.block(packet, None, None)?;
+        let payload = red::payload(types.ulpfec, &sum)?;
+        let (header, sequence) = self.media.next(types.red, self.last_timestamp, false, payload.len());
+        self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
+        write(header, &block, &payload, 0)
+    }
+
+    /// Packets as they were sent, out of RED, but for the extensions that libwebrtc takes for zeros under parity.
+    fn protected(&self, numbers: impl Iterator<Item = u64>) -> Option<Vec<Vec<u8>>> {
+        let blank: Vec<u8> = self.video.extensions.transport_sequence.into_iter().collect();
+        let packet = |number| {
+            let mut bytes = self.history.get(number)?.packet.clone();
+            let blanked = rtp::blank_extensions(&mut bytes, &blank);
+            debug_assert!(blanked.is_ok(), "what was sent is RTP: {blanked:?}");
+            Some(bytes)
+        };
+        numbers.map(packet).collect()
+    }
+
+    /// One of the payloads of a block, which are all made with the first.
+    fn symbol_of_block(&mut self, protects: &Protected, index: u8, count: u8) -> Option<Vec<u8>> {
+        if !self.block.as_ref().is_some_and(|block| (block.protects, block.payloads.len()) == (*protects, count.into()))
+        {
+            let packets = self.protected(protects.iter())?;
+            let payloads = block_code::protect(packets.iter().map(Vec::as_slice), count).ok()?;
+            self.block = Some(Block { protects: *protects, payloads });
+        }
+        self.block.as_ref()?.payloads.get(usize::from(index)).cloned()
     }
 
     fn repeat(&mut self, packet: &Packet, of: u64) -> Result<Vec<u8>, WriteError> {
@@ -191,9 +263,16 @@ impl Writer {
     }
 
     fn repeat_of(&mut self, packet: &Packet, sent: &Sent, kind: u8, padding: u8) -> Result<Vec<u8>, WriteError> {
-        let block = self.block(packet, Some(&sent.fragment))?;
-        let mut payload = Vec::with_capacity(sent.payload().len() + 2);
-        Retransmission { original_sequence: sent.sequence as u16, payload: sent.payload() }.write(&mut payload);
+        // As it went out, too.
+        let dependency = self.video.extensions.dependencies.and_then(|id| sent.element(id));
+        let block = self.block(packet, Some(&sent.fragment), dependency)?;
+        let (original_sequence, mut payload) = (sent.sequence as u16, Vec::with_capacity(sent.payload().len() + 3));
+        // As it went out, so that parity over it finds it: where repeats of RED were not agreed on, as media alone.
+        let in_red = self.repeats_of_red();
+        let original = in_red.map(|_| red::payload(self.video.payload_type, sent.payload())).transpose()?;
+        let original = original.as_deref().unwrap_or(sent.payload());
+        Retransmission { original_sequence, payload: original }.write(&mut payload);
+        let kind = in_red.unwrap_or(kind);
         let (header, sequence) = self.repeats.next(kind, sent.timestamp, sent.marker, payload.len());
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         self.repeated.on_sent(packet.sent.id, sent.sequence);
@@ -204,18 +283,30 @@ impl Writer {
         let (Some(audio), Some(sound)) = (self.audio.clone(), self.sounds.take(number)) else {
             return self.filler(packet);
         };
-        let block = self.elements.block(&audio.extensions, &audio.mid, packet, None)?;
-        let timestamp = self.sound.timestamp_of(sound.ticks);
-        let (header, sequence) = self.sound.next(audio.payload_type, timestamp, false, sound.data.len());
+        let block = self.elements.block(&audio.extensions, &audio.mid, packet, None, None)?;
+        let (header, sequence) = self.sound_header(&audio, &sound);
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         write(header, &block, &sound.data, 0)
+    }
+
+    /// A packet of sound that the engine does not know of; `None` when there is none of this number.
+    pub(super) fn unreported_sound(&mut self, number: u64) -> Option<Result<Vec<u8>, WriteError>> {
+        let (audio, sound) = (self.audio.clone()?, self.sounds.take(number)?);
+        let block = extensions::of_section(&audio.extensions, &audio.mid);
+        let (header, _) = self.sound_header(&audio, &sound);
+        Some(block.and_then(|block| write(header, &block, &sound.data, 0)))
+    }
+
+    fn sound_header(&mut self, audio: &Audio, sound: &Sound) -> (Header, u64) {
+        let timestamp = self.sound.timestamp_of(sound.ticks);
+        self.sound.next(audio.payload_type, timestamp, false, sound.data.len())
     }
 
     /// A packet of the size that was asked for, which the receiver needs for nothing: padding alone on the stream of repeats, where numbers
     /// are of no consequence, or when more is wanted, a repeat filled up with padding. Without such a stream it is padding among the media.
     fn filler(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
         let ids = self.video.extensions;
-        let block = self.block(packet, None)?;
+        let block = self.block(packet, None, None)?;
         let headers = self.around + overhead::RTP + Bytes::new(block.as_extensions().size() as u64);
         let room = packet.sent.size.saturating_sub(headers).get() as usize;
         let most = usize::from(u8::MAX);
@@ -223,7 +314,9 @@ impl Writer {
             && room > most
         {
             // A repeat says of which frame it is, so its extensions may be longer.
-            let room = room.saturating_sub(longer(&ids) + overhead::RTX.get() as usize);
+            let red = usize::from(self.repeats_of_red().is_some());
+            let dependency = if self.dependencies.are_said() { Dependencies::LONGEST + 1 } else { 0 };
+            let room = room.saturating_sub(longer(&ids) + dependency + overhead::RTX.get() as usize + red);
             if let Some(sent) = self.history.largest(REPEATED_AMONG, 1..=room).cloned() {
                 let padding = (room - sent.payload().len()).min(most) as u8;
                 return self.repeat_of(packet, &sent, kind, padding);
@@ -239,9 +332,26 @@ impl Writer {
         write(header, &block, &[], padding)
     }
 
-    fn block(&mut self, packet: &Packet, fragment: Option<&Fragment>) -> Result<ExtensionBuffer, WriteError> {
-        self.elements.block(&self.video.extensions, &self.video.mid, packet, fragment)
+    /// Payload type of repeats in RED, where media is.
+    fn repeats_of_red(&self) -> Option<u8> {
+        self.redundancy.and_then(|types| types.retransmission)
     }
+
+    fn block(
+        &mut self,
+        packet: &Packet,
+        fragment: Option<&Fragment>,
+        dependency: Option<&[u8]>,
+    ) -> Result<ExtensionBuffer, WriteError> {
+        self.elements.block(&self.video.extensions, &self.video.mid, packet, fragment, dependency)
+    }
+}
+
+/// A block of media and all its parity.
+#[derive(Debug)]
+struct Block {
+    protects: Protected,
+    payloads: Vec<Vec<u8>>,
 }
 
 /// Bytes that the extensions of a packet of media may have more than those of one without.

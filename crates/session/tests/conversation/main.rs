@@ -1,16 +1,21 @@
 //! Both ends of a conversation over a path, in virtual time.
 
+mod extended;
 mod hostile;
+mod layers;
 mod memory;
+mod redundancy;
 mod world;
 
 use std::collections::BTreeSet;
 
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
+use thalweg_sender::event::Event;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme;
-use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction};
+use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use thalweg_units::Span;
+use thalweg_wire::rtcp::{self, Nack};
 use world::{INITIAL, World};
 
 fn path(loss: f64) -> PathConfig {
@@ -25,8 +30,7 @@ fn path(loss: f64) -> PathConfig {
 fn play(scheme: &str, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
     let mut receiver = Capabilities::all(Direction::ReceiveOnly);
     change(&mut receiver);
-    let known = scheme::known().iter().find(|known| known.name == scheme).expect("a scheme");
-    let mut world = World::new(known.scheme(), &path(loss), &receiver);
+    let mut world = World::new(scheme.parse().expect("a scheme"), &path(loss), &receiver);
     world.run(Span::from_secs(6));
     world
 }
@@ -43,14 +47,21 @@ fn assert_exact(world: &World) {
 
 #[test]
 fn every_frame_of_a_call_over_a_clean_path_is_shown_whatever_kind_of_feedback_was_agreed_on() {
-    for kind in [CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport] {
+    for kind in [
+        CongestionFeedback::TransportOnRequest,
+        CongestionFeedback::PerStream,
+        CongestionFeedback::Transport,
+        CongestionFeedback::Extended,
+    ] {
         let world = play("gcc", 0.0, |receiver| receiver.congestion = vec![kind]);
         assert_exact(&world);
         let statistics = world.incoming.statistics();
         // What was encoded last may be on its way.
         assert!(world.shown.len() + 5 > world.encoded.len() && world.shown.len() > 120, "{kind:?}: {statistics:?}");
         assert_eq!((statistics.video.keyframes, statistics.malformed, statistics.unknown), (1, 0, 0), "{kind:?}");
-        assert!(world.outgoing.figures().reports > 50, "{kind:?}");
+        // Extended reports come every 200 ms.
+        let least = if kind == CongestionFeedback::Extended { 25 } else { 50 };
+        assert!(world.outgoing.figures().reports > least, "{kind:?}: {}", world.outgoing.figures().reports);
     }
 }
 
@@ -69,11 +80,53 @@ fn what_is_lost_is_repeated_and_sound_comes_along_within_a_frame_of_the_picture(
 }
 
 #[test]
+fn only_media_can_be_asked_for_again_and_numbers_of_repeats_and_parity_are_none_of_its() {
+    let mut world = play("gcc", 0.0, |_| {});
+    let before = (world.outgoing.figures().nacks, world.incoming.statistics().retransmission_stream.received);
+    // All numbers there are, and so all that were sent, of media (100), repeats, parity and sound.
+    let mut asked = |ssrc| {
+        for first in (0..u16::MAX).step_by(2_000) {
+            let nack = rtcp::Packet::Nack(Nack::of(200, ssrc, first..first.saturating_add(2_000)));
+            let mut compound = Vec::new();
+            rtcp::write(&[nack], &mut compound).expect("room");
+            world.say(|connection| connection.send_rtcp(&compound).expect("there are keys"));
+        }
+        world.run(Span::from_millis(200));
+        (world.outgoing.figures().nacks, world.incoming.statistics().retransmission_stream.received)
+    };
+    for ssrc in [101, 102, 103] {
+        assert_eq!(asked(ssrc), before, "{ssrc}");
+    }
+    let (nacks, repeats) = asked(100);
+    assert!(nacks > before.0 && repeats > before.1, "{nacks}, {repeats}");
+}
+
+#[test]
 fn dummies_are_reported_and_show_nothing() {
     let world = play("vidaptive", 0.0, |_| {});
     assert_exact(&world);
     let statistics = world.incoming.statistics();
     assert!(statistics.padding > 50 && world.shown.len() > 100, "{statistics:?}");
+}
+
+#[test]
+fn filler_that_is_parity_makes_what_is_lost_and_a_block_code_only_for_a_receiver_that_knows_it() {
+    let recovered = |scheme: &str, block_code: bool| {
+        let world = play(scheme, 0.03, |receiver| receiver.block_code = block_code);
+        assert_exact(&world);
+        let statistics = world.incoming.statistics();
+        assert_eq!((statistics.malformed, statistics.unknown), (0, 0), "{scheme}");
+        assert!(statistics.parity_stream.received > 15 && world.shown.len() > 100, "{scheme}: {statistics:?}");
+        statistics.video.recovered
+    };
+    for (scheme, block_code) in [("vidaptive+fec", true), ("vidaptive+rs", true), ("vidaptive+rs", false)] {
+        let made = recovered(scheme, block_code);
+        // About eight of some three hundred; identities are drawn anew each time, and with them what is lost.
+        assert!(made > 0, "{scheme}, {block_code}: {made}");
+    }
+    let repeats = play("vidaptive+rtx", 0.03, |_| {});
+    assert_exact(&repeats);
+    assert!(repeats.incoming.statistics().video.repeated > 10, "{:?}", repeats.incoming.statistics());
 }
 
 #[test]
@@ -105,4 +158,56 @@ fn salsifys_receiver_goes_back_to_states_it_has_and_needs_no_repeats() {
     assert!(exact > 100 && back > 0, "{exact} exact, {back} times back");
     let video = world.incoming.statistics().video;
     assert_eq!((video.repeated, video.asked_for, video.keyframes_asked_for), (0, 0, 0));
+}
+
+#[test]
+fn what_the_decoder_refuses_is_told_and_pictures_go_on_with_a_keyframe() {
+    let mut world = play("gcc", 0.0, |_| {});
+    let (refused, before) = (world.shown.last().expect("pictures").number, world.shown.len());
+    world.incoming.on_undecodable(world.now(), refused);
+    world.run(Span::from_secs(2));
+    assert!(world.shown.len() > before + 50 && world.shown[before].keyframe, "{}", world.shown.len() - before);
+    assert_exact(&world);
+    // By then a keyframe has come: nothing is to be mended.
+    world.incoming.on_undecodable(world.now(), refused);
+    world.run(Span::from_secs(1));
+    assert_eq!((world.outgoing.figures().keyframe_requests, world.incoming.statistics().video.keyframes), (1, 2));
+}
+
+#[test]
+fn who_only_receives_learns_the_round_trip_where_that_was_agreed_on() {
+    let world = play("gcc", 0.0, |_| {});
+    let round_trip = world.incoming.statistics().round_trip.expect("the sender tells");
+    assert!((Span::from_millis(50)..Span::from_millis(150)).contains(&round_trip), "{round_trip}");
+    let world = play("gcc", 0.0, |receiver| receiver.feedback.round_trip = false);
+    assert_eq!(world.incoming.statistics().round_trip, None);
+}
+
+/// The offer without a kind of congestion feedback of sound.
+fn without_feedback_of_sound(offer: &str) -> String {
+    let (video, audio) = offer.split_once("m=audio").expect("sound is offered");
+    let is_feedback =
+        |line: &str| line.contains("transport-cc") || line.contains("transport-wide-cc") || line.contains("ack ccfb");
+    let kept: String = audio.split_inclusive("\r\n").filter(|line| !is_feedback(line)).collect();
+    format!("{video}m=audio{kept}")
+}
+
+#[test]
+fn sound_that_nobody_reports_is_heard_and_not_taken_for_lost() {
+    for kind in [CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport] {
+        let receiver = Capabilities { congestion: vec![kind], ..Capabilities::all(Direction::ReceiveOnly) };
+        let known = scheme::known().iter().find(|known| known.name == "gcc").expect("a scheme");
+        let mut world = World::with_offer(known.scheme(), &path(0.0), &receiver, without_feedback_of_sound);
+        world.run(Span::from_secs(4));
+        let lost: u32 = world
+            .outgoing
+            .drain_events()
+            .filter_map(|timed| if let Event::Feedback { lost, .. } = timed.event { Some(lost) } else { None })
+            .sum();
+        assert_eq!(lost, 0, "{kind:?}");
+        assert!(world.heard.len() > 170 && world.shown.len() > 100, "{kind:?}: {}", world.heard.len());
+        assert!(world.outgoing.figures().reports > 50, "{kind:?}");
+        let skew = world.incoming.skew().expect("both came");
+        assert!(skew.abs() < Span::from_millis(60), "{kind:?}: {skew}");
+    }
 }

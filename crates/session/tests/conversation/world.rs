@@ -12,7 +12,7 @@ use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target,
 use thalweg_sender::{Camera, Scheme};
 use thalweg_session::outgoing::Sound;
 use thalweg_session::{Encoded, Incoming, Outgoing, incoming, outgoing};
-use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
+use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds, VideoCodec};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
 use thalweg_units::{Bytes, Seed, Size, Span, Time};
 use thalweg_wire::rtcp::NtpTime;
@@ -62,6 +62,16 @@ const MOST_TURNS: u32 = 5_000;
 impl World {
     /// The receiver offers, as `thalweg watch` does.
     pub fn new(scheme: Scheme, path: &PathConfig, receiver: &Capabilities) -> World {
+        World::with_offer(scheme, path, receiver, str::to_owned)
+    }
+
+    /// The same, but for what `change` makes of the offer on its way.
+    pub fn with_offer(
+        scheme: Scheme,
+        path: &PathConfig,
+        receiver: &Capabilities,
+        change: impl Fn(&str) -> String,
+    ) -> World {
         let identities = [(); 2].map(|()| Identity::generate().expect("random numbers"));
         let [here, there] = addresses();
         let mut configs = [Config::default(), Config { controlling: true, ..Config::default() }];
@@ -85,7 +95,7 @@ impl World {
         let mut publishing = connect(&configs[0], &identities[0], here);
         let capabilities = Capabilities::all(Direction::SendOnly);
         let answering = local(&publishing, &identities[0], here, 100);
-        let answer = sdp::answer(&offer.text, &answering, &capabilities).expect("an answer");
+        let answer = sdp::answer(&change(&offer.text), &answering, &capabilities).expect("an answer");
         publishing.set_dtls_role(answer.dtls);
         publishing.set_remote(Time::ZERO, &answer.remote).expect("a good description");
         let accepted = offer.accept(&answer.text).expect("a good answer");
@@ -236,7 +246,11 @@ impl World {
             Target::Quantizer(_) => 1000,
         };
         let number = self.encoded.len() as u64;
-        let mut data = vec![u8::from(!plan.keyframe)];
+        // What says whether it is a keyframe: RFC 6386 section 9.1, VP9 bitstream section 6.2.
+        let mut data = match self.outgoing.video().codec {
+            VideoCodec::Vp9 => vec![if plan.keyframe { 0x80 } else { 0x84 }],
+            VideoCodec::Vp8 | VideoCodec::H264 => vec![u8::from(!plan.keyframe)],
+        };
         data.extend(number.to_be_bytes());
         data.resize(size as usize, number as u8);
         let data: Arc<[u8]> = data.into();
@@ -251,6 +265,7 @@ impl World {
         let frame = EncodedFrame {
             size: Bytes::new(size),
             keyframe: plan.keyframe,
+            layer: plan.layer.number,
             quantizer: None,
             picture: plan.size,
             transition: self.functional.then_some(transition),

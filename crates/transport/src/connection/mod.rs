@@ -113,6 +113,9 @@ impl Connection {
             None => self.dtls = Some(Dtls::new(&self.config, &self.identity, remote.fingerprint, instant)?),
         }
         self.begun.get_or_insert(self.now);
+        if remote.lite {
+            self.ice.face_lite();
+        }
         self.ice.set_remote(&remote.credentials);
         usable.into_iter().for_each(|candidate| self.ice.add_remote(candidate));
         self.statistics.unusable_candidates += unusable as u64;
@@ -246,6 +249,12 @@ impl Connection {
             dimpl::ProtocolVersion::DTLS1_3 => Some("1.3"),
             _ => None,
         }
+    }
+
+    /// Addresses that signalling named for the other end, those that cannot be used here left out. A lite end sends from no
+    /// others and makes no checks that would name it ([`crate::ufrag_of`]): whoever shares a port among connections knows it by these.
+    pub fn remote_candidates(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.ice.candidates()
     }
 
     /// Where media goes, once a path is chosen.

@@ -16,8 +16,6 @@ pub struct Accepted {
     pub remote: Remote,
     /// This end's role in DTLS.
     pub dtls: DtlsRole,
-    /// This end nominates the pair of addresses: the offerer does, but a lite one not (RFC 8445 section 6.1.1).
-    pub controlling: bool,
     /// What was agreed on.
     pub media: Negotiated,
     /// Sections the other end refused, or answered in a way this end cannot use, and why.
@@ -53,7 +51,6 @@ impl Offer {
         let remote = remote(&document, &chosen.tagged)?;
         Ok(Accepted {
             dtls: dtls_role(&chosen.tagged, None)?,
-            controlling: remote.lite || !self.local.lite,
             remote,
             media: chosen.negotiated(&negotiator),
             refused: chosen.refused,

@@ -9,7 +9,7 @@ use super::local::Local;
 use super::negotiate::{Negotiator, Preference};
 use super::negotiated::{Audio, Negotiated, Streams, Video};
 use super::read::{Document, Section, dtls_role, remote};
-use super::write::{Codec, SectionLines, TransportLines, audio_format, closed, session, video_formats};
+use super::write::{Codec, ParityLines, SectionLines, TransportLines, audio_format, closed, session, video_formats};
 use crate::parameters::{DtlsRole, Remote};
 
 /// An answer, and what it means here.
@@ -21,8 +21,6 @@ pub struct Answer {
     pub remote: Remote,
     /// This end's role in DTLS.
     pub dtls: DtlsRole,
-    /// This end nominates the pair of addresses: only where the offerer is lite and this end is not (RFC 8445 section 6.1.1).
-    pub controlling: bool,
     /// What was agreed on.
     pub media: Negotiated,
     /// Sections that were refused, with port 0 in the answer, and why.
@@ -48,7 +46,6 @@ pub fn answer(offer: &str, local: &Local, capabilities: &Capabilities) -> Result
     Ok(Answer {
         text: session(local, document.allows_mixed(), &bundle, sections),
         dtls,
-        controlling: remote.lite && !local.lite,
         remote,
         media: chosen.negotiated(&negotiator),
         refused: chosen.refused,
@@ -71,17 +68,19 @@ fn section_lines(
     let sent = |streams| if direction == Direction::SendOnly { streams } else { Streams::default() };
     match (&chosen.video, &chosen.audio) {
         (Some((index, video)), _) if *index == section.index => {
-            let Video { codec, h264, payload_type, retransmission, .. } = *video;
+            let Video { codec, h264, payload_type, retransmission, block_code, redundancy, .. } = *video;
             SectionLines {
                 kind: "video",
                 mid: &video.mid,
                 direction,
                 formats: video_formats(
                     &[Codec { codec, h264, payload_type, retransmission }],
-                    video.parity,
+                    video.parity.map(|payload_type| ParityLines { payload_type, block_code }),
+                    redundancy,
                     video.feedback,
                 ),
                 extensions: video.extensions.mapped(),
+                extended: video.feedback.extended,
                 streams: sent(video.streams),
                 transport,
             }
@@ -95,6 +94,7 @@ fn section_lines(
                 direction,
                 formats: vec![audio_format(*payload_type, *feedback)],
                 extensions: audio.extensions.mapped(),
+                extended: feedback.extended,
                 streams: sent(audio.streams),
                 transport,
             }

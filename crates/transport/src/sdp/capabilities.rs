@@ -61,6 +61,9 @@ pub enum CongestionFeedback {
     PerStream,
     /// Transport-wide, at the receiver's pace (`transport-wide-cc-01`).
     Transport,
+    /// For each stream, in extended reports every 200 ms or two round trips and early when something is lost (RFC 3611), by a receiver of this
+    /// project.
+    Extended,
 }
 
 /// What this end can do, and would rather do: codecs and feedback in order of preference.
@@ -78,10 +81,14 @@ pub struct Capabilities {
     pub retransmission: bool,
     /// Parity packets on a stream of their own: `flexfec-03`, the draft that libwebrtc speaks, not RFC 8627.
     pub parity: bool,
+    /// Parity may be of a block code ([`thalweg_wire::block_code`]), for a receiver of this project: `block-code=1` of `flexfec-03`.
+    pub block_code: bool,
+    /// RED and ULPFEC in it, among the media (RFC 2198, RFC 5109): agreed on only where `flexfec-03` is not, which keeps parity apart.
+    pub redundancy: bool,
     /// Kinds of congestion feedback; an answer names the first that the offer has too. The default order is by how often
-    /// Chromium 156 reports: on request at once, RFC 8888 every 31 ms, at its own pace every 62 ms.
+    /// Chromium 156 reports: on request at once, RFC 8888 every 31 ms, at its own pace every 62 ms; extended reports it has none.
     pub congestion: Vec<CongestionFeedback>,
-    /// `nack`, `pli`, `fir` and `bitrate`; the rest follows from `congestion`.
+    /// `nack`, `pli`, `fir`, `bitrate` and `round_trip`, of video; the rest follows from `congestion`.
     pub feedback: Feedback,
     /// The sender may say how long the receiver should hold frames.
     pub playout_delay: bool,
@@ -94,6 +101,10 @@ pub struct Capabilities {
     /// [`FRAGMENT_GRACE`]: thalweg_wire::rtp::uri::FRAGMENT_GRACE
     /// [`FRAME_STATES`]: thalweg_wire::rtp::uri::FRAME_STATES
     pub functional: bool,
+    /// What frames in layers refer to, for receivers and relays of any codec ([`DEPENDENCY_DESCRIPTOR`]).
+    ///
+    /// [`DEPENDENCY_DESCRIPTOR`]: thalweg_wire::rtp::uri::DEPENDENCY_DESCRIPTOR
+    pub dependencies: bool,
 }
 
 impl Capabilities {
@@ -106,16 +117,27 @@ impl Capabilities {
             audio: true,
             retransmission: true,
             parity: true,
+            block_code: true,
+            redundancy: true,
             congestion: vec![
                 CongestionFeedback::TransportOnRequest,
                 CongestionFeedback::PerStream,
                 CongestionFeedback::Transport,
+                CongestionFeedback::Extended,
             ],
-            feedback: Feedback { nack: true, pli: true, fir: true, bitrate: true, ..Feedback::default() },
+            feedback: Feedback {
+                nack: true,
+                pli: true,
+                fir: true,
+                bitrate: true,
+                round_trip: true,
+                ..Feedback::default()
+            },
             playout_delay: true,
             absolute_send_time: true,
             mid: true,
             functional: true,
+            dependencies: true,
         }
     }
 }

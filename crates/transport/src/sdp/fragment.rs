@@ -4,14 +4,11 @@
 use std::fmt;
 
 use super::error::{Place, SdpError};
-use super::{MOST_BYTES, read};
+use super::{MOST_BYTES, MOST_CANDIDATES, read};
 use crate::parameters::{Credentials, excerpt};
 
 /// The media type of a fragment.
 pub const MEDIA_TYPE: &str = "application/trickle-ice-sdpfrag";
-
-/// Most candidates that are read from a fragment.
-const MOST_CANDIDATES: usize = 64;
 
 /// A fragment about one transport. [`Display`](fmt::Display) writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]

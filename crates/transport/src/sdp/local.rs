@@ -38,24 +38,34 @@ pub struct Local {
 }
 
 impl Local {
-    /// The values of `a=candidate` lines (RFC 8839 section 5.1): host candidates, the first preferred.
+    /// The values of `a=candidate` lines: [`host_candidates`] less their name.
     pub(super) fn candidate_lines(&self) -> Vec<String> {
-        // The type preference of host candidates (RFC 8445 section 5.1.2.2), component 1.
-        const HOST: u32 = 126;
-        let known: Vec<_> = self.candidates.iter().filter(|address| !address.ip().is_unspecified()).collect();
-        let line = |(index, address): (usize, &&SocketAddr)| {
-            // Candidates of one base and type share their foundation, others must not.
-            let foundation = known.iter().position(|other| other.ip() == address.ip()).unwrap_or(index) + 1;
-            let priority = HOST << 24 | (65_535 - u32::try_from(index).unwrap_or(0).min(65_535)) << 8 | 255;
-            format!("{foundation} 1 udp {priority} {} {} typ host", address.ip(), address.port())
-        };
-        known.iter().enumerate().map(line).collect()
+        values(&self.candidates)
     }
 
     /// The number of the session in `o=`: random as SSRCs are, and positive as JSEP asks.
     pub(super) fn session(&self) -> u64 {
         (u64::from(self.streams.video) << 32 | u64::from(self.streams.audio)) & i64::MAX as u64
     }
+}
+
+/// Host candidates for these addresses as a fragment has them, `candidate:...` (RFC 8839 section 5.1), the first preferred. Unspecified
+/// addresses (`0.0.0.0`) are left out.
+pub fn host_candidates(addresses: &[SocketAddr]) -> Vec<String> {
+    values(addresses).into_iter().map(|value| format!("candidate:{value}")).collect()
+}
+
+fn values(addresses: &[SocketAddr]) -> Vec<String> {
+    // The type preference of host candidates (RFC 8445 section 5.1.2.2), component 1.
+    const HOST: u32 = 126;
+    let known: Vec<_> = addresses.iter().filter(|address| !address.ip().is_unspecified()).collect();
+    let line = |(index, address): (usize, &&SocketAddr)| {
+        // Candidates of one base and type share their foundation, others must not.
+        let foundation = known.iter().position(|other| other.ip() == address.ip()).unwrap_or(index) + 1;
+        let priority = HOST << 24 | (65_535 - u32::try_from(index).unwrap_or(0).min(65_535)) << 8 | 255;
+        format!("{foundation} 1 udp {priority} {} {} typ host", address.ip(), address.port())
+    };
+    known.iter().enumerate().map(line).collect()
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ pub use answer::{Answer, answer};
 pub use capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 pub use error::{Place, Refusal, SdpError};
 pub use h264::{H264Format, H264Profile, UnknownProfile};
-pub use local::{Local, StreamIds};
-pub use negotiated::{Audio, ExtensionIds, Feedback, Negotiated, Streams, Video};
+pub use local::{Local, StreamIds, host_candidates};
+pub use negotiated::{Audio, ExtensionIds, Feedback, Negotiated, Redundancy, Streams, Video};
 pub use offer::{Offer, offer};
 
 /// Most bytes of an SDP that are read; Chromium's offers with every codec and candidate are about 10 kB.
@@ -39,6 +39,9 @@ pub const MOST_BYTES: usize = 64 * 1024;
 
 /// Most sections of an SDP that are read; each must be answered.
 pub const MOST_SECTIONS: usize = 32;
+
+/// Most candidates of the other end that are read; a browser has one for each address and a few of servers.
+const MOST_CANDIDATES: usize = 64;
 
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,9 @@ use thalweg_wire::rtp::uri;
 use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use super::h264::{H264Format, H264Profile};
 use super::local::Local;
-use super::negotiated::{Audio, ExtensionIds, Feedback, Streams, Video};
-use super::read::{Format, Mapped, Section, extensions, formats, streams};
-use super::write::{Codec, OPUS, codec_map};
+use super::negotiated::{Audio, ExtensionIds, Feedback, Redundancy, Streams, Video};
+use super::read::{Format, Mapped, Section, extensions, formats, has_extended_reports, streams};
+use super::write::{BLOCK_CODE, Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
 
 /// Whose order of codecs counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +31,16 @@ impl Negotiator<'_> {
         let Codec { codec, h264, payload_type, .. } = self.codec(&formats).ok_or_else(|| self.no_codec(&formats))?;
         let media =
             formats.iter().find(|format| format.payload_type == payload_type).expect("the codec is one of them");
-        let apt =
-            |format: &&Format<'_>| format.parameter("apt").and_then(|number| number.parse().ok()) == Some(payload_type);
-        let repeats = formats.iter().filter(|format| format.is("rtx/90000")).find(apt);
-        let repeats = repeats.filter(|_| self.capabilities.retransmission);
-        let parity = formats.iter().find(|format| format.is("flexfec-03/90000")).filter(|_| self.capabilities.parity);
+        let repeats = repeats_of(&formats, media).filter(|_| self.capabilities.retransmission);
+        let parity = formats.iter().find(|format| format.is(FLEXFEC)).filter(|_| self.capabilities.parity);
+        let red = formats.iter().find(|format| format.is(RED));
+        let red = red.filter(|_| self.capabilities.redundancy && parity.is_none());
+        let red = red.zip(formats.iter().find(|format| format.is(ULPFEC)));
+        let red_repeats = red.and_then(|(red, _)| repeats_of(&formats, red)).filter(|_| repeats.is_some());
         let mapped = extensions(section, self.capabilities.direction);
-        let counted = [Some(media), repeats, parity];
-        let congestion = self.congestion(&counted, &mapped, &self.capabilities.congestion);
+        let counted = [Some(media), repeats, parity, red.map(|(red, _)| red), red_repeats];
+        let congestion = self.congestion(section, &counted, &mapped, &self.capabilities.congestion);
+        let takes_blocks = parity.is_some_and(|format| format.parameter(BLOCK_CODE) == Some("1"));
         let (retransmission, parity) =
             (repeats.map(|format| format.payload_type), parity.map(|format| format.payload_type));
         let ours = self.local.streams;
@@ -49,10 +51,17 @@ impl Negotiator<'_> {
             payload_type,
             retransmission,
             parity,
+            block_code: takes_blocks && self.capabilities.block_code,
+            redundancy: red.map(|(red, ulpfec)| Redundancy {
+                red: red.payload_type,
+                ulpfec: ulpfec.payload_type,
+                retransmission: red_repeats.map(|format| format.payload_type),
+            }),
             extensions: ExtensionIds {
                 playout_delay: self.capabilities.playout_delay.then(|| id(&mapped, uri::PLAYOUT_DELAY)).flatten(),
                 grace: self.capabilities.functional.then(|| id(&mapped, uri::FRAGMENT_GRACE)).flatten(),
                 states: self.capabilities.functional.then(|| id(&mapped, uri::FRAME_STATES)).flatten(),
+                dependencies: self.capabilities.dependencies.then(|| id(&mapped, uri::DEPENDENCY_DESCRIPTOR)).flatten(),
                 ..self.common_extensions(&mapped, congestion)
             },
             feedback: self.feedback(media.feedback, congestion),
@@ -93,7 +102,7 @@ impl Negotiator<'_> {
             Some(video) => video.congestion().into_iter().collect(),
             None => self.capabilities.congestion.clone(),
         };
-        let congestion = self.congestion(&[Some(media)], &mapped, &kinds);
+        let congestion = self.congestion(section, &[Some(media)], &mapped, &kinds);
         let says = |name| media.parameter(name) == Some("1");
         Ok(Audio {
             mid: mid.to_owned(),
@@ -101,7 +110,7 @@ impl Negotiator<'_> {
             stereo: says("stereo"),
             in_band_repair: says("useinbandfec"),
             extensions: self.common_extensions(&mapped, congestion),
-            feedback: self.feedback(media.feedback, congestion),
+            feedback: self.feedback(media.feedback, congestion).of_audio(),
             streams: Streams {
                 media: match self.capabilities.direction {
                     Direction::SendOnly => Some(self.local.streams.audio),
@@ -182,6 +191,7 @@ impl Negotiator<'_> {
     /// The first of `kinds` that the other end has for all packets that count.
     fn congestion(
         &self,
+        section: &Section<'_>,
         counted: &[Option<&Format<'_>>],
         mapped: &[Mapped<'_>],
         kinds: &[CongestionFeedback],
@@ -192,6 +202,7 @@ impl Negotiator<'_> {
             CongestionFeedback::TransportOnRequest => media.transport && id(mapped, uri::TRANSPORT_CC_02).is_some(),
             CongestionFeedback::Transport => media.transport && id(mapped, uri::TRANSPORT_CC_01).is_some(),
             CongestionFeedback::PerStream => counted().all(|format| format.feedback.congestion),
+            CongestionFeedback::Extended => has_extended_reports(section),
         };
         kinds.iter().copied().find(has)
     }
@@ -205,7 +216,7 @@ impl Negotiator<'_> {
         let transport = match congestion {
             Some(CongestionFeedback::TransportOnRequest) => id(mapped, uri::TRANSPORT_CC_02),
             Some(CongestionFeedback::Transport) => id(mapped, uri::TRANSPORT_CC_01),
-            Some(CongestionFeedback::PerStream) | None => None,
+            Some(CongestionFeedback::PerStream | CongestionFeedback::Extended) | None => None,
         };
         ExtensionIds {
             transport_sequence: transport,
@@ -219,6 +230,12 @@ impl Negotiator<'_> {
             ..ExtensionIds::default()
         }
     }
+}
+
+/// Repeats of packets of the type of `media`.
+fn repeats_of<'a, 'b>(formats: &'b [Format<'a>], media: &Format<'_>) -> Option<&'b Format<'a>> {
+    let apt = |format: &&Format<'_>| format.parameter("apt").and_then(|number| number.parse().ok());
+    formats.iter().filter(|format| format.is(RTX)).find(|format| apt(format) == Some(media.payload_type))
 }
 
 fn id(mapped: &[Mapped<'_>], uri: &str) -> Option<u8> {

@@ -48,6 +48,10 @@ pub struct Video {
     pub retransmission: Option<u8>,
     /// Payload type of parity packets (`flexfec-03`).
     pub parity: Option<u8>,
+    /// Whether parity may be of a block code ([`thalweg_wire::block_code`]).
+    pub block_code: bool,
+    /// Payload types of RED, where there are no parity packets on a stream of their own.
+    pub redundancy: Option<Redundancy>,
     /// Header extensions.
     pub extensions: ExtensionIds,
     /// What the receiver reports.
@@ -65,9 +69,20 @@ impl Video {
             (true, _) => Some(CongestionFeedback::PerStream),
             (_, true) if self.extensions.transport_on_request => Some(CongestionFeedback::TransportOnRequest),
             (_, true) => Some(CongestionFeedback::Transport),
-            (false, false) => None,
+            (false, false) => self.feedback.extended.then_some(CongestionFeedback::Extended),
         }
     }
+}
+
+/// RED (RFC 2198) with ULPFEC in it (RFC 5109): packets of the media's stream, numbers included. A sender may use it, and need not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Redundancy {
+    /// Payload type of packets that carry media, or parity, in RED.
+    pub red: u8,
+    /// Payload type of parity in it.
+    pub ulpfec: u8,
+    /// Payload type of repeats of such packets (RFC 4588); only where media has repeats too.
+    pub retransmission: Option<u8>,
 }
 
 /// A section of audio: `opus/48000/2` (RFC 7587).
@@ -106,9 +121,11 @@ pub struct ExtensionIds {
     pub grace: Option<u8>,
     /// Functional video: source and target state.
     pub states: Option<u8>,
+    /// What frames in layers refer to.
+    pub dependencies: Option<u8>,
 }
 
-/// What a receiver reports (`a=rtcp-fb`, RFC 4585).
+/// What a receiver reports (`a=rtcp-fb`, RFC 4585, but for extended reports).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// What is missing (`nack`).
@@ -123,6 +140,10 @@ pub struct Feedback {
     pub congestion: bool,
     /// The receiver's own estimate (`goog-remb`).
     pub bitrate: bool,
+    /// For each stream in extended reports (`a=rtcp-xr`, of a section and not of a payload type: RFC 3611 section 5).
+    pub extended: bool,
+    /// Its times, which the sender sends back so that it learns the round trip (RFC 3611; `rrtr` as libwebrtc names it).
+    pub round_trip: bool,
 }
 
 impl ExtensionIds {
@@ -136,6 +157,7 @@ impl ExtensionIds {
             (self.playout_delay, uri::PLAYOUT_DELAY),
             (self.grace, uri::FRAGMENT_GRACE),
             (self.states, uri::FRAME_STATES),
+            (self.dependencies, uri::DEPENDENCY_DESCRIPTOR),
         ];
         all.into_iter().filter_map(|(id, uri)| Some(Mapped { id: id?, uri })).collect()
     }
@@ -146,13 +168,14 @@ type Part = fn(&mut Feedback) -> &mut bool;
 
 impl Feedback {
     /// Each kind as `a=rtcp-fb` names it.
-    const KINDS: [(&str, Part); 6] = [
+    const KINDS: [(&str, Part); 7] = [
         ("goog-remb", |feedback| &mut feedback.bitrate),
         ("transport-cc", |feedback| &mut feedback.transport),
         ("ack ccfb", |feedback| &mut feedback.congestion),
         ("ccm fir", |feedback| &mut feedback.fir),
         ("nack", |feedback| &mut feedback.nack),
         ("nack pli", |feedback| &mut feedback.pli),
+        ("rrtr", |feedback| &mut feedback.round_trip),
     ];
 
     /// The names of what is there.
@@ -183,14 +206,24 @@ impl Feedback {
         self
     }
 
+    /// What audio has of it: sound is not repeated and has no pictures, and the round trip is the video's.
+    pub(super) fn of_audio(self) -> Feedback {
+        let Feedback { transport, congestion, extended, .. } = self;
+        Feedback { transport, congestion, extended, ..Feedback::default() }
+    }
+
     /// Without congestion feedback.
     pub(super) fn repair(self) -> Feedback {
-        Feedback { transport: false, congestion: false, ..self }
+        Feedback { transport: false, congestion: false, extended: false, ..self }
     }
 
     /// With this kind of congestion feedback and no other.
     pub(super) fn with(self, kind: Option<CongestionFeedback>) -> Feedback {
-        let congestion = kind == Some(CongestionFeedback::PerStream);
-        Feedback { congestion, transport: kind.is_some() && !congestion, ..self }
+        Feedback {
+            congestion: kind == Some(CongestionFeedback::PerStream),
+            transport: matches!(kind, Some(CongestionFeedback::Transport | CongestionFeedback::TransportOnRequest)),
+            extended: kind == Some(CongestionFeedback::Extended),
+            ..self
+        }
     }
 }

@@ -6,9 +6,11 @@ use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCode
 use super::fragment::Fragment;
 use super::h264::H264Format;
 use super::local::Local;
-use super::negotiated::{Feedback, Streams};
+use super::negotiated::{Feedback, Redundancy, Streams};
 use super::read::Mapped;
-use super::write::{Codec, FormatLines, SectionLines, TransportLines, audio_format, session, video_formats};
+use super::write::{
+    Codec, FormatLines, ParityLines, SectionLines, TransportLines, audio_format, session, video_formats,
+};
 use crate::parameters::Credentials;
 
 /// The first payload type of video: of the dynamic range, 96 to 127, that every end leaves to video and audio.
@@ -16,6 +18,9 @@ const FIRST_VIDEO: u8 = 96;
 
 /// Payload type of parity packets, above those of all codecs.
 const PARITY: u8 = 118;
+
+/// Payload types of RED and of what belongs to it.
+const REDUNDANCY: Redundancy = Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) };
 
 /// Payload type of Opus, as browsers number it.
 const OPUS: u8 = 111;
@@ -49,8 +54,13 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
     let (mut sections, mut lines) = (Vec::new(), Vec::new());
     let congestion = |kind| capabilities.congestion.contains(&kind);
     let transport = [CongestionFeedback::TransportOnRequest, CongestionFeedback::Transport].into_iter().any(congestion);
-    let feedback =
-        Feedback { transport, congestion: congestion(CongestionFeedback::PerStream), ..capabilities.feedback };
+    let extended = congestion(CongestionFeedback::Extended);
+    let feedback = Feedback {
+        transport,
+        congestion: congestion(CongestionFeedback::PerStream),
+        extended,
+        ..capabilities.feedback
+    };
     let mut add = |kind, formats: Vec<FormatLines>, streams| {
         let mid = ["0", "1"][sections.len()];
         let extensions = extensions(capabilities, kind == "video");
@@ -59,22 +69,24 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
         sections.push(Offered { kind, mid, formats: numbers, extensions: extensions.clone() });
         let direction = capabilities.direction;
         let streams = if direction == Direction::SendOnly { streams } else { Streams::default() };
-        lines.push(SectionLines { kind, mid, direction, formats, extensions, streams, transport }.section());
+        lines.push(SectionLines { kind, mid, direction, formats, extensions, extended, streams, transport }.section());
     };
     let ids = local.streams;
     if !capabilities.video.is_empty() {
         let parity = capabilities.parity.then_some(PARITY);
+        let parity_lines = parity.map(|payload_type| ParityLines { payload_type, block_code: capabilities.block_code });
         let streams = Streams {
             media: Some(ids.video),
             retransmission: capabilities.retransmission.then_some(ids.retransmission),
             parity: parity.map(|_| ids.parity),
         };
-        add("video", video_formats(&codecs(capabilities), parity, feedback), streams);
+        let repeats = REDUNDANCY.retransmission.filter(|_| capabilities.retransmission);
+        let redundancy = capabilities.redundancy.then_some(Redundancy { retransmission: repeats, ..REDUNDANCY });
+        add("video", video_formats(&codecs(capabilities), parity_lines, redundancy, feedback), streams);
     }
     if capabilities.audio {
-        // A picture is no part of audio.
-        let feedback = Feedback { pli: false, fir: false, bitrate: false, ..feedback };
-        add("audio", vec![audio_format(OPUS, feedback)], Streams { media: Some(ids.audio), ..Streams::default() });
+        let streams = Streams { media: Some(ids.audio), ..Streams::default() };
+        add("audio", vec![audio_format(OPUS, feedback.of_audio())], streams);
     }
     let bundle: Vec<_> = sections.iter().map(|section| section.mid).collect();
     let text = session(local, true, &bundle, lines);
@@ -128,6 +140,7 @@ fn extensions(capabilities: &Capabilities, is_video: bool) -> Vec<Mapped<'static
         (is_video && capabilities.playout_delay, uri::PLAYOUT_DELAY),
         (is_video && capabilities.functional, uri::FRAGMENT_GRACE),
         (is_video && capabilities.functional, uri::FRAME_STATES),
+        (is_video && capabilities.dependencies, uri::DEPENDENCY_DESCRIPTOR),
     ];
     let numbered = (1..).zip(wanted);
     numbered.filter(|(_, (is_wanted, _))| *is_wanted).map(|(id, (_, uri))| Mapped { id, uri }).collect()

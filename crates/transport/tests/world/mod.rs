@@ -49,6 +49,8 @@ pub fn bad(probability: f64) -> PathConfig {
 pub struct World {
     pub now: Time,
     pub ends: [Connection; 2],
+    /// Whether each answers checks and makes none.
+    lite: [bool; 2],
     /// What happened at each end, and when.
     pub events: [Vec<(Time, Event)>; 2],
     /// Every datagram each end sent.
@@ -61,6 +63,7 @@ pub struct World {
 impl World {
     pub fn new(configs: [Config; 2], path: &PathConfig, seed: u64) -> World {
         let identities = identities();
+        let lite = [configs[0].lite, configs[1].lite];
         let mut ends =
             [0, 1].map(|end| Connection::new(configs[end].clone(), &identities[end], origin()).expect("good"));
         for (end, address) in ends.iter_mut().zip(addresses()) {
@@ -69,7 +72,7 @@ impl World {
         let mut none = |_: &str| -> Result<Arc<Trace>, Infallible> { unreachable!("no hop has a trace") };
         let paths = ["there", "back"].map(|way| path.build(Seed::new(seed).child(way), &mut none).expect("a path"));
         let (events, sent) = Default::default();
-        World { now: Time::ZERO, ends, events, sent, cut: [false; 2], paths }
+        World { now: Time::ZERO, ends, lite, events, sent, cut: [false; 2], paths }
     }
 
     /// What signalling says of an end.
@@ -78,7 +81,7 @@ impl World {
             credentials: self.ends[end].credentials().clone(),
             fingerprint: identities()[end].fingerprint(),
             candidates: vec![candidate(addresses()[end])],
-            lite: false,
+            lite: self.lite[end],
         }
     }
 
@@ -92,9 +95,10 @@ impl World {
 
     /// Two that are connected.
     pub fn connected(configs: [Config; 2], path: &PathConfig, seed: u64) -> World {
+        let patience = configs[0].connect;
         let mut world = World::new(configs, path, seed);
         world.signal();
-        let connected = world.run_until(Time::from_millis(30_000), |world| world.are_connected());
+        let connected = world.run_until(Time::ZERO + patience, |world| world.are_connected());
         assert!(connected, "{:?}", world.events);
         world
     }

@@ -47,6 +47,18 @@ impl Format {
         let (pictures, seconds) = self.frame_rate;
         Span::from_nanos((u64::from(seconds) * 1_000_000_000 / u64::from(pictures.max(1))) as i64)
     }
+
+    /// How long after picture 0 picture `number` is taken ([`time_of_picture`]).
+    pub fn time_of(&self, number: u64) -> Span {
+        time_of_picture(self.frame_rate, number)
+    }
+}
+
+/// How long after picture 0 picture `number` is taken, when there are `frame_rate.0` in `frame_rate.1` seconds: exact for every frame rate,
+/// without drift.
+pub fn time_of_picture((pictures, seconds): (u32, u32), number: u64) -> Span {
+    let nanos = u128::from(number) * u128::from(seconds) * 1_000_000_000 / u128::from(pictures.max(1));
+    Span::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
 /// A stream of pictures of one format.
@@ -71,7 +83,7 @@ impl<T: Source + ?Sized> Source for Box<T> {
     }
 }
 
-/// A stream of pictures could not be read.
+/// A source of pictures or of sound could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file or pipe failed.
@@ -120,6 +132,18 @@ pub enum SourceError {
         /// The limit, in MB.
         limit_mb: usize,
     },
+}
+
+impl SourceError {
+    /// Reading `what` failed.
+    pub fn io(what: impl Into<String>, error: std::io::Error) -> SourceError {
+        SourceError::Io { what: what.into(), error }
+    }
+
+    /// `what` is not what it should be: what is wrong, what is allowed, and what to do.
+    pub fn format(what: impl Into<String>, problem: impl Into<String>) -> SourceError {
+        SourceError::Format { what: what.into(), problem: problem.into() }
+    }
 }
 
 #[cfg(test)]

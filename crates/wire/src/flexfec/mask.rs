@@ -1,8 +1,9 @@
-//! Which packets a parity packet is the sum of.
+//! The packets under a FlexFEC packet, as the header has them.
 
 use alloc::vec::Vec;
 
 use super::Format;
+use crate::parity::Mask;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
@@ -15,55 +16,18 @@ const LAST_SHORT: u16 = 1 << 15;
 const LAST_MIDDLE: u32 = 1 << 31;
 const LAST_LONG: u64 = 1 << 63;
 
-/// A set of packets: a sequence number, and which of the numbers from there on. Never empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mask {
-    first: u16,
-    /// Bit j stands for packet `first + j`, the lowest first.
-    places: u128,
-}
-
 impl Mask {
     /// Packet `first + j` (wrapping) for each bit j of `places`.
     ///
     /// # Errors
     /// No place, or one as far from `first` as the format's longest mask.
     pub fn new(format: Format, first: u16, places: u128) -> Result<Mask, WriteError> {
-        let length = u64::from(u128::BITS - places.leading_zeros());
-        WriteError::check("length of a FlexFEC mask", length, 1, format.longest().into())?;
-        Ok(Mask { first, places })
-    }
-
-    /// The sequence number of place 0, which need not be in the set.
-    pub fn first(&self) -> u16 {
-        self.first
-    }
-
-    /// The places, bit j for packet `first + j`.
-    pub fn places(&self) -> u128 {
-        self.places
-    }
-
-    /// How many packets there are.
-    pub fn count(&self) -> u32 {
-        self.places.count_ones()
-    }
-
-    /// Whether `sequence` is one of them.
-    pub fn contains(&self, sequence: u16) -> bool {
-        let place = u32::from(sequence.wrapping_sub(self.first));
-        self.places.checked_shr(place).is_some_and(|rest| rest & 1 == 1)
-    }
-
-    /// All of them, from the first on.
-    pub fn sequences(&self) -> impl Iterator<Item = u16> + use<> {
-        let Mask { first, places } = *self;
-        (0..128u16).filter(move |place| places >> place & 1 == 1).map(move |place| first.wrapping_add(place))
+        Mask::within(format.longest(), first, places)
     }
 
     /// Bytes it takes in a header with its sequence number: 4, 8 or 16.
-    pub(super) fn size(&self) -> usize {
-        match u128::BITS - self.places.leading_zeros() {
+    pub(crate) fn size(&self) -> usize {
+        match self.length() {
             length if length <= SHORT => 4,
             length if length <= MIDDLE => 8,
             _ => 16,
@@ -71,7 +35,7 @@ impl Mask {
     }
 
     /// Reads sequence number and mask.
-    pub(super) fn parse(format: Format, reader: &mut Reader<'_>) -> Result<Mask, ParseError> {
+    pub(crate) fn parse(format: Format, reader: &mut Reader<'_>) -> Result<Mask, ParseError> {
         let first = reader.u16("FlexFEC base sequence number")?;
         let at = reader.at();
         let short = reader.u16("FlexFEC mask")?;
@@ -101,7 +65,7 @@ impl Mask {
     }
 
     /// Appends sequence number and mask, in as few parts as have all places.
-    pub(super) fn write(&self, format: Format, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, format: Format, out: &mut Vec<u8>) {
         let bits = self.places.reverse_bits();
         let short = (bits >> (128 - SHORT)) as u16;
         let middle = (bits >> (128 - MIDDLE)) as u32 & !LAST_MIDDLE;
@@ -160,13 +124,6 @@ mod tests {
             assert!(Mask::new(format, 0, 1 << (longest - 1)).is_ok());
         }
         assert!(Mask::parse(Format::Draft03, &mut Reader::new(&[0, 0, 0x80, 0])).is_err());
-    }
-
-    #[test]
-    fn numbers_go_on_after_the_last() {
-        let mask = Mask::new(Format::Draft03, 65_535, 0b1011).unwrap();
-        assert_eq!(mask.sequences().collect::<Vec<_>>(), [65_535, 0, 2]);
-        assert!(mask.contains(0) && !mask.contains(1) && mask.contains(2) && !mask.contains(65_534));
     }
 
     proptest! {

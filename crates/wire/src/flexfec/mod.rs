@@ -33,13 +33,13 @@
 //! ```
 
 mod mask;
-mod parity;
-mod recover;
-mod sums;
+mod payload;
 
-pub use mask::Mask;
-pub use parity::{Parity, protect};
-pub use recover::{Corrupt, Recovery};
+pub use payload::protect;
+#[cfg(test)]
+pub(crate) use payload::testing;
+
+pub use crate::parity::{Corrupt, Mask, Parity, Recovery};
 
 use thalweg_units::Bytes;
 

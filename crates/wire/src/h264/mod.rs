@@ -1,5 +1,5 @@
 //! H.264 in RTP (RFC 6184, `packetization-mode=1`): NAL units of the byte stream (Annex B), an access unit cut into packets,
-//! packets put together again, and the parameter sets without which nobody can begin to decode.
+//! packets put together again, and the parameter sets without which nobody can begin to decode, with the size of pictures they tell.
 //!
 //! ```
 //! use thalweg_units::Bytes;
@@ -18,12 +18,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod golomb;
 mod packets;
 mod parameters;
 mod payload;
+mod sequence;
 mod units;
 
+pub use golomb::exponential_golomb;
 pub use packets::{AssemblyError, Fragment, assemble, fragments};
-pub use parameters::{ParameterSets, exponential_golomb};
+pub use parameters::ParameterSets;
 pub use payload::Payload;
+pub use sequence::picture_size;
 pub use units::{UnitKind, is_keyframe, start_code, units};

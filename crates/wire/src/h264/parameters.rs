@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use super::golomb::exponential_golomb;
 use super::packets::push;
 use super::{UnitKind, is_keyframe, units};
 
@@ -64,23 +65,6 @@ fn key(unit: &[u8]) -> Option<(bool, u32)> {
     }
 }
 
-/// The number `bytes` begin with, `ue(v)` of section 9.1: as many zeros as bits follow the first one. `None` past 16 of them.
-pub fn exponential_golomb(bytes: &[u8]) -> Option<u32> {
-    let bit = |at: usize| bytes.get(at / 8).map(|byte| u32::from(byte >> (7 - at % 8) & 1));
-    let mut zeros = 0;
-    while bit(zeros)? == 0 {
-        zeros += 1;
-        if zeros > 16 {
-            return None;
-        }
-    }
-    let mut value = 0;
-    for at in zeros..=2 * zeros {
-        value = value << 1 | bit(at)?;
-    }
-    Some(value - 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,19 +78,6 @@ mod tests {
         let mut out = Vec::new();
         units.iter().for_each(|unit| push(&mut out, unit));
         out
-    }
-
-    #[test]
-    fn the_first_codes_of_the_standards_table_are_read() {
-        // Table 9-2: 1, 010, 011, 00100, ..., 0001010.
-        let codes = [0b1000_0000, 0b0100_0000, 0b0110_0000, 0b0010_0000, 0b0010_1000, 0b0011_0000, 0b0011_1000];
-        let values: Vec<_> = codes.iter().map(|code| exponential_golomb(&[*code])).collect();
-        assert_eq!(values, (0..7).map(Some).collect::<Vec<_>>());
-        assert_eq!(exponential_golomb(&[0b0001_0100]), Some(9));
-        assert_eq!(exponential_golomb(&[0, 0, 0x80, 0, 0x80]), Some(65_536), "16 zeros, a one, 16 bits");
-        assert_eq!(exponential_golomb(&[0, 0, 0xff, 0xff, 0xff]), Some((1 << 17) - 2));
-        assert_eq!(exponential_golomb(&[0b0000_0100]), None);
-        assert_eq!(exponential_golomb(&[]), None);
     }
 
     #[test]

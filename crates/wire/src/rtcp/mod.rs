@@ -43,7 +43,10 @@ pub use bitrate::EstimatedBitrate;
 pub use compound::{Compound, is_rtcp, parse, write};
 pub use decoder_state::DecoderState;
 pub use description::{Chunk, Item, SourceDescription};
-pub use extended_report::{ExtendedBlock, ExtendedReport, LastReceiverTime};
+pub use extended_report::{
+    BytesDiscarded, ExtendedBlock, ExtendedReport, Hops, LastReceiverTime, ReceiptTimes, RunLengths, Spread,
+    StatisticsSummary,
+};
 pub use full_intra::{FullIntra, IntraRequest};
 pub use goodbye::Goodbye;
 pub use nack::{Nack, NackPair};
@@ -77,7 +80,7 @@ pub enum Packet {
     Goodbye(Goodbye),
     /// Something an application made up (204).
     Application(Application),
-    /// When a receiver sends, and what became of that (207).
+    /// What receivers say beyond their reports: which packets came and when, and when they send themselves (207).
     ExtendedReport(ExtendedReport),
     /// Packets that are missed (205, format 1).
     Nack(Nack),

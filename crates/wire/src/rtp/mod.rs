@@ -34,6 +34,7 @@
 //! ```
 
 mod blank;
+pub mod dependency;
 mod elements;
 mod extension;
 mod packet;

@@ -6,6 +6,7 @@ mod captures;
 mod control;
 mod corpus;
 mod differential;
+mod extended_reports;
 mod mutation;
 mod packets;
 mod parity;

@@ -1,5 +1,7 @@
 //! FlexFEC against webrtc-rs: what we sum, it recovers from, and the other way round.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use proptest::prelude::*;
 use rtc_interceptor::{FlexFec03Decoder, FlexFec03Encoder};
 use rtc_shared::marshal::{Marshal, Unmarshal};
@@ -78,5 +80,42 @@ proptest! {
             prop_assert_eq!(parity.recover(held), Ok(expected));
         }
         prop_assert_eq!(recovered, 1, "each of theirs covers packets of its own");
+    }
+
+    #[test]
+    fn what_is_lost_under_several_parities_comes_back_to_both_of_us(
+        packets in any_stream(), parities in 2u32..6, losses in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
+    ) {
+        let media: Vec<_> = packets.iter().map(|packet| theirs(packet)).collect();
+        let first = media[0].header.sequence_number;
+        let repair = FlexFec03Encoder::new(118, PARITY).encode(&media, parities);
+        let repair: Vec<Vec<u8>> = repair.iter().map(|packet| packet.marshal().unwrap().to_vec()).collect();
+        let lost: BTreeSet<usize> = losses.iter().map(|loss| loss.index(packets.len())).collect();
+
+        let mut decoder = FlexFec03Decoder::new(PARITY, MEDIA);
+        let mut to_them = BTreeSet::new();
+        let came = packets.iter().enumerate().filter(|(place, _)| !lost.contains(place)).map(|(_, packet)| packet);
+        for packet in came.chain(&repair) {
+            for made in decoder.decode(theirs(packet)) {
+                to_them.insert(made.marshal().unwrap().to_vec());
+            }
+        }
+
+        let mut held: BTreeMap<u16, Vec<u8>> = BTreeMap::new();
+        for (place, packet) in packets.iter().enumerate().filter(|(place, _)| !lost.contains(place)) {
+            held.insert(first.wrapping_add(place as u16), packet.clone());
+        }
+        let mut to_us = BTreeSet::new();
+        let parities: Vec<Parity> =
+            repair.iter().map(|bytes| Parity::parse(Format::Draft03, &Packet::parse(bytes).unwrap()).unwrap()).collect();
+        for parity in parities.iter().cycle().take(parities.len() * parities.len()) {
+            let recovery = parity.recover(|sequence| held.get(&sequence).map(Vec::as_slice));
+            if let Recovery::Packet(packet) = recovery.unwrap() {
+                held.insert(u16::from_be_bytes([packet[2], packet[3]]), packet.clone());
+                to_us.insert(packet);
+            }
+        }
+        prop_assert!(to_us.iter().all(|made| lost.iter().any(|place| &packets[*place] == made)));
+        prop_assert_eq!(to_us, to_them);
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         ssim: Ssim::Window,
         ask_every: None,
         call: false,
+        discard_after: None,
         clock_offset: Span::ZERO,
         competitors: Vec::new(),
     }

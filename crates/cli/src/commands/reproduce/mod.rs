@@ -7,11 +7,13 @@ mod theirs;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use thalweg_lab::reproduce::{Experiment, figures, scatters};
+use thalweg_lab::Outcome;
+use thalweg_lab::reproduce::{Experiment, Reading, Sample, figures, scatters};
 use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
+use crate::link;
 use crate::play::{self, Job};
 
 #[derive(clap::Args)]
@@ -40,6 +42,9 @@ pub(crate) struct Arguments {
     /// Leave the way back unlimited instead of giving it the link recorded with it
     #[arg(long)]
     unloaded: bool,
+    /// How often to play each scheme over each link, with as many seeds from --seed on; as the figure has it when absent
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
     /// The root of every random choice
     #[arg(long, default_value_t = Seed::new(1))]
     seed: Seed,
@@ -68,25 +73,47 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             show::step(figure, &response, arguments.json)
         }
         Experiment::Signals(signals) => show::signals(figure, &signals.play(arguments.seed), arguments.json),
+        Experiment::Rows(table) => {
+            let mut find = |name: &str| {
+                let path = arguments.traces.join(name).display().to_string();
+                link::find(&path, figure.setup.duration, arguments.seed).map_err(|error| format!("{error:#}"))
+            };
+            show::rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?, arguments.json)
+        }
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
             let theirs = theirs::read(&figure.theirs, &arguments.salsify_results);
             let out = arguments.out.join(figure.name);
-            let outcomes = play::all(&jobs(schemes, &played, &out))?;
-            let (played, outcomes, theirs) = (&played, &outcomes, &theirs);
-            show::Shown { figure, schemes, readings, played, outcomes, theirs }.print(arguments.json)?;
-            let scatters = if figure.scattered { scatters(outcomes, &theirs.points) } else { Vec::new() };
+            let Runs { samples, first } = runs(&jobs(schemes, &played, &out), readings)?;
+            let (played, samples, first, theirs) = (&played, &samples, &first, &theirs);
+            show::Shown { figure, schemes, readings, played, samples, first, theirs }.print(arguments.json)?;
+            let scatters = if figure.scattered { scatters(first, &theirs.points) } else { Vec::new() };
             let title = format!("{}: {}", figure.name, figure.about);
-            play::write_report(outcomes, title, scatters, &out.join("report.html"))
+            play::write_report(first, title, scatters, &out.join("report.html"))
         }
     }
 }
 
-/// Every scheme over every link.
+/// Every scheme over every link with every seed; the first seed's runs have folders.
 fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job> {
-    let over = |played: &scenarios::Played, scheme: &Scheme| {
-        let out = out.join(play::folder_name(played.name()));
-        play::each(&played.scenario(&scheme.name), std::slice::from_ref(scheme), &out)
+    let over = |played: &scenarios::Played, scheme: &Scheme| -> Vec<Job> {
+        let out = out.join(play::folder_name(played.name())).join(play::folder_name(&scheme.name));
+        let job = |(run, scenario)| Job { scenario, scheme: scheme.clone(), folder: out.clone(), is_written: run == 0 };
+        played.scenarios(&scheme.name).enumerate().map(job).collect()
     };
     played.iter().flat_map(|played| schemes.iter().flat_map(move |scheme| over(played, scheme))).collect()
+}
+
+/// What a figure keeps of its runs.
+struct Runs {
+    /// What was read off each.
+    samples: Vec<Sample>,
+    /// Those of the first seed whole, for charts.
+    first: Vec<Outcome>,
+}
+
+fn runs(jobs: &[Job], readings: &[Reading]) -> anyhow::Result<Runs> {
+    let see = |job: &Job, outcome: Outcome| (Sample::of(&outcome, readings), job.is_written.then_some(outcome));
+    let (samples, whole): (Vec<_>, Vec<_>) = play::all_seen(jobs, &see)?.into_iter().unzip();
+    Ok(Runs { samples, first: whole.into_iter().flatten().collect() })
 }

@@ -3,35 +3,42 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Setup};
+use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Setup, drawn};
 use thalweg_lab::scenario::Scenario;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates, Trace};
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{Rate, Seed, Span, Time};
 
 use super::Arguments;
 
-/// A link as a scenario, and where it is from.
+/// A link as scenarios, one for each seed, and where it is from.
 pub(super) struct Played {
     link: Link,
-    scenario: Scenario,
+    scenarios: Vec<Scenario>,
     pub(super) from: String,
 }
 
 impl Played {
     /// What the link is called.
     pub(super) fn name(&self) -> &str {
-        &self.scenario.name
+        &self.link.name
     }
 
-    /// The scenario for a scheme: who else is there may hang on it.
-    pub(super) fn scenario(&self, scheme: &str) -> Scenario {
-        Scenario { competitors: self.link.competitors(scheme), ..self.scenario.clone() }
+    /// The scenarios for a scheme: who else is there may hang on it.
+    pub(super) fn scenarios(&self, scheme: &str) -> impl Iterator<Item = Scenario> {
+        let competitors = |scenario: &Scenario| self.link.competitors(scheme, scenario.seed);
+        self.scenarios.iter().map(move |scenario| Scenario { competitors: competitors(scenario), ..scenario.clone() })
     }
 }
 
 /// A scenario for each link.
 pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyhow::Result<Vec<Played>> {
-    let played = |link: Link| one(link, &setup, arguments);
+    let first = arguments.seed.get();
+    let seeds: Vec<Seed> = (first..).take(arguments.runs.unwrap_or(setup.runs) as usize).map(Seed::new).collect();
+    let played = |link: Link| -> anyhow::Result<Played> {
+        let each = seeds.iter().map(|seed| one(&link, &setup, *seed, arguments));
+        let (scenarios, mut from): (Vec<_>, Vec<_>) = each.collect::<anyhow::Result<Vec<_>>>()?.into_iter().unzip();
+        Ok(Played { link, scenarios, from: from.swap_remove(0) })
+    };
     match links {
         Links::Listed(listed) => listed.iter().cloned().map(played).collect(),
         Links::Recorded(starting_with) => {
@@ -51,12 +58,18 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
     }
 }
 
-fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Played> {
+/// A link as a scenario for a seed, and where it is from.
+fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow::Result<(Scenario, String)> {
     let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
     let rates = |rate: Rates| HopConfig::Rate { rate, queue: link.queue };
     let (hop, way_back, from) = match &link.origin {
         Origin::Named(trace) => (bottleneck(trace.clone(), link.queue), None, trace.clone()),
         Origin::Rates(of) => (rates(of.clone()), None, of.to_string()),
+        Origin::Drawn { rates: of, each } => {
+            let names: Vec<String> = of.iter().map(Rate::to_string).collect();
+            let from = format!("{} in turn, {each} each, from a second that is drawn", names.join(", "));
+            (rates(drawn(of, *each, seed)?), None, from)
+        }
         Origin::Recorded { forth, back } => {
             let [forth, back] = [forth, back].map(|name| arguments.traces.join(name));
             if !forth.is_file() {
@@ -84,19 +97,26 @@ fn one(link: Link, setup: &Setup, arguments: &Arguments) -> anyhow::Result<Playe
             }
         }
     };
-    let delay = || HopConfig::Delay { delay: setup.delay, jitter: Jitter::None, reorders: false };
-    let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().cloned());
+    let delay = || HopConfig::Delay { delay: link.delay.unwrap_or(setup.delay), jitter: Jitter::None, reorders: false };
+    let recorded = |hop: &HopConfig| match hop {
+        HopConfig::Bottleneck { trace, queue, once } if arguments.traces.join(trace).is_file() => {
+            let trace = arguments.traces.join(trace).display().to_string();
+            HopConfig::Bottleneck { trace, queue: *queue, once: *once }
+        }
+        hop => hop.clone(),
+    };
+    let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().map(recorded));
     let up = before.chain([hop]).chain(behind).chain([delay()]).collect();
     let down = way_back.into_iter().chain([delay()]).collect();
     let duration = arguments.duration.unwrap_or(setup.duration);
     let pictures = arguments.pictures.of_figure(setup);
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
-    let mut scenario = pictures.over(link.name.clone(), duration, arguments.seed, up, down);
-    scenario.call = setup.call;
+    let mut scenario = pictures.over(link.name.clone(), duration, seed, up, down);
+    (scenario.call, scenario.discard_after) = (setup.call, setup.discard_after);
     if scenario.undershoot.is_none() {
         scenario.undershoot = link.undershoot.clone();
     }
-    Ok(Played { link, scenario, from })
+    Ok((scenario, from))
 }
 
 /// The rates of a log with one throughput value a second.

@@ -28,7 +28,14 @@ impl Sender {
     fn send(&mut self, frame: u64, at_ms: u64, sizes: &[u64]) {
         let mut offset = Bytes::ZERO;
         for (index, size) in sizes.iter().enumerate() {
-            let place = FramePlace { frame, first: index == 0, last: index + 1 == sizes.len(), offset };
+            let place = FramePlace {
+                frame,
+                first: index == 0,
+                last: index + 1 == sizes.len(),
+                offset,
+                captured: Time::from_millis(at_ms),
+                keyframe: false,
+            };
             offset += Bytes::new(*size);
             self.send_packet(at_ms, *size, Some(place), Payload::Media);
         }
@@ -139,7 +146,14 @@ fn the_window_holds_a_frame_that_is_more_than_the_product() {
 #[test]
 fn a_retransmission_in_a_burst_counts_for_neither_its_bytes_nor_its_time() {
     let mut sender = Sender::new(Config::default());
-    let place = |index: u64| FramePlace { frame: 0, first: index == 0, last: index == 4, offset: Bytes::ZERO };
+    let place = |index: u64| FramePlace {
+        frame: 0,
+        first: index == 0,
+        last: index == 4,
+        offset: Bytes::ZERO,
+        captured: Time::ZERO,
+        keyframe: false,
+    };
     for index in 0..4 {
         sender.send_packet(50, 1200, Some(place(index)), Payload::Media);
     }
@@ -181,7 +195,14 @@ fn a_burst_of_which_a_part_is_never_told_of_is_judged_after_two_round_trips_and_
 fn a_frame_longer_than_m_is_more_than_one_burst() {
     let mut sender = Sender::new(Config::default());
     // Five packets fit into 6144 bytes; the other five leave when the first have drained.
-    let places = (0..10).map(|index| FramePlace { frame: 0, first: index == 0, last: index == 9, offset: Bytes::ZERO });
+    let places = (0..10).map(|index| FramePlace {
+        frame: 0,
+        first: index == 0,
+        last: index == 9,
+        offset: Bytes::ZERO,
+        captured: Time::ZERO,
+        keyframe: false,
+    });
     for (index, place) in places.enumerate() {
         sender.send_packet(if index < 5 { 50 } else { 90 }, 1200, Some(place), Payload::Media);
     }

@@ -268,8 +268,14 @@ impl Simulation<'_> {
             }
             self.burst = Some((packet.frame, packet.slice));
             self.next_start += allowance.pacing.time_for(packet.size);
-            let place =
-                FramePlace { frame: packet.frame, first: packet.first, last: packet.last, offset: packet.offset };
+            let place = FramePlace {
+                frame: packet.frame,
+                first: packet.first,
+                last: packet.last,
+                offset: packet.offset,
+                captured: Time::ZERO,
+                keyframe: false,
+            };
             let sent = self.history.on_sent(SentPacket {
                 place: Some(place),
                 app_limited: self.queue.is_empty(),

@@ -133,6 +133,11 @@ impl History {
         self.round_trips.srtt()
     }
 
+    /// The round trip of the newest packet heard of as the path alone makes it ([`Feedback::path_rtt`]); `None` before the first sample.
+    pub fn path_rtt(&self) -> Option<Span> {
+        self.round_trips.path()
+    }
+
     /// How many acknowledgements named packets that were never sent or are forgotten: a confused or lying receiver.
     pub fn unknown_acknowledgements(&self) -> u64 {
         self.packets.unknown()

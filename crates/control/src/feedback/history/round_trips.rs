@@ -31,6 +31,7 @@ impl Newest {
 pub(super) struct RoundTrips {
     srtt: Option<Span>,
     least: Option<Span>,
+    path: Option<Span>,
     /// From arrival by the receiver's clock to news of it by ours: the return path, the hold and the clocks' offset.
     least_return: Option<(Time, Span)>,
 }
@@ -46,6 +47,11 @@ impl RoundTrips {
         self.least
     }
 
+    /// The newest packet's round trip without the wait for its report.
+    pub(super) fn path(&self) -> Option<Span> {
+        self.path
+    }
+
     /// Takes in a report of arrivals; returns the newest packet's round trip, as it was and as the path alone makes it.
     #[inline]
     pub(super) fn on_report(
@@ -59,7 +65,9 @@ impl RoundTrips {
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         let flight = mean_flight(now, arrived);
         self.srtt = Some(self.srtt.map_or(flight, |srtt| srtt + (flight - srtt) / 8));
-        (rtt, self.path_rtt(now - hold.unwrap_or(Span::ZERO), newest.delay(), arrived))
+        let path = self.path_rtt(now - hold.unwrap_or(Span::ZERO), newest.delay(), arrived);
+        self.path = path.or(self.path);
+        (rtt, path)
     }
 
     /// Forward delay of the newest packet and the least recent return delay: what reports wait for, at the receiver or in the queues

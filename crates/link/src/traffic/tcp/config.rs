@@ -24,6 +24,10 @@ pub struct ConnectionConfig {
     pub segment: Bytes,
     /// The congestion window.
     pub cubic: CubicConfig,
+    /// The most segments under way, whatever the congestion window is: what the receiver has room for. `None` for more than any path holds,
+    /// as today's receivers offer; ns-2's senders take 20 unless told otherwise.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub receive_window: Option<u32>,
     /// Whether a connection begins with a round trip for nothing else (cubic.md section 3).
     pub handshake: bool,
     /// Whether slow start ends when round trips become longer (HyStart++, RFC 9406) and not only with a loss.
@@ -48,6 +52,7 @@ impl Default for ConnectionConfig {
         ConnectionConfig {
             segment: Bytes::new(1500),
             cubic: CubicConfig::default(),
+            receive_window: None,
             handshake: true,
             hystart: false,
             paced: false,
@@ -85,6 +90,10 @@ impl ConnectionConfig {
             let range = "no shorter than first_timeout and least_timeout, such as 60s";
             return Err(ConfigError::out_of_range("connection.most_timeout", self.most_timeout, range));
         }
+        if let Some(window) = self.receive_window.filter(|window| *window == 0) {
+            let range = "1 or more segments, such as 20, or absent";
+            return Err(ConfigError::out_of_range("connection.receive_window", window, range));
+        }
         self.cubic.check()
     }
 }
@@ -107,6 +116,8 @@ mod tests {
         let hasty = ConnectionConfig { most_timeout: Span::from_millis(500), ..Default::default() };
         let error = format!("{}", hasty.check().unwrap_err());
         assert!(error.contains("most_timeout is 500ms") && error.contains("60s"), "{error}");
+        let shut = ConnectionConfig { receive_window: Some(0), ..Default::default() };
+        assert!(format!("{}", shut.check().unwrap_err()).contains("receive_window is 0"));
         assert!(ConnectionConfig::default().check().is_ok());
     }
 }

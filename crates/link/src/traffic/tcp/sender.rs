@@ -184,7 +184,13 @@ impl Sender {
     }
 
     fn has_room(&self) -> bool {
-        f64::from(self.outstanding.under_way()) + 1.0 <= self.cubic.window()
+        let window = self.config.receive_window.map_or(f64::INFINITY, f64::from).min(self.cubic.window());
+        f64::from(self.outstanding.under_way()) + 1.0 <= window
+    }
+
+    /// Whether the receiver's window is what holds it back: then the congestion window says nothing and does not grow.
+    fn is_held_by_receiver(&self) -> bool {
+        self.config.receive_window.is_some_and(|window| f64::from(window) <= self.cubic.window())
     }
 
     fn pacing_gap(&self) -> Span {
@@ -208,7 +214,7 @@ impl Sender {
             return;
         }
         // A sender with nothing left and a window that is not full has been waiting for its application.
-        let filled = self.has_segment() || !self.has_room();
+        let filled = (self.has_segment() || !self.has_room()) && !self.is_held_by_receiver();
         let news = self.outstanding.on_acknowledgement(now, said, self.round_trip.least());
         let sample = news.advanced.then(|| now - said.echo);
         if let Some(rtt) = sample {

@@ -4,9 +4,8 @@ use std::io::{self, Read};
 
 use ogg::OggReadError;
 use ogg::reading::{BasePacketReader, PageParser};
+use thalweg_video::source::SourceError;
 use thalweg_wire::opus;
-
-use crate::media::MediaError;
 
 /// How large a page's header is before its table of segments (RFC 3533 section 6).
 const PAGE_HEADER: usize = 27;
@@ -38,11 +37,11 @@ impl<R: Read> OggOpus<R> {
     }
 
     /// Reads up to the first audio packet; `false` if all ends before there is a stream of Opus.
-    pub(super) fn begin(&mut self) -> Result<bool, MediaError> {
+    pub(super) fn begin(&mut self) -> Result<bool, SourceError> {
         while let Some(packet) = self.packet()? {
             if packet.data.starts_with(HEAD) {
                 self.serial = packet.stream_serial();
-                self.pre_skip = pre_skip(&packet.data).map_err(|problem| MediaError::format(&self.what, problem))?;
+                self.pre_skip = pre_skip(&packet.data).map_err(|problem| SourceError::format(&self.what, problem))?;
                 return Ok(true);
             }
         }
@@ -55,12 +54,13 @@ impl<R: Read> OggOpus<R> {
     }
 
     /// The next audio packet and how many ticks it plays; `None` at the end.
-    pub(super) fn next_packet(&mut self) -> Result<Option<(Vec<u8>, u32)>, MediaError> {
+    pub(super) fn next_packet(&mut self) -> Result<Option<(Vec<u8>, u32)>, SourceError> {
         while let Some(packet) = self.packet()? {
             if packet.stream_serial() != self.serial || packet.data.starts_with(HEAD) || packet.data.starts_with(TAGS) {
                 continue;
             }
-            let ticks = opus::ticks(&packet.data).map_err(|error| MediaError::format(&self.what, error.to_string()))?;
+            let ticks =
+                opus::ticks(&packet.data).map_err(|error| SourceError::format(&self.what, error.to_string()))?;
             // The last page's position lies before the end of its packets where that is cut off (RFC 7845 section 4.5). A packet that
             // begins behind it is not heard at all.
             let end = packet.absgp_page();
@@ -73,7 +73,7 @@ impl<R: Read> OggOpus<R> {
         Ok(None)
     }
 
-    fn packet(&mut self) -> Result<Option<ogg::Packet>, MediaError> {
+    fn packet(&mut self) -> Result<Option<ogg::Packet>, SourceError> {
         loop {
             if let Some(packet) = self.packets.read_packet() {
                 return Ok(Some(packet));
@@ -103,14 +103,14 @@ impl<R: Read> OggOpus<R> {
         Ok(true)
     }
 
-    fn broken(&self, error: OggReadError) -> MediaError {
+    fn broken(&self, error: OggReadError) -> SourceError {
         match error {
             OggReadError::ReadError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                MediaError::format(&self.what, "the Ogg stream ends within a page: the file is cut off")
+                SourceError::format(&self.what, "the Ogg stream ends within a page: the file is cut off")
             }
-            OggReadError::ReadError(error) => MediaError::io(&self.what, error),
+            OggReadError::ReadError(error) => SourceError::io(&self.what, error),
             error => {
-                MediaError::format(&self.what, format!("broken Ogg stream ({error}): try to remux it with ffmpeg"))
+                SourceError::format(&self.what, format!("broken Ogg stream ({error}): try to remux it with ffmpeg"))
             }
         }
     }
@@ -161,7 +161,7 @@ pub(super) mod tests {
         out
     }
 
-    fn read(bytes: &[u8]) -> Result<Vec<(Vec<u8>, u32)>, MediaError> {
+    fn read(bytes: &[u8]) -> Result<Vec<(Vec<u8>, u32)>, SourceError> {
         let mut stream = OggOpus::new("a file", bytes);
         assert!(stream.begin()?);
         std::iter::from_fn(|| stream.next_packet().transpose()).collect()

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
+use thalweg_video::ffmpeg;
+use thalweg_video::source::SourceError;
+
 use super::ogg_opus::OggOpus;
-use crate::media::ffmpeg::Ffmpeg;
-use crate::media::{MediaError, Repeat};
+use crate::media::Repeat;
 
 /// 20 ms of nothing: CELT of the full bandwidth, mono, one frame (first byte 0xf8, RFC 6716 table 2), whose range coder begins with
 /// the largest value there is. The first symbol, "silence", has a chance of 1 in 32768 and lies there (section 4.3): it is set, and
@@ -61,7 +63,7 @@ pub struct AudioSource {
 enum Kind {
     Silence,
     File { stream: OggOpus<BufReader<File>>, repeat: Repeat },
-    Ffmpeg(OggOpus<Ffmpeg>),
+    Ffmpeg(OggOpus<ffmpeg::Process>),
 }
 
 impl AudioSource {
@@ -70,30 +72,30 @@ impl AudioSource {
     ///
     /// # Errors
     /// A name or file that is none, a file that is not readable, ffmpeg not installed or with a complaint.
-    pub fn open(name: &str, repeat: Repeat) -> Result<AudioSource, MediaError> {
+    pub fn open(name: &str, repeat: Repeat) -> Result<AudioSource, SourceError> {
         let forever: &[&str] = if repeat == Repeat::Forever { &["-stream_loop", "-1"] } else { &[] };
         let kind = match name.split_once(':') {
             None if name == "silence" => Kind::Silence,
             None if name == "clicks" => {
                 let clicks = "aevalsrc=0.8*lt(mod(n\\,48000)\\,96)*sin(2*PI*1000*n/48000):s=48000";
-                ffmpeg(name, &["-f", "lavfi", "-i", clicks])?
+                by_ffmpeg(name, &["-f", "lavfi", "-i", clicks])?
             }
             Some(("tone", frequency)) => {
                 let hertz: u32 =
                     frequency.parse().ok().filter(|hertz| (1..=20_000).contains(hertz)).ok_or_else(|| {
-                        MediaError::format(name, "a tone is tone:HZ with 1 to 20000 Hz, such as tone:440")
+                        SourceError::format(name, "a tone is tone:HZ with 1 to 20000 Hz, such as tone:440")
                     })?;
-                ffmpeg(name, &["-f", "lavfi", "-i", &format!("sine=frequency={hertz}:sample_rate=48000")])?
+                by_ffmpeg(name, &["-f", "lavfi", "-i", &format!("sine=frequency={hertz}:sample_rate=48000")])?
             }
-            Some((system @ ("alsa" | "pulse"), device)) => ffmpeg(name, &["-f", system, "-i", device])?,
-            Some((_, rest)) if rest.starts_with("//") => ffmpeg(name, &[forever, &["-i", name]].concat())?,
+            Some((system @ ("alsa" | "pulse"), device)) => by_ffmpeg(name, &["-f", system, "-i", device])?,
+            Some((_, rest)) if rest.starts_with("//") => by_ffmpeg(name, &[forever, &["-i", name]].concat())?,
             _ if !Path::new(name).exists() => {
                 let problem = "no such file, and no silence, tone:HZ, clicks, alsa:DEVICE or pulse:DEVICE either";
-                return Err(MediaError::format(name, problem));
+                return Err(SourceError::format(name, problem));
             }
             _ if is_ogg_opus(name)? => Kind::File { stream: file(name)?, repeat },
             // A path may begin with what looks like an option, or hold a colon.
-            _ => ffmpeg(name, &[forever, &["-i", &format!("file:{name}")]].concat())?,
+            _ => by_ffmpeg(name, &[forever, &["-i", &format!("file:{name}")]].concat())?,
         };
         Ok(AudioSource { what: name.into(), kind, timestamp: 0 })
     }
@@ -102,7 +104,7 @@ impl AudioSource {
     ///
     /// # Errors
     /// What cannot be read on.
-    pub fn next_packet(&mut self) -> Result<Option<OpusPacket>, MediaError> {
+    pub fn next_packet(&mut self) -> Result<Option<OpusPacket>, SourceError> {
         let next = match &mut self.kind {
             Kind::Silence => Some((SILENCE.to_vec(), SILENCE_TICKS)),
             Kind::Ffmpeg(stream) => stream.next_packet()?,
@@ -133,26 +135,26 @@ impl AudioSource {
     }
 }
 
-fn ffmpeg(name: &str, input: &[&str]) -> Result<Kind, MediaError> {
-    let mut stream = OggOpus::new(name, Ffmpeg::start(name, &[input, ENCODING].concat())?);
+fn by_ffmpeg(name: &str, input: &[&str]) -> Result<Kind, SourceError> {
+    let mut stream = OggOpus::new(name, ffmpeg::Process::start(name, &[input, ENCODING].concat())?);
     if stream.begin()? { Ok(Kind::Ffmpeg(stream)) } else { Err(no_sound(name)) }
 }
 
-fn file(name: &str) -> Result<OggOpus<BufReader<File>>, MediaError> {
-    let file = File::open(name).map_err(|error| MediaError::io(name, error))?;
+fn file(name: &str) -> Result<OggOpus<BufReader<File>>, SourceError> {
+    let file = File::open(name).map_err(|error| SourceError::io(name, error))?;
     let mut stream = OggOpus::new(name, BufReader::new(file));
     if stream.begin()? { Ok(stream) } else { Err(no_sound(name)) }
 }
 
-fn no_sound(name: &str) -> MediaError {
-    MediaError::format(name, "there is no sound in it: name a file that has some, or silence")
+fn no_sound(name: &str) -> SourceError {
+    SourceError::format(name, "there is no sound in it: name a file that has some, or silence")
 }
 
 /// Whether a file begins with an Ogg page of one packet, the header of Opus: with a table of one segment it begins at byte 28.
-fn is_ogg_opus(name: &str) -> Result<bool, MediaError> {
+fn is_ogg_opus(name: &str) -> Result<bool, SourceError> {
     let mut start = Vec::new();
-    let file = File::open(name).map_err(|error| MediaError::io(name, error))?;
-    file.take(36).read_to_end(&mut start).map_err(|error| MediaError::io(name, error))?;
+    let file = File::open(name).map_err(|error| SourceError::io(name, error))?;
+    file.take(36).read_to_end(&mut start).map_err(|error| SourceError::io(name, error))?;
     Ok(start.starts_with(b"OggS") && start.ends_with(b"OpusHead"))
 }
 
@@ -160,8 +162,8 @@ fn is_ogg_opus(name: &str) -> Result<bool, MediaError> {
 mod tests {
     use super::super::ogg_opus::tests::stream;
     use super::*;
-    use crate::media::ffmpeg::is_installed;
     use crate::media::testing::{Scratch, ffmpeg as run};
+    use thalweg_video::ffmpeg::is_installed;
 
     fn packets(source: &mut AudioSource, count: usize) -> Vec<OpusPacket> {
         (0..count).map_while(|_| source.next_packet().unwrap()).collect()

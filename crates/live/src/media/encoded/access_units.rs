@@ -1,10 +1,11 @@
 //! Access units out of a byte stream of H.264 (ITU-T H.264 section 7.4.1.2.3 and Annex B).
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
 
-use thalweg_wire::h264::{UnitKind, exponential_golomb, start_code};
-
-use crate::media::MediaError;
+use thalweg_units::Size;
+use thalweg_video::source::SourceError;
+use thalweg_wire::h264::{UnitKind, exponential_golomb, picture_size, start_code};
 
 /// Bytes of a start code.
 const START_CODE: usize = 3;
@@ -28,6 +29,8 @@ pub(super) struct AccessUnits<R> {
     /// Whether it has a slice.
     has_slice: bool,
     is_over: bool,
+    /// Units that were looked at before their turn.
+    ahead: VecDeque<Vec<u8>>,
 }
 
 impl<R: Read> AccessUnits<R> {
@@ -42,13 +45,27 @@ impl<R: Read> AccessUnits<R> {
             pending,
             has_slice: false,
             is_over: false,
+            ahead: VecDeque::new(),
         }
+    }
+
+    /// The size of pictures, if a sequence parameter set says so before the first picture. Nothing is waited for but that one's end.
+    pub(super) fn size(&mut self) -> Result<Option<Size>, SourceError> {
+        while let Some(unit) = self.read_unit()? {
+            let size = picture_size(&[&[0, 0, 1], &unit[..]].concat());
+            let is_enough = size.is_some() || is_slice(&unit);
+            self.ahead.push_back(unit);
+            if is_enough {
+                return Ok(size);
+            }
+        }
+        Ok(None)
     }
 
     /// The next access unit (Annex B); `None` at the end.
     ///
     /// From a pipe, a unit is known to be over only when the next one begins: the last of a picture comes with the first of the next.
-    pub(super) fn next_unit(&mut self) -> Result<Option<Vec<u8>>, MediaError> {
+    pub(super) fn next_unit(&mut self) -> Result<Option<Vec<u8>>, SourceError> {
         while let Some(unit) = self.unit()? {
             let complete = self.has_slice && begins_access_unit(&unit);
             let finished = complete.then(|| std::mem::take(&mut self.pending));
@@ -65,7 +82,14 @@ impl<R: Read> AccessUnits<R> {
     }
 
     /// The next NAL unit, without its start code.
-    fn unit(&mut self) -> Result<Option<Vec<u8>>, MediaError> {
+    fn unit(&mut self) -> Result<Option<Vec<u8>>, SourceError> {
+        match self.ahead.pop_front() {
+            Some(unit) => Ok(Some(unit)),
+            None => self.read_unit(),
+        }
+    }
+
+    fn read_unit(&mut self) -> Result<Option<Vec<u8>>, SourceError> {
         loop {
             match start_code(&self.bytes[self.searched..]) {
                 Some(at) => {
@@ -87,21 +111,21 @@ impl<R: Read> AccessUnits<R> {
         }
     }
 
-    fn read(&mut self) -> Result<(), MediaError> {
+    fn read(&mut self) -> Result<(), SourceError> {
         // A start code may be half read.
         self.searched = self.searched.max(self.bytes.len().saturating_sub(START_CODE - 1));
         let before = self.bytes.len();
         if before > LARGEST_UNIT {
             let problem =
                 format!("{before} bytes without a start code (00 00 01): not a byte stream of H.264 (Annex B)");
-            return Err(MediaError::format(&self.what, problem));
+            return Err(SourceError::format(&self.what, problem));
         }
         // What is there, not a whole chunk: a pipe would be waited for.
         self.bytes.resize(before + CHUNK, 0);
         let count = loop {
             match self.input.read(&mut self.bytes[before..]) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                other => break other.map_err(|error| MediaError::io(&self.what, error))?,
+                other => break other.map_err(|error| SourceError::io(&self.what, error))?,
             }
         };
         self.bytes.truncate(before + count);
@@ -196,6 +220,25 @@ mod tests {
         for at_once in [1, 3, 100] {
             assert_eq!(units(&messy, at_once), [stream(&[KEY]), stream(&[DELTA]), stream(&[DELTA])]);
         }
+    }
+
+    #[test]
+    fn the_size_is_known_before_the_first_picture_and_costs_no_unit() {
+        // What x264 says of 160 by 120.
+        let set: &[u8] = &[0x67, 0x42, 0xc0, 0x0b, 0xd9, 0x02, 0x84, 0x7e, 0x5c];
+        let expected = [stream(&[DELIMITER, set, PICTURE, KEY]), stream(&[DELTA])];
+        let whole = expected.concat();
+        for at_once in [1, 7, 100_000] {
+            let mut units = AccessUnits::new("a stream", Trickle(&whole, at_once));
+            assert_eq!(units.size().unwrap(), Some(Size::new(160, 120)));
+            let found: Vec<_> = std::iter::from_fn(|| units.next_unit().unwrap()).collect();
+            assert_eq!(found, expected);
+        }
+        let late = stream(&[KEY, set, PICTURE, KEY]);
+        let mut units = AccessUnits::new("a stream", Trickle(&late, 5));
+        assert_eq!(units.size().unwrap(), None);
+        assert_eq!(units.next_unit().unwrap(), Some(stream(&[KEY])));
+        assert_eq!(AccessUnits::new("nothing", Trickle(&[], 5)).size().unwrap(), None);
     }
 
     #[test]

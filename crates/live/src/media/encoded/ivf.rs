@@ -3,9 +3,8 @@
 use std::io::{self, Read};
 
 use thalweg_transport::sdp::VideoCodec;
-use thalweg_units::Span;
-
-use crate::media::MediaError;
+use thalweg_units::{Size, Span};
+use thalweg_video::source::SourceError;
 
 /// How many bytes a file's header has.
 const HEADER: usize = 32;
@@ -19,20 +18,21 @@ pub(super) struct Ivf<R> {
     what: String,
     input: R,
     codec: VideoCodec,
+    size: Size,
     /// Times count in `unit.0 / unit.1` seconds.
     unit: (u32, u32),
 }
 
 impl<R: Read> Ivf<R> {
     /// Reads the header.
-    pub(super) fn new(what: &str, mut input: R) -> Result<Ivf<R>, MediaError> {
+    pub(super) fn new(what: &str, mut input: R) -> Result<Ivf<R>, SourceError> {
         let mut header = [0; HEADER];
         input.read_exact(&mut header).map_err(|error| broken(what, "header", error))?;
         if !header.starts_with(b"DKIF\0\0\x20\0") {
             let found = &header[..8];
             let problem =
                 format!("not IVF: it begins with {found:02x?}, not with \"DKIF\", version 0 and a header of 32 bytes");
-            return Err(MediaError::format(what, problem));
+            return Err(SourceError::format(what, problem));
         }
         let codec = match &header[8..12] {
             b"VP80" => VideoCodec::Vp8,
@@ -40,7 +40,7 @@ impl<R: Read> Ivf<R> {
             b"H264" => VideoCodec::H264,
             other => {
                 let other = String::from_utf8_lossy(other);
-                return Err(MediaError::format(
+                return Err(SourceError::format(
                     what,
                     format!("frames of {other} in IVF, allowed are VP80, VP90 and H264"),
                 ));
@@ -50,9 +50,10 @@ impl<R: Read> Ivf<R> {
         let unit = (word(20), word(16));
         if unit.0 == 0 || unit.1 == 0 {
             let problem = format!("its times are in {}/{} seconds, allowed is any fraction above 0", unit.0, unit.1);
-            return Err(MediaError::format(what, problem));
+            return Err(SourceError::format(what, problem));
         }
-        Ok(Ivf { what: what.into(), input, codec, unit })
+        let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+        Ok(Ivf { what: what.into(), input, codec, size: Size::new(half(12), half(14)), unit })
     }
 
     /// What the frames are of.
@@ -60,11 +61,16 @@ impl<R: Read> Ivf<R> {
         self.codec
     }
 
+    /// The size of its pictures, as the header has it; writers that do not know it leave zeros.
+    pub(super) fn size(&self) -> Size {
+        self.size
+    }
+
     /// The next frame and when it is to be shown; `None` at the end.
-    pub(super) fn next_frame(&mut self) -> Result<Option<(Vec<u8>, Span)>, MediaError> {
+    pub(super) fn next_frame(&mut self) -> Result<Option<(Vec<u8>, Span)>, SourceError> {
         let mut header = [0; FRAME_HEADER];
         // Between two frames, an end is one.
-        let first = self.input.read(&mut header[..1]).map_err(|error| MediaError::io(&self.what, error))?;
+        let first = self.input.read(&mut header[..1]).map_err(|error| SourceError::io(&self.what, error))?;
         if first == 0 {
             return Ok(None);
         }
@@ -74,7 +80,7 @@ impl<R: Read> Ivf<R> {
             [0, 4, 8].map(|at| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]));
         if length > LARGEST_FRAME {
             let problem = format!("a frame of {length} bytes, allowed are up to {LARGEST_FRAME}: the file is broken");
-            return Err(MediaError::format(&self.what, problem));
+            return Err(SourceError::format(&self.what, problem));
         }
         let mut frame = vec![0; length as usize];
         self.input.read_exact(&mut frame).map_err(broken)?;
@@ -84,12 +90,12 @@ impl<R: Read> Ivf<R> {
     }
 }
 
-fn broken(what: &str, part: &str, error: io::Error) -> MediaError {
+fn broken(what: &str, part: &str, error: io::Error) -> SourceError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => {
-            MediaError::format(what, format!("it ends within a {part}: the file is cut off"))
+            SourceError::format(what, format!("it ends within a {part}: the file is cut off"))
         }
-        _ => MediaError::io(what, error),
+        _ => SourceError::io(what, error),
     }
 }
 
@@ -113,7 +119,7 @@ pub(super) mod tests {
     fn frames_come_with_their_times() {
         let bytes = file(b"VP90", &[(0, &[1]), (3, &[2, 3]), (u64::MAX, &[])]);
         let mut ivf = Ivf::new("a file", &bytes[..]).unwrap();
-        assert_eq!(ivf.codec(), VideoCodec::Vp9);
+        assert_eq!((ivf.codec(), ivf.size()), (VideoCodec::Vp9, Size::new(64, 48)));
         assert_eq!(ivf.next_frame().unwrap(), Some((vec![1], Span::ZERO)));
         assert_eq!(ivf.next_frame().unwrap(), Some((vec![2, 3], Span::from_millis(100))));
         assert_eq!(ivf.next_frame().unwrap(), Some((Vec::new(), Span::MAX)));

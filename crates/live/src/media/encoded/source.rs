@@ -5,14 +5,15 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 use thalweg_transport::sdp::VideoCodec;
-use thalweg_units::Span;
+use thalweg_units::{Size, Span};
+use thalweg_video::ffmpeg::{Process, probe};
+use thalweg_video::source::{SourceError, time_of_picture};
 use thalweg_wire::h264::{self, ParameterSets};
 use thalweg_wire::{vp8, vp9};
 
 use super::access_units::AccessUnits;
 use super::ivf::Ivf;
-use crate::media::ffmpeg::{Ffmpeg, probe};
-use crate::media::{MediaError, Repeat};
+use crate::media::Repeat;
 
 /// A frame to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +65,7 @@ struct Stream {
 /// What frames are read out of.
 enum Frames {
     Ivf(Ivf<Input>),
-    AnnexB { units: AccessUnits<Input>, number: u64 },
+    AnnexB { units: AccessUnits<Input>, size: Option<Size>, number: u64 },
 }
 
 type Input = Box<dyn Read + Send>;
@@ -75,15 +76,15 @@ impl EncodedSource {
     /// # Errors
     /// A file that is none or is not readable, standard input to be repeated, a codec that is not sent here, a frame rate of zero,
     /// ffmpeg not installed or with a complaint.
-    pub fn open(name: &str, options: EncodedOptions) -> Result<EncodedSource, MediaError> {
+    pub fn open(name: &str, options: EncodedOptions) -> Result<EncodedSource, SourceError> {
         let (frames, seconds) = options.frame_rate;
         if frames == 0 || seconds == 0 {
             let problem =
                 format!("{frames}/{seconds} pictures a second, allowed is any fraction above 0, such as 30/1");
-            return Err(MediaError::format(name, problem));
+            return Err(SourceError::format(name, problem));
         }
         if name == "-" && options.repeat == Repeat::Forever {
-            return Err(MediaError::format(
+            return Err(SourceError::format(
                 name,
                 "standard input cannot be read again: name a file, or do not repeat it",
             ));
@@ -99,11 +100,24 @@ impl EncodedSource {
         self.stream.codec()
     }
 
+    /// The size of its pictures, where the container tells, or H.264 before its first picture.
+    pub fn size(&self) -> Option<Size> {
+        match &self.stream.frames {
+            Frames::Ivf(ivf) => Some(ivf.size()).filter(|size| size.pixels() > 0),
+            Frames::AnnexB { size, .. } => *size,
+        }
+    }
+
+    /// Pictures in so many seconds: the container's, or that of the options where it says none.
+    pub fn frame_rate(&self) -> (u32, u32) {
+        self.options.frame_rate
+    }
+
     /// The next frame; `None` at the end. What comes before the first key frame is passed over. Waits where a pipe does.
     ///
     /// # Errors
     /// What cannot be read on.
-    pub fn next_frame(&mut self) -> Result<Option<EncodedVideoFrame>, MediaError> {
+    pub fn next_frame(&mut self) -> Result<Option<EncodedVideoFrame>, SourceError> {
         let mut begins = self.last.is_none();
         loop {
             let Some((data, time)) = self.stream.frames.next_frame(self.options.frame_rate)? else {
@@ -146,23 +160,23 @@ impl EncodedSource {
 
 impl Stream {
     /// The stream of this name.
-    fn open(name: &str) -> Result<Stream, MediaError> {
+    fn open(name: &str) -> Result<Stream, SourceError> {
         let is_address = name.contains("://");
         if name != "-" && !is_address && !Path::new(name).exists() {
-            return Err(MediaError::format(name, "no such file; for standard input say -"));
+            return Err(SourceError::format(name, "no such file; for standard input say -"));
         }
         if !is_address {
             let input: Input = if name == "-" {
                 Box::new(io::stdin())
             } else {
-                Box::new(BufReader::new(File::open(name).map_err(|error| MediaError::io(name, error))?))
+                Box::new(BufReader::new(File::open(name).map_err(|error| SourceError::io(name, error))?))
             };
             if let Some(frames) = Frames::recognise(name, input)? {
                 return Ok(Stream { frames, frame_rate: None });
             }
             if name == "-" {
                 let problem = "neither IVF (\"DKIF\") nor a byte stream of H.264 (00 00 01): pipe it through ffmpeg -c:v copy -f ivf -";
-                return Err(MediaError::format(name, problem));
+                return Err(SourceError::format(name, problem));
             }
         }
         // A path may begin with what looks like an option, or hold a colon.
@@ -175,15 +189,15 @@ impl Stream {
                 let problem = format!(
                     "video of the codec {other}, sent are vp8, vp9 and h264: encode it, or let the engine do so"
                 );
-                return Err(MediaError::format(name, problem));
+                return Err(SourceError::format(name, problem));
             }
         };
         let arguments = ["-i", &input, "-map", "0:v:0", "-c:v", "copy", "-flush_packets", "1", "-f", format, "-"];
-        let ffmpeg = Ffmpeg::start(name, &arguments)?;
+        let ffmpeg = Process::start(name, &arguments)?;
         let frame_rate = Some(frame_rate).filter(|(frames, seconds)| *frames > 0 && *seconds > 0);
         match Frames::recognise(name, Box::new(ffmpeg))? {
             Some(frames) => Ok(Stream { frames, frame_rate }),
-            None => Err(MediaError::format(name, "ffmpeg finds no video in it")),
+            None => Err(SourceError::format(name, "ffmpeg finds no video in it")),
         }
     }
 
@@ -197,23 +211,27 @@ impl Stream {
 
 impl Frames {
     /// What `input` is, by its first bytes; `None` if neither.
-    fn recognise(name: &str, mut input: Input) -> Result<Option<Frames>, MediaError> {
+    fn recognise(name: &str, mut input: Input) -> Result<Option<Frames>, SourceError> {
         let mut start = Vec::new();
-        (&mut input).take(4).read_to_end(&mut start).map_err(|error| MediaError::io(name, error))?;
+        (&mut input).take(4).read_to_end(&mut start).map_err(|error| SourceError::io(name, error))?;
         let whole: Input = Box::new(Cursor::new(start.clone()).chain(input));
         if start == b"DKIF" {
             return Ivf::new(name, whole).map(|ivf| Some(Frames::Ivf(ivf)));
         }
-        let is_annex_b = start == [0, 0, 0, 1] || start.starts_with(&[0, 0, 1]);
-        Ok(is_annex_b.then(|| Frames::AnnexB { units: AccessUnits::new(name, whole), number: 0 }))
+        if start != [0, 0, 0, 1] && !start.starts_with(&[0, 0, 1]) {
+            return Ok(None);
+        }
+        let mut units = AccessUnits::new(name, whole);
+        let size = units.size()?;
+        Ok(Some(Frames::AnnexB { units, size, number: 0 }))
     }
 
     /// The next frame and its time.
-    fn next_frame(&mut self, frame_rate: (u32, u32)) -> Result<Option<(Vec<u8>, Span)>, MediaError> {
+    fn next_frame(&mut self, frame_rate: (u32, u32)) -> Result<Option<(Vec<u8>, Span)>, SourceError> {
         match self {
             Frames::Ivf(ivf) => ivf.next_frame(),
-            Frames::AnnexB { units, number } => {
-                let time = Span::from_nanos(nanos(*number, frame_rate));
+            Frames::AnnexB { units, number, .. } => {
+                let time = time_of_picture(frame_rate, *number);
                 *number += 1;
                 Ok(units.next_unit()?.map(|unit| (unit, time)))
             }
@@ -221,23 +239,17 @@ impl Frames {
     }
 }
 
-/// The nanoseconds until picture `number`.
-fn nanos(number: u64, (frames, seconds): (u32, u32)) -> i64 {
-    let nanos = u128::from(number) * u128::from(seconds) * 1_000_000_000 / u128::from(frames);
-    i64::try_from(nanos).unwrap_or(i64::MAX)
-}
-
 /// The time between two pictures.
 fn interval(frame_rate: (u32, u32)) -> Span {
-    Span::from_nanos(nanos(1, frame_rate))
+    time_of_picture(frame_rate, 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::ivf::tests::file;
     use super::*;
-    use crate::media::ffmpeg::is_installed;
     use crate::media::testing::{Scratch, ffmpeg};
+    use thalweg_video::ffmpeg::is_installed;
 
     const FOREVER: EncodedOptions = EncodedOptions { repeat: Repeat::Forever, frame_rate: (30, 1) };
 
@@ -260,6 +272,8 @@ mod tests {
         std::fs::write(&path, bytes).unwrap();
         let (codec, once) = frames(&path, EncodedOptions::default(), 10);
         assert_eq!((codec, millis(&once)), (VideoCodec::Vp8, vec![0, 100, 300]));
+        let source = EncodedSource::open(&path, EncodedOptions::default()).unwrap();
+        assert_eq!((source.size(), source.frame_rate()), (Some(Size::new(64, 48)), (30, 1)));
         assert_eq!(once.iter().map(|frame| frame.keyframe).collect::<Vec<_>>(), [true, false, false]);
         let (_, rounds) = frames(&path, FOREVER, 7);
         assert_eq!(millis(&rounds), [0, 100, 300, 500, 600, 800, 1000]);
@@ -289,7 +303,7 @@ mod tests {
         assert_eq!((codec, frames.len()), (expected, 30), "{path}");
         for (index, frame) in frames.iter().enumerate() {
             assert_eq!(frame.keyframe, index % 10 == 0, "{path}, frame {index}");
-            let off = (frame.time - Span::from_nanos(nanos(index as u64, (30, 1)))).abs();
+            let off = (frame.time - time_of_picture((30, 1), index as u64)).abs();
             assert!(off < Span::from_millis(1), "{path}, frame {index}: {}", frame.time);
         }
         frames
@@ -325,6 +339,8 @@ mod tests {
             made(&stream, &encoder);
             ffmpeg(&["-r", "30", "-i", &stream, "-c", "copy", &mp4]);
             let frames = check(&stream, VideoCodec::H264);
+            let source = EncodedSource::open(&stream, EncodedOptions::default()).unwrap();
+            assert_eq!(source.size(), Some(Size::new(160, 120)));
             for frame in frames.iter().filter(|frame| frame.keyframe) {
                 let kinds: Vec<_> = h264::units(&frame.data).map(|unit| h264::UnitKind::of(unit[0])).collect();
                 assert!(kinds.contains(&h264::UnitKind::SequenceParameters), "{kinds:?}");

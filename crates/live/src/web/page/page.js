@@ -76,7 +76,7 @@ async function start() {
   main.classList.toggle('duel', several);
   main.append(...viewers.map(viewer => viewer.section));
   // For who tests this page.
-  window.thalweg = { about: published, clock, viewers: viewers.map(viewer => viewer.measured) };
+  window.thalweg = { about: published, clock, viewers: viewers.map(viewer => viewer.measured), restart: index => viewers[index].restart() };
   viewers.forEach(viewer => viewer.run());
   addEventListener('pagehide', () => viewers.forEach(viewer => viewer.leave()));
   addEventListener('pageshow', event => { if (event.persisted) location.reload(); });

@@ -4,8 +4,9 @@ import { Reader } from './barcode.js';
 import { Chart } from './charts.js';
 import { Refused, Session, ask } from './whep.js';
 
-// What is kept for charts and tests: ten minutes of pictures and of figures.
+// What is kept for charts and tests: ten minutes of pictures and of figures; and what the charts' latest minute can have of them.
 const MOST_FRAMES = 18_000, MOST_FIGURES = 6_000;
+const CHARTED_FRAMES = MOST_FRAMES / 5, CHARTED_FIGURES = MOST_FIGURES / 8;
 const FREEZE_MS = 500;
 const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
 const keep = (list, item, most) => { list.push(item); if (list.length > most) list.splice(0, most / 10); };
@@ -75,59 +76,73 @@ export class Viewer {
   // One viewing from its beginning to its end; resolves with why it ended.
   async once() {
     if (!this.latest) this.say('Connecting.');
-    let resolve;
-    const ended = new Promise(done => { resolve = done; });
+    const ended = new Promise(resolve => { this.giveUp = sentence => resolve(new Error(sentence)); });
     this.session = await Session.open({
       channel: this.channel.name, scheme: this.scheme, token: this.token, feedbackOnRequest: this.about.feedback_on_request,
       onTrack: stream => { this.video.srcObject = stream; this.video.play().catch(() => {}); },
-      onState: state => this.onState(state, resolve),
+      onState: state => this.onState(state),
     });
     this.events = new EventSource(`viewers/${this.session.id}/events`);
     this.events.onmessage = ({ data }) => this.onFigures(JSON.parse(data));
-    this.events.addEventListener('gone', () => resolve(new Error('The publisher ended this viewing.')));
-    this.events.onerror = () => this.doubt(resolve);
+    this.events.addEventListener('gone', () => this.giveUp('The publisher ended this viewing.'));
+    this.events.onerror = () => this.doubt();
     this.counter = setInterval(async () => {
       const statistics = await this.session?.statistics().catch(() => null);
       if (statistics) keep(this.measured.statistics, statistics, MOST_FIGURES);
     }, 1000);
     // Neither connected nor refused is not for ever.
-    this.impatience = setTimeout(() => resolve(new Error('No way was found to the publisher: its UDP port may be closed.')), 15_000);
+    this.waitFor(15_000, 'No way was found to the publisher: its UDP port may be closed.');
     return ended;
+  }
+
+  // Gives up unless there is a connection within this time.
+  waitFor(ms, sentence) {
+    clearTimeout(this.impatience);
+    this.impatience = setTimeout(this.giveUp, ms, sentence);
   }
 
   // The figures are interrupted. When the picture stands and the publisher does not answer either, it is gone; ICE would need
   // several seconds more to notice.
-  async doubt(resolve) {
-    if (this.events?.readyState === EventSource.CLOSED) resolve(new Error('The publisher ended this viewing.'));
+  async doubt() {
+    if (this.events?.readyState === EventSource.CLOSED) this.giveUp('The publisher ended this viewing.');
     if (this.doubting) return;
     this.doubting = true;
     for (const session = this.session; session && session === this.session && this.events?.readyState !== EventSource.OPEN;) {
       await wait(500);
       const answers = await ask('clock', this.token).then(() => true, error => error instanceof Refused);
       if (!answers && this.session === session && performance.now() - this.shownAtMs > 1000) {
-        resolve(new Error('The publisher does not answer.'));
+        this.giveUp('The publisher does not answer.');
         break;
       }
     }
     this.doubting = false;
   }
 
-  async onState(state, resolve) {
+  onState(state) {
     keep(this.measured.states, { atMs: performance.now(), state }, 1000);
     if (state === 'connected') {
       clearTimeout(this.impatience);
       this.say('');
     } else if (state === 'disconnected' || state === 'failed') {
       this.say('The connection is interrupted; looking for another way.');
-      try {
-        await this.session.restart(this.token);
-        this.impatience = setTimeout(() => resolve(new Error('The connection was lost.')), 8_000);
-      } catch {
-        resolve(new Error('The connection was lost.'));
-      }
+      this.waitFor(8_000, 'The connection was lost.');
+      this.restart();
     } else if (state === 'closed') {
-      resolve(new Error('The connection was closed.'));
+      this.giveUp('The connection was closed.');
     }
+  }
+
+  // Looks for another way to the publisher, unless that is being done.
+  async restart() {
+    const { session } = this;
+    if (!session || session.restarting) return;
+    session.restarting = true;
+    try {
+      await session.restart(this.token);
+    } catch {
+      if (session === this.session) this.giveUp('The connection was lost.');
+    }
+    session.restarting = false;
   }
 
   end() {
@@ -176,11 +191,11 @@ export class Viewer {
   // The charts and what they are drawn from.
   figures() {
     const { measured } = this;
-    const of = value => () => measured.figures.map(figures => [figures.at, value(figures)]);
+    const of = value => () => measured.figures.slice(-CHARTED_FIGURES).map(figures => [figures.at, value(figures)]);
     const mbps = name => of(figures => figures[name] === null ? null : figures[name] / 1e6);
     const kilobytes = name => of(figures => figures[name] === null ? null : figures[name] / 1e3);
     const media = of(f => f.wire_bps === null ? null : (f.wire_bps - (f.filler_bps ?? 0) - (f.repair_bps ?? 0) - (f.audio_bps ?? 0)) / 1e6);
-    const late = () => measured.frames.filter(frame => frame.latencyMs !== null).map(frame => [frame.shownAtMs / 1000, frame.latencyMs]);
+    const late = () => measured.frames.slice(-CHARTED_FRAMES).filter(frame => frame.latencyMs !== null).map(frame => [frame.shownAtMs / 1000, frame.latencyMs]);
     return [
       { title: 'On the wire', unit: 'Mbps', height: 170, layers: [
         { name: 'the path, as estimated', colour: 'capacity', kind: 'area', points: mbps('capacity_bps') },
@@ -219,7 +234,7 @@ export class Viewer {
     }
     const select = this.find('select');
     if (document.activeElement !== select && [...select.options].some(option => option.value === figures.scheme)) select.value = figures.scheme;
-    const recent = this.measured.frames.filter(frame => frame.shownAtMs > now * 1000 - 2000);
+    const recent = this.measured.frames.slice(-CHARTED_FRAMES).filter(frame => frame.shownAtMs > now * 1000 - 2000);
     const lates = recent.map(frame => frame.latencyMs).filter(latency => latency !== null).sort((a, b) => a - b);
     const mbps = bps => `${(bps / 1e6).toFixed(2)} Mbps`;
     const parts = [];

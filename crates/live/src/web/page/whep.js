@@ -65,10 +65,11 @@ export class Session {
 
   // What the browser counts, of video, sound and the path.
   async statistics() {
-    const all = { atMs: performance.now() };
-    for (const entry of (await this.peer.getStats()).values()) {
+    const all = { atMs: performance.now() }, entries = await this.peer.getStats();
+    for (const entry of entries.values()) {
       if (entry.type === 'inbound-rtp') all[entry.kind] = { ...entry };
-      if (entry.type === 'candidate-pair' && entry.nominated) all.path = { ...entry };
+      // Of the pairs that were nominated, before a restart and after it, the one that is used.
+      if (entry.type === 'transport') all.path = { ...entries.get(entry.selectedCandidatePairId) };
     }
     return all;
   }

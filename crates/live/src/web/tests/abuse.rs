@@ -16,6 +16,7 @@ use super::super::server::router;
 use super::super::site::Peer;
 use super::super::*;
 use super::fake::{FakeHub, TOKEN, ask, connect, server, status};
+use crate::clock::Clock;
 
 /// What comes back, also when the other side resets the connection in the end.
 fn everything(stream: &mut impl Read) -> Vec<u8> {
@@ -126,6 +127,7 @@ fn test_router(token: Option<&str>) -> (Router, watch::Sender<bool>) {
         listen: ([127, 0, 0, 1], 0).into(),
         token: token.map(|token| token.parse().unwrap()),
         metrics_token: None,
+        clock: Clock::new(),
         limits: Limits { patience: Duration::from_millis(100), ..Limits::default() },
     };
     let hub: Arc<dyn Hub> = Arc::new(FakeHub::default());

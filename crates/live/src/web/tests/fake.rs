@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::super::*;
+use crate::clock::Clock;
 
 /// The token of the tests' servers.
 pub(super) const TOKEN: &str = "0123456789abcdef";
@@ -83,6 +84,7 @@ pub(super) fn server(token: Option<&str>, limits: Limits) -> (Server, Arc<FakeHu
         listen: ([127, 0, 0, 1], 0).into(),
         token: token.map(|token| token.parse().unwrap()),
         metrics_token: None,
+        clock: Clock::new(),
         limits,
     };
     (Server::start(config, hub.clone()).unwrap(), hub)

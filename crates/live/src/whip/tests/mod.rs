@@ -2,6 +2,7 @@
 
 mod bad;
 mod good;
+mod secure;
 mod server;
 
 use thalweg_units::{Bytes, Span};

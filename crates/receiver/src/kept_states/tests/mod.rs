@@ -40,6 +40,7 @@ fn fragment(frame: u64, source: Option<u64>, (index, count): (u16, u16)) -> Frag
         offset: u32::from(index) * 1000,
         length: 1000,
         keyframe: source.is_none(),
+        layer: 0,
         depends_on: source,
         transition: Some(Transition { source: source.map_or(INITIAL, state), target: state(frame) }),
     }
@@ -65,7 +66,7 @@ impl Talk {
         self.sent += 1;
         let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1100));
         let content = fragment.map_or(Content::Padding, |fragment| Content::Media { sequence, fragment });
-        let ready = self.receiver.on_packet(self.at, &Packet { sent, grace, asks: true, content });
+        let ready = self.receiver.on_packet(self.at, &Packet { sent, grace, before: Bytes::ZERO, asks: true, content });
         ready.into_iter().map(|ready| (ready.info.frame, ready.moves.unwrap())).collect()
     }
 
@@ -310,7 +311,13 @@ fn a_report_names_the_newest_packet_past_the_turn_of_the_wires_frame_numbers() {
         let sent = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(1100));
         let fragment = fragment(first, None, (0, 1));
         talk.sent = 1;
-        Packet { sent, grace: Span::ZERO, asks: true, content: Content::Media { sequence: 0, fragment } }
+        Packet {
+            sent,
+            grace: Span::ZERO,
+            before: Bytes::ZERO,
+            asks: true,
+            content: Content::Media { sequence: 0, fragment },
+        }
     });
     let _ = talk.receiver.poll_abandoned();
     for frame in first + 1..first + 4 {

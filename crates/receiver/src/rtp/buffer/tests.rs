@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn piece(timestamp: u32, marker: bool, start: Start) -> Piece {
     let (arrived, origin) = (Time::ZERO, Origin::Media);
-    Piece { payload: vec![7; 10], timestamp, marker, start, picture: None, arrived, origin }
+    Piece { payload: vec![7; 10], timestamp, marker, start, picture: None, says: Says::default(), arrived, origin }
 }
 
 /// Packets `begin..end` are a frame of timestamp `begin`, whose first says so or not.

@@ -2,14 +2,17 @@
 
 use thalweg_units::{Bytes, Time};
 use thalweg_wire::ParseError;
+use thalweg_wire::rtp::dependency::{DependencyDescriptor, FrameNumber};
 use thalweg_wire::rtp::{FragmentGrace, FrameStates, Packet, TransportSequence};
 use thalweg_wire::rtx::Retransmission;
 
 use super::{Passage, Reception};
 use crate::rtp::config::Extensions;
+use crate::rtp::feedback::Arrival;
 use crate::rtp::frames::MediaPacket;
 use crate::rtp::functional::Said;
 use crate::rtp::output::{Origin, Output, VideoFrame};
+use crate::rtp::references::Dependency;
 use crate::rtp::streams::{Found, Kind};
 
 impl Reception {
@@ -48,7 +51,7 @@ impl Reception {
         self.begin_anew(found);
         let Some(stream) = self.streams.get_mut(found.kind) else { return };
         let number = stream.source.on_packet(now, header.sequence, header.timestamp);
-        let captured = stream.clock.instant(header.timestamp);
+        let (captured, clock) = (stream.clock.instant(header.timestamp), stream.rate);
         if self.report_due == Time::NEVER {
             // The first one early (libwebrtc `RTCPSender::SetRTCPStatus`).
             self.report_due = now + self.config.report_interval / 2;
@@ -56,14 +59,19 @@ impl Reception {
         let said = self.said(found.kind, rtp, bytes.len());
         let transport = element(rtp, self.extensions(found.kind).and_then(|ids| ids.transport_sequence));
         let transport = transport.and_then(parsed(TransportSequence::parse));
-        let answers = self.feedback.on_packet(now, header.ssrc, number, transport);
+        let answers = self.feedback.on_packet(now, Arrival { ssrc: header.ssrc, clock, number, transport });
+        let late = self.late();
         if rtp.payload.is_empty() {
             self.counts.padding += 1;
         }
+        let redundancy = self.redundancy(found.kind, rtp).filter(|_| !rtp.payload.is_empty());
         match found.kind {
+            Kind::Video if redundancy.is_some() => self.on_red(now, number, (rtp, bytes), redundancy, said),
             Kind::Video => {
                 let (payload, origin) = (rtp.payload, Origin::Media);
-                self.on_video(now, &MediaPacket { number, header, payload, said, origin });
+                let dependency = self.dependency(found.kind, rtp);
+                let dependency = dependency.as_ref();
+                self.on_video(now, &MediaPacket { number, header, payload, said, dependency, origin });
                 let made = self.parity.as_mut().map(|parity| parity.on_media(number, bytes));
                 made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
             }
@@ -81,7 +89,17 @@ impl Reception {
                 }
             }
         }
+        if self.late() > late {
+            let payload = Bytes::new(rtp.payload.len() as u64);
+            self.feedback.on_discarded(now, header.ssrc, number, payload);
+        }
         self.tell(now, answers);
+    }
+
+    /// Packets that came, and were not made here, when what they had was of no use any more.
+    fn late(&self) -> u64 {
+        let video = self.video.as_ref().map_or(0, |frames| frames.counts().late);
+        video + self.audio.as_ref().map_or(0, |audio| audio.counts().late) - self.made_late
     }
 
     /// Another stream came in the place of one: nothing of that one goes on.
@@ -92,7 +110,10 @@ impl Reception {
             parity.begin_anew();
         }
         match (found.kind, &mut self.video, &mut self.audio) {
-            (Kind::Video, Some(frames), _) => frames.begin_anew(),
+            (Kind::Video, Some(frames), _) => {
+                self.structure = None;
+                frames.begin_anew();
+            }
             (Kind::Audio, _, Some(stream)) => stream.begin_anew(),
             _ => {}
         }
@@ -106,7 +127,21 @@ impl Reception {
         Some(Said { grace, states, size: Bytes::new(length as u64) + self.config.around })
     }
 
-    fn on_video(&mut self, now: Time, packet: &MediaPacket<'_>) {
+    /// What a packet says of what its frame refers to, where that was agreed on. The newest structure is what others are read by.
+    pub(super) fn dependency(&mut self, kind: Kind, rtp: &Packet<'_>) -> Option<Dependency> {
+        let data = element(rtp, self.extensions(kind)?.dependencies)?;
+        let Ok(read) = DependencyDescriptor::parse(data, self.structure.as_ref()) else {
+            let number = FrameNumber::parse(data).ok()?.frame;
+            return Some(Dependency { number, back: None });
+        };
+        let back = read.references(self.structure.as_ref());
+        if let Some(structure) = read.structure {
+            self.structure = Some(structure);
+        }
+        Some(Dependency { number: read.frame, back })
+    }
+
+    pub(super) fn on_video(&mut self, now: Time, packet: &MediaPacket<'_>) {
         let ready = self.video.as_mut().map(|frames| frames.on_packet(now, packet));
         ready.into_iter().flatten().for_each(|frame| self.give(frame));
     }
@@ -128,8 +163,19 @@ impl Reception {
         // Before any media there is nothing to repeat, and an empty payload repeats nothing.
         match media.filter(|_| !repeat.payload.is_empty()) {
             Some(number) => {
-                let (header, payload, origin) = (rtp.header, repeat.payload, Origin::Repeat);
-                self.on_video(now, &MediaPacket { number, header, payload, said, origin });
+                let payload = match self.redundancy(Kind::Retransmission, rtp) {
+                    None => repeat.payload,
+                    Some(redundancy) => match redundancy.open(self.media_type(), repeat.payload) {
+                        Ok(opened) => opened.media.unwrap_or_default(),
+                        Err(_) => {
+                            self.counts.malformed += 1;
+                            return;
+                        }
+                    },
+                };
+                let dependency = self.dependency(Kind::Retransmission, rtp);
+                let (header, origin, dependency) = (rtp.header, Origin::Repeat, dependency.as_ref());
+                self.on_video(now, &MediaPacket { number, header, payload, said, dependency, origin });
             }
             None => self.on_nothing(now, said),
         }
@@ -149,8 +195,11 @@ impl Reception {
             return;
         };
         let said = self.said(Kind::Video, &rtp, packet.len());
-        let (payload, origin) = (rtp.payload, Origin::Parity);
-        self.on_video(now, &MediaPacket { number, header, payload, said, origin });
+        let dependency = self.dependency(Kind::Video, &rtp);
+        let (payload, origin, dependency) = (rtp.payload, Origin::Parity, dependency.as_ref());
+        let late = self.late();
+        self.on_video(now, &MediaPacket { number, header, payload, said, dependency, origin });
+        self.made_late += self.late() - late;
     }
 
     fn give(&mut self, mut frame: VideoFrame) {

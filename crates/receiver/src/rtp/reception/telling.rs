@@ -1,14 +1,19 @@
 //! What is told the sender, as RTCP.
 
-use thalweg_units::Time;
+use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{
-    self, Chunk, FullIntra, IntraRequest, Item, Nack, Packet, PictureLoss, ReceiverReport, SourceDescription,
+    self, Chunk, ExtendedBlock, ExtendedReport, FullIntra, IntraRequest, Item, Nack, NtpShort, NtpTime, Packet,
+    PictureLoss, ReceiverReport, SourceDescription,
 };
 
 use super::Reception;
 use crate::request::MOST_REPEATS;
 use crate::rtp::output::Output;
 use crate::rtp::streams::Kind;
+
+/// A longer round trip is no path's but a lie, or a delay that was counted from elsewhere: as long as anything waits for packets that are
+/// repeated.
+const LONGEST_ROUND_TRIP: Span = Span::from_secs(10);
 
 impl Reception {
     /// Tells of arrivals, each message in a datagram of its own, and of the decoder's states along with them.
@@ -51,8 +56,32 @@ impl Reception {
     pub(super) fn report(&mut self, now: Time) {
         if now >= self.report_due {
             self.report_due = now + self.config.report_interval;
-            let report = self.receiver_report(now);
+            let mut report = self.receiver_report(now);
+            if self.learns_round_trip() {
+                let blocks = vec![ExtendedBlock::ReceiverTime(NtpTime::at(now))];
+                report.push(Packet::ExtendedReport(ExtendedReport { ssrc: self.config.ssrc, blocks }));
+            }
             self.write(&report);
+        }
+    }
+
+    fn learns_round_trip(&self) -> bool {
+        self.config.video.as_ref().is_some_and(|video| video.feedback.round_trip)
+    }
+
+    /// The sender sends back a time of ours: the round trip by RFC 3611 section 4.5.
+    pub(super) fn on_echo(&mut self, now: Time, report: &ExtendedReport) {
+        if !self.learns_round_trip() {
+            return;
+        }
+        let told = |block: &ExtendedBlock| match block {
+            ExtendedBlock::SinceReceiverTime(times) => times.iter().find(|last| last.ssrc == self.config.ssrc).copied(),
+            _ => None,
+        };
+        let Some(last) = report.blocks.iter().find_map(told) else { return };
+        let round_trip = NtpShort::at(now).since(last.last_report).since(last.delay).span();
+        if last.last_report != NtpShort::default() && round_trip <= LONGEST_ROUND_TRIP {
+            self.learn(round_trip);
         }
     }
 

@@ -3,6 +3,8 @@
 mod call;
 mod functional;
 mod hostile;
+mod layers;
+mod red;
 mod told;
 mod video;
 
@@ -93,9 +95,20 @@ impl Sender {
         frame: &[u8],
         says: impl Fn(u16, u16) -> Vec<(u8, Vec<u8>)> + 'a,
     ) -> Vec<Vec<u8>> {
+        self.frame_described(timestamp, frame, Descriptor::default(), says)
+    }
+
+    /// The same, with what its descriptor says beside the picture.
+    fn frame_described<'a>(
+        &mut self,
+        timestamp: u32,
+        frame: &[u8],
+        descriptor: Descriptor,
+        says: impl Fn(u16, u16) -> Vec<(u8, Vec<u8>)> + 'a,
+    ) -> Vec<Vec<u8>> {
         let picture_id = Some(PictureId::Long(self.picture));
         self.picture = (self.picture + 1) & 0x7fff;
-        let descriptor = Descriptor { picture_id, ..Descriptor::default() };
+        let descriptor = Descriptor { picture_id, ..descriptor };
         let pieces: Vec<_> = fragments(frame, descriptor, Bytes::new(100)).unwrap().collect();
         let count = pieces.len() as u16;
         let packet = |(index, piece): (usize, &thalweg_wire::vp8::Fragment<'_>)| {

@@ -1,7 +1,9 @@
 use super::*;
 use thalweg_units::Span;
 use thalweg_wire::rtcp::twcc::{self, Status};
-use thalweg_wire::rtcp::{NtpShort, NtpTime, ReportBlock, SenderReport};
+use thalweg_wire::rtcp::{
+    ExtendedBlock, ExtendedReport, LastReceiverTime, NtpShort, NtpTime, ReportBlock, SenderReport,
+};
 
 fn audio(sender: &mut Sender, sequence: u16, timestamp: u32) -> Vec<u8> {
     let header = Header { marker: false, payload_type: AUDIO, sequence, timestamp, ssrc: AUDIO_SSRC };
@@ -50,6 +52,43 @@ fn transport_feedback_covers_media_repeats_padding_and_sound_62_ms_after_the_fir
     assert_eq!((*when, feedback.len(), feedback[0].base_sequence), (at(162), 1, 65_530));
     assert_eq!((feedback[0].statuses.len(), feedback[0].sender_ssrc, feedback[0].media_ssrc), (4, OURS, MEDIA_SSRC));
     assert!(!feedback[0].statuses.contains(&Status::Missing));
+}
+
+#[test]
+fn extended_reports_tell_of_every_stream_and_of_what_came_too_late() {
+    let config = with_video(|video| {
+        video.feedback = Feedback { extended: true, nack: true, ..Feedback::default() };
+    });
+    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    reception.learn(Span::from_millis(150));
+    let first = sender.frame(0, &picture(true, 1, 150));
+    let second = sender.frame(3000, &picture(false, 2, 150));
+    let keyframe = sender.frame(6000, &picture(true, 3, 10));
+    let sound = audio(&mut sender, 1, 0);
+    let extended = |outputs: &[Output]| -> Vec<ExtendedBlock> {
+        let of = |packet| if let Rtcp::ExtendedReport(report) = packet { Some(report.blocks) } else { None };
+        rtcp(outputs).into_iter().filter_map(of).flatten().collect()
+    };
+    give(&mut reception, 100, first.iter().chain([&second[0], &sound, &keyframe[0]]));
+    // Two round trips after the first packet: one of the video is missing, and the sound came.
+    let outputs: Vec<_> = until(&mut reception, 400).into_iter().filter(|(when, _)| *when == at(400)).collect();
+    let told = extended(&outputs.into_iter().map(|(_, output)| output).collect::<Vec<_>>());
+    let came = |ssrc| {
+        told.iter().find_map(|block| match block {
+            ExtendedBlock::Losses(packets) => (packets.ssrc == ssrc).then(|| packets.iter().collect::<Vec<_>>()),
+            _ => None,
+        })
+    };
+    let expected = vec![(65_500, true), (65_501, true), (65_502, true), (65_503, false), (65_504, true)];
+    assert_eq!(came(MEDIA_SSRC), Some(expected), "{told:?}");
+    assert_eq!(came(AUDIO_SSRC), Some(vec![(1, true)]));
+    // The keyframe was shown: what its forerunner missed is of no use any more.
+    let outputs = give(&mut reception, 450, [&second[1]]);
+    let late = |block: &ExtendedBlock| match block {
+        ExtendedBlock::Discards { early: false, packets } => packets.sequences(true).eq([65_503]),
+        _ => false,
+    };
+    assert!(extended(&outputs).iter().any(late), "{outputs:?}");
 }
 
 #[test]
@@ -161,4 +200,59 @@ fn audio_comes_out_in_order_and_sender_reports_tell_how_far_sound_and_picture_ar
     let outputs = until(&mut reception, 230);
     let later: Vec<_> = outputs.iter().filter(|(_, output)| matches!(output, Output::Audio(_))).collect();
     assert!(matches!(&later[..], [(when, Output::Audio(packet))] if *when == at(220) && packet.lost == 1), "{later:?}");
+}
+
+/// What the sender sends back of the receiver's times, and how long it held it.
+fn echo(receiver: u32, said: NtpShort, held: Span) -> Vec<u8> {
+    let last = LastReceiverTime { ssrc: receiver, last_report: said, delay: NtpShort::of(held) };
+    let blocks = vec![ExtendedBlock::SinceReceiverTime(vec![last])];
+    let mut out = Vec::new();
+    rtcp::write(&[Rtcp::ExtendedReport(ExtendedReport { ssrc: MEDIA_SSRC, blocks })], &mut out).unwrap();
+    out
+}
+
+#[test]
+fn the_round_trip_is_learned_from_our_times_sent_back_and_from_no_lie() {
+    let config = with_video(|video| video.feedback.round_trip = true);
+    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
+    let outputs: Vec<Output> = until(&mut reception, 500).into_iter().map(|(_, output)| output).collect();
+    let said: Vec<NtpTime> = rtcp(&outputs)
+        .into_iter()
+        .filter_map(|packet| if let Rtcp::ExtendedReport(report) = packet { Some(report) } else { None })
+        .flat_map(|report| report.blocks)
+        .filter_map(|block| if let ExtendedBlock::ReceiverTime(time) = block { Some(time) } else { None })
+        .collect();
+    assert_eq!(said, [NtpTime::at(at(500))], "one with each report");
+    let said = said[0].short();
+    // Of another receiver, of a time never said, and from before it was said: after less than it was held.
+    for (ssrc, last, held) in [(OURS + 1, said, 0), (OURS, NtpShort::default(), 0), (OURS, said, 200)] {
+        reception.on_rtcp(at(600), &echo(ssrc, last, Span::from_millis(held)));
+        assert_eq!(reception.statistics().round_trip, None);
+    }
+    reception.on_rtcp(at(900), &echo(OURS, said, Span::from_millis(150)));
+    let round_trip = reception.statistics().round_trip.expect("it was told");
+    assert!((round_trip - Span::from_millis(250)).abs() < Span::from_millis(1), "{round_trip}");
+    // What is missing is asked for again after as long.
+    drain(&mut reception);
+    let packets = sender.frame(3000, &picture(false, 2, 250));
+    let nacks = |outputs: &[Output]| rtcp(outputs).iter().filter(|packet| matches!(packet, Rtcp::Nack(_))).count();
+    assert_eq!(nacks(&give(&mut reception, 1000, [&packets[0], &packets[2]])), 1);
+    let again: Vec<Time> = until(&mut reception, 1400)
+        .into_iter()
+        .filter(|(_, output)| nacks(std::slice::from_ref(output)) > 0)
+        .map(|(when, _)| when)
+        .collect();
+    assert_eq!(again, [at(1260)], "at the first look, every 20 ms, after 250");
+}
+
+#[test]
+fn without_agreement_no_times_are_sent_and_none_are_believed() {
+    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
+    let outputs: Vec<Output> = until(&mut reception, 500).into_iter().map(|(_, output)| output).collect();
+    assert!(rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::ReceiverReport(_))));
+    assert!(!rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::ExtendedReport(_))));
+    reception.on_rtcp(at(900), &echo(OURS, NtpShort::at(at(500)), Span::ZERO));
+    assert_eq!(reception.statistics().round_trip, None);
 }

@@ -156,10 +156,10 @@ fn padding_on_the_streams_of_media_and_repeats_shows_nothing_and_leaves_no_hole(
     let outputs = give(&mut reception, 0, first.iter().chain([&padding, &repeats_padding]).chain(&second));
     assert_eq!(frames(&outputs).len(), 2);
     assert_eq!((requests(&outputs), reception.statistics().padding), ((vec![], 0), 2));
-    // Padding that comes after the frame behind it lets that one go.
+    // Padding that comes after the frame behind it keeps that one no longer: its number says that it is the next.
     let (padding, third) = (sender.padding(), sender.frame(6000, &picture(false, 3, 10)));
-    assert_eq!(frames(&give(&mut reception, 30, &third)).len(), 0);
-    assert_eq!(frames(&give(&mut reception, 31, [&padding])).len(), 1);
+    assert_eq!(frames(&give(&mut reception, 30, &third)).len(), 1);
+    assert_eq!(frames(&give(&mut reception, 31, [&padding])).len(), 0);
 }
 
 #[test]
@@ -215,4 +215,34 @@ fn a_packet_that_says_it_is_of_another_section_is_of_no_stream() {
     let here = sender.frame_saying(3000, &picture(true, 2, 10), of(b"0"));
     assert_eq!(frames(&give(&mut reception, 0, elsewhere.iter().chain(&here))).len(), 1);
     assert_eq!(reception.statistics().unknown, 1);
+}
+
+#[test]
+fn what_the_decoder_refuses_is_followed_by_a_keyframe_and_by_nothing_before_it() {
+    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
+    give(&mut reception, 33, &sender.frame(3000, &picture(false, 2, 10)));
+    // A decoder behind by some frames refuses all of them.
+    for number in [0, 1, 1] {
+        reception.on_undecodable(at(40), number);
+    }
+    assert_eq!(requests(&drain(&mut reception)), (vec![], 1));
+    for place in 2..=8u8 {
+        let packets = sender.frame(3000 * u32::from(place), &picture(false, place, 10));
+        let outputs = give(&mut reception, 33 * u64::from(place), &packets);
+        // Not sooner than 200 ms after the first.
+        let expected = usize::from(place == 8);
+        assert_eq!((frames(&outputs).len(), requests(&outputs)), (0, (vec![], expected)), "{place}");
+        reception.on_undecodable(at(33 * u64::from(place)), 1);
+    }
+    drain(&mut reception);
+    let outputs = give(&mut reception, 297, &sender.frame(27_000, &picture(true, 9, 10)));
+    let [keyframe] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!((keyframe.number, keyframe.keyframe), (2, true));
+    // It is old news: a keyframe came out after that frame.
+    reception.on_undecodable(at(600), 1);
+    let outputs = give(&mut reception, 600, &sender.frame(30_000, &picture(false, 10, 10)));
+    assert_eq!((frames(&outputs).len(), requests(&outputs)), (1, (vec![], 0)));
+    reception.on_undecodable(at(700), 2);
+    assert_eq!(requests(&drain(&mut reception)), (vec![], 1), "and that one was no good either");
 }

@@ -26,6 +26,7 @@ fn made(size: u64, quantizer: u8) -> EncodedFrame {
     EncodedFrame {
         size: Bytes::new(size),
         keyframe: false,
+        layer: 0,
         quantizer: Some(quantizer),
         picture: Size::HD,
         transition: None,

@@ -71,6 +71,8 @@ impl LongTermBuffers {
             last: !(self.is_recovering(now) || in_doubt && self.acknowledged.is_some()),
             long_term,
             kept_in: free.map(|(buffer, _)| buffer.other()),
+            becomes_last: true,
+            sendable: true,
         });
         self.planned.map(Basis::Buffers)
     }

@@ -198,7 +198,14 @@ mod tests {
     }
 
     fn frame(bytes: u64) -> EncodedFrame {
-        EncodedFrame { size: Bytes::new(bytes), keyframe: false, quantizer: None, picture: Size::HD, transition: None }
+        EncodedFrame {
+            size: Bytes::new(bytes),
+            keyframe: false,
+            layer: 0,
+            quantizer: None,
+            picture: Size::HD,
+            transition: None,
+        }
     }
 
     #[test]

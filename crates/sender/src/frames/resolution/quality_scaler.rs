@@ -260,6 +260,7 @@ mod tests {
             let encoded = quantizer(frame).map(|quantizer| EncodedFrame {
                 size: Bytes::new(1000),
                 keyframe: false,
+                layer: 0,
                 quantizer: Some(quantizer),
                 picture: scaler.size(),
                 transition: None,

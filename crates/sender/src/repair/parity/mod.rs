@@ -4,18 +4,27 @@
 //! size, and at a frame's end the next ones are as many as are nearest to what was earned, so that the share is kept in
 //! the long run. They leave right behind the frame, and packet i is under the one numbered i modulo their number: a
 //! burst of losses spreads over them.
+//!
+//! Where the controller probes with it (FBRA), there is one packet of it after every so many of media instead
+//! (`intervals`).
 
+mod format;
+mod intervals;
 mod protected;
 mod sum;
+pub mod symbol;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
-use crate::packet::Fragment;
+use crate::packet::{Content, Fragment};
+pub use format::{Format, Written};
+use intervals::Interval;
 pub use protected::{LONGEST, Protected};
 pub use sum::Sum;
+pub use symbol::{Code, Symbol};
 
 /// How much parity, and over what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +32,11 @@ pub use sum::Sum;
 pub struct Config {
     /// How much.
     pub amount: Amount,
+    /// Of which code.
+    pub code: Code,
+    /// How it is written.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
+    pub format: Format,
     /// Packets so far apart, or farther, are never protected together: 46, so that the header has the middle of
     /// FlexFEC's masks, or 1 to 109.
     pub packets: u64,
@@ -32,10 +46,22 @@ pub struct Config {
     /// At most this many parity packets for each media packet. One makes duplicates; where half is lost, so are half of
     /// those, and what repeats do not need of the wire is better spent on more (R).
     pub most_per_packet: f64,
+    /// A frame is of no use this long after it was captured, and what protects it then of none: it is left out. `None` for receivers that show
+    /// every frame, however late.
+    pub deadline: Option<Span>,
+    /// How much more a keyframe is protected than others: its bytes and packets count as many times, 1 to 10. All that follows needs it
+    /// (fec.md section 4; unequal protection).
+    pub keyframe_weight: f64,
+    /// How much the temporal layers are protected, from the base up, each 0 to 10; the last holds for all above it. Nothing refers to the
+    /// highest, so its loss is one picture's; at 0 it is not protected.
+    pub layer_weights: [f64; LAYERS],
     /// The parity packet's own RTP header extensions, besides those it protects: transport-wide-cc-01 in the one-byte
     /// form.
     pub extensions: Bytes,
 }
+
+/// Temporal layers that can be protected unequally: as many as RFC 7741 numbers.
+pub const LAYERS: usize = 4;
 
 /// How much parity there is.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -46,15 +72,22 @@ pub enum Amount {
     Granted,
     /// This share of what is sent, whatever is lost: 0 to 0.9.
     Share(f64),
+    /// One packet after every so many of media as the controller asks for (`Allowance::parity_interval`): FBRA's probe.
+    Asked,
 }
 
 impl Default for Config {
     fn default() -> Config {
         Config {
             amount: Amount::Granted,
+            code: Code::Sum,
+            format: Format::Flexfec,
             packets: 46,
             reach: Span::from_millis(100),
             most_per_packet: 3.0,
+            deadline: None,
+            keyframe_weight: 1.0,
+            layer_weights: [1.0; LAYERS],
             extensions: Bytes::new(8),
         }
     }
@@ -81,36 +114,119 @@ impl Config {
         {
             return Err(ConfigError::out_of_range("repair.parity.amount.share", share, "0 to 0.9: media is left"));
         }
-        Ok(Parity { config: self, earned: 0.0, uncovered: VecDeque::new(), waiting: VecDeque::new() })
+        if self.deadline.is_some_and(|deadline| deadline <= Span::ZERO) {
+            let (value, range) = (self.deadline.unwrap_or(Span::ZERO), "longer than 0, such as 400ms, or none");
+            return Err(ConfigError::out_of_range("repair.parity.deadline", value, range));
+        }
+        if !(1.0..=10.0).contains(&self.keyframe_weight) {
+            let (value, range) = (self.keyframe_weight, "1 to 10, such as 2");
+            return Err(ConfigError::out_of_range("repair.parity.keyframe_weight", value, range));
+        }
+        if let Some(weight) = self.layer_weights.into_iter().find(|weight| !(0.0..=10.0).contains(weight)) {
+            return Err(ConfigError::out_of_range("repair.parity.layer_weights", weight, "0 to 10 each, such as 1"));
+        }
+        let (interval, uncovered, waiting) = Default::default();
+        Ok(Parity { config: self, interval, earned: 0.0, among_media: 0, uncovered, waiting })
     }
+
+    fn written(&self) -> Written {
+        Written { format: self.format, extensions: self.extensions }
+    }
+}
+
+/// A media packet as parity is made over it.
+#[derive(Debug, Clone, Copy)]
+pub struct Member<'a> {
+    /// Its number.
+    pub sequence: u64,
+    /// Its number on the wire, where parity may be among the media, or another that is as far from those of others.
+    pub place: u64,
+    /// What it carries.
+    pub fragment: &'a Fragment,
+    /// Its wire size.
+    pub size: Bytes,
 }
 
 /// A media packet that no parity packet protects.
 #[derive(Debug, Clone, Copy)]
 struct Uncovered {
     sequence: u64,
+    place: u64,
     at: Time,
     fragment: Fragment,
     size: Bytes,
 }
 
+impl Uncovered {
+    fn member(&self) -> Member<'_> {
+        Member { sequence: self.sequence, place: self.place, fragment: &self.fragment, size: self.size }
+    }
+
+    /// Whether its frame can still be shown in time with what leaves now, over a path of this round trip.
+    fn is_of_use(&self, now: Time, path_rtt: Span, deadline: Option<Span>) -> bool {
+        deadline.is_none_or(|deadline| self.fragment.captured + deadline > now + path_rtt / 2)
+    }
+}
+
+/// How long the path takes there and back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundTrips {
+    /// With the wait for a report: a repeat comes no sooner.
+    pub smoothed: Span,
+    /// Without it: half of it is what parity needs to arrive.
+    pub path: Span,
+}
+
 /// A parity packet that is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// The media packets it is the sum of.
+    /// The media packets it is over.
     pub protects: Protected,
-    /// Their sum.
-    pub sum: Sum,
+    /// What it carries of them.
+    pub symbol: Symbol,
     /// Its wire size.
     pub size: Bytes,
+}
+
+impl Due {
+    /// The sum of these media packets, in the order of their numbers. `None` for no packets, or packets too far apart.
+    pub fn sum<'a>(members: impl Iterator<Item = Member<'a>> + Clone, written: Written) -> Option<Due> {
+        let (protects, size) = over(members.clone(), written)?;
+        let symbol = Symbol::Sum(Sum::of(members.map(|member| member.fragment)));
+        Some(Due { protects, symbol, size })
+    }
+
+    /// All `count` packets of a block code over such packets; none where there can be no sum.
+    pub fn block<'a>(members: impl Iterator<Item = Member<'a>> + Clone, count: u8, written: Written) -> Vec<Due> {
+        let Some((protects, size)) = over(members.clone(), written) else { return Vec::new() };
+        let fragments: Vec<Fragment> = members.map(|member| *member.fragment).collect();
+        symbol::encode(&fragments, count).into_iter().map(|symbol| Due { protects, symbol, size }).collect()
+    }
+
+    /// What leaves.
+    pub fn content(&self) -> Content {
+        Content::Parity { protects: self.protects, symbol: self.symbol }
+    }
+}
+
+/// What names these packets, and how large parity over them is: as large as the longest, its header and its own extensions.
+fn over<'a>(members: impl Iterator<Item = Member<'a>> + Clone, written: Written) -> Option<(Protected, Bytes)> {
+    let protects = Protected::of(members.clone().map(|member| member.sequence))?;
+    let first = members.clone().next()?.place;
+    let numbers = members.clone().last()?.place - first + 1;
+    let longest = members.map(|member| member.size).max().unwrap_or(Bytes::ZERO);
+    (numbers <= written.format.longest()).then(|| (protects, longest + written.around(numbers)))
 }
 
 /// See the module.
 #[derive(Debug, Clone)]
 pub struct Parity {
     config: Config,
+    interval: Interval,
     /// Bytes of parity that may be sent; below zero, when more was sent.
     earned: f64,
+    /// Parity packets that left and took numbers of media.
+    among_media: u64,
     uncovered: VecDeque<Uncovered>,
     waiting: VecDeque<Due>,
 }
@@ -121,6 +237,7 @@ impl Parity {
         match self.config.amount {
             Amount::Granted => granted,
             Amount::Share(share) => share,
+            Amount::Asked => 0.0,
         }
     }
 
@@ -132,21 +249,46 @@ impl Parity {
         (sequence, fragment): (u64, Fragment),
         size: Bytes,
         granted: f64,
-        srtt: Span,
+        round_trips: RoundTrips,
     ) {
-        let reach = self.config.reach.min(srtt);
-        let too_old = |packet: &Uncovered| packet.fragment.frame != fragment.frame && packet.at + reach < now;
-        while self.uncovered.front().is_some_and(too_old) {
+        let place = sequence + self.among_media;
+        let packet = Uncovered { sequence, place, at: now, fragment, size };
+        if self.config.amount == Amount::Asked {
+            return self.count(now, packet, round_trips.path);
+        }
+        let weight = self.weight(&fragment);
+        if weight == 0.0 {
+            return;
+        }
+        let reach = self.config.reach.min(round_trips.smoothed);
+        let longest = self.config.format.longest();
+        let useless = |packet: &Uncovered| {
+            place - packet.place >= longest
+                || packet.fragment.frame != fragment.frame && packet.at + reach < now
+                || !packet.is_of_use(now, round_trips.path, self.config.deadline)
+        };
+        while self.uncovered.front().is_some_and(useless) {
             self.uncovered.pop_front();
         }
-        self.earned += self.share(granted) * size.as_f64();
-        self.uncovered.push_back(Uncovered { sequence, at: now, fragment, size });
+        self.earned += self.share(granted) * weight * size.as_f64();
+        self.uncovered.push_back(packet);
         if fragment.index + 1 >= fragment.count || self.uncovered.len() as u64 == self.config.packets {
             self.cover(granted);
         }
         if self.uncovered.len() as u64 == self.config.packets {
             self.uncovered.pop_front();
         }
+    }
+
+    /// How many times a packet counts.
+    fn weight(&self, fragment: &Fragment) -> f64 {
+        let layer = self.config.layer_weights[usize::from(fragment.layer).min(LAYERS - 1)];
+        if fragment.keyframe { self.config.keyframe_weight } else { layer }
+    }
+
+    /// A parity packet left, of this or of filler.
+    pub fn on_parity(&mut self) {
+        self.among_media += u64::from(self.config.format == Format::Ulpfec);
     }
 
     /// Something else that is no filler left: a repeat.
@@ -156,22 +298,24 @@ impl Parity {
 
     /// Makes what was earned of what is uncovered.
     fn cover(&mut self, granted: f64) {
-        let Some(all) = Protected::of(self.uncovered.iter().map(|packet| packet.sequence)) else { return };
-        let longest = self.uncovered.iter().map(|packet| packet.size).max().unwrap_or(Bytes::ZERO);
+        let Some((_, size)) = over(self.uncovered.iter().map(Uncovered::member), self.config.written()) else { return };
         // A parity packet earns its part too.
-        let cost = (longest + all.header() + self.config.extensions).as_f64() * (1.0 - self.share(granted));
+        let cost = size.as_f64() * (1.0 - self.share(granted));
         let most = libm::floor(self.uncovered.len() as f64 * self.config.most_per_packet).max(1.0);
         let count = libm::round(self.earned / cost).clamp(0.0, most) as usize;
         if count == 0 {
             return;
         }
         let packets: Vec<Uncovered> = self.uncovered.drain(..).collect();
-        let mut left = count;
-        while left > 0 {
-            let groups = left.min(packets.len());
-            left -= groups;
-            for first in 0..groups {
-                self.make(&packets, first, groups, granted);
+        match self.config.code {
+            Code::Block => self.make_block(&packets, count.min(usize::from(u8::MAX)) as u8, granted),
+            Code::Sum => {
+                let mut left = count;
+                while left > 0 {
+                    let groups = left.min(packets.len());
+                    left -= groups;
+                    (0..groups).for_each(|first| self.make(&packets, first, groups, granted));
+                }
             }
         }
         // What could not be spent is not for later frames.
@@ -180,12 +324,20 @@ impl Parity {
 
     /// The sum of every `stride`-th of `packets` from number `first`.
     fn make(&mut self, packets: &[Uncovered], first: usize, stride: usize, granted: f64) {
-        let members = || packets.iter().skip(first).step_by(stride);
-        let Some(protects) = Protected::of(members().map(|packet| packet.sequence)) else { return };
-        let longest = members().map(|packet| packet.size).max().unwrap_or(Bytes::ZERO);
-        let size = longest + protects.header() + self.config.extensions;
-        self.earned -= size.as_f64() * (1.0 - self.share(granted));
-        self.waiting.push_back(Due { protects, sum: Sum::of(members().map(|packet| &packet.fragment)), size });
+        let members = packets.iter().skip(first).step_by(stride).map(Uncovered::member);
+        self.spend(Due::sum(members, self.config.written()), granted);
+    }
+
+    /// `count` symbols over all of `packets`.
+    fn make_block(&mut self, packets: &[Uncovered], count: u8, granted: f64) {
+        self.spend(Due::block(packets.iter().map(Uncovered::member), count, self.config.written()), granted);
+    }
+
+    fn spend(&mut self, made: impl IntoIterator<Item = Due>, granted: f64) {
+        for due in made {
+            self.earned -= due.size.as_f64() * (1.0 - self.share(granted));
+            self.waiting.push_back(due);
+        }
     }
 
     /// The parity packet that is due next.

@@ -1,7 +1,5 @@
 //! Which media packets a parity packet is the sum of.
 
-use thalweg_units::Bytes;
-
 /// How far apart two packets under one parity packet may be: FlexFEC's longest mask (fec.md section 2).
 pub const LONGEST: u64 = 109;
 
@@ -71,16 +69,6 @@ impl Protected {
         let Protected { first, mask } = *self;
         (0..LONGEST).filter(move |place| mask >> place & 1 == 1).map(move |place| first + place)
     }
-
-    /// What names them in a parity packet: the header of flexfec-03 with its short, middle or long mask (fec.md section
-    /// 2).
-    pub fn header(&self) -> Bytes {
-        Bytes::new(match self.last() - self.first {
-            0..=14 => 20,
-            15..=45 => 24,
-            _ => 32,
-        })
-    }
 }
 
 #[cfg(test)]
@@ -88,14 +76,6 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
     use proptest::prelude::*;
-
-    #[test]
-    fn the_header_grows_with_the_mask() {
-        let header = |last| Protected::of([1000, last]).map(|set| set.header().get());
-        assert_eq!(Protected::of([1000]).unwrap().header(), Bytes::new(20));
-        assert_eq!([1014, 1015, 1045, 1046, 1108].map(header), [20, 24, 24, 32, 32].map(Some));
-        assert_eq!(header(1109), None);
-    }
 
     #[test]
     fn what_no_header_can_say_is_no_set() {

@@ -8,6 +8,8 @@ use crate::packet::Fragment;
 const KEYFRAME: u64 = 1;
 const DEPENDS: u64 = 2;
 const TRANSITION: u64 = 4;
+/// Where in the flags the layer is.
+const LAYER: u32 = 8;
 
 /// The exclusive or of fragments: with all but one of them added once more, it is that one. On the wire it is that of
 /// the packets' bytes (RFC 8627); where packets are descriptions, as in this crate, that of the descriptions.
@@ -27,6 +29,11 @@ impl Sum {
     /// What is in `words`: those of a packet that came, whoever made it.
     pub fn from_words(words: [u64; 8]) -> Sum {
         Sum(words)
+    }
+
+    /// Its words: those of the packet, where it is of one alone.
+    pub fn words(&self) -> [u64; 8] {
+        self.0
     }
 
     /// Adds one; a second time, takes it away.
@@ -49,6 +56,7 @@ impl Sum {
             offset: (place >> 32) as u32,
             length: (flags >> 32) as u32,
             keyframe: flags & KEYFRAME != 0,
+            layer: (flags >> LAYER) as u8,
             depends_on: (flags & DEPENDS != 0).then_some(depends_on),
             transition: (flags & TRANSITION != 0)
                 .then_some(Transition { source: StateHash(source), target: StateHash(target) }),
@@ -58,7 +66,7 @@ impl Sum {
 }
 
 fn words(fragment: &Fragment) -> [u64; 8] {
-    let Fragment { frame, picture, captured, index, count, offset, length, keyframe, depends_on, transition } =
+    let Fragment { frame, picture, captured, index, count, offset, length, keyframe, layer, depends_on, transition } =
         *fragment;
     let flag = |is: bool, flag: u64| if is { flag } else { 0 };
     [
@@ -69,6 +77,7 @@ fn words(fragment: &Fragment) -> [u64; 8] {
         flag(keyframe, KEYFRAME)
             | flag(depends_on.is_some(), DEPENDS)
             | flag(transition.is_some(), TRANSITION)
+            | u64::from(layer) << LAYER
             | u64::from(length) << 32,
         depends_on.unwrap_or(0),
         transition.map_or(0, |transition| transition.source.0),
@@ -96,6 +105,7 @@ mod tests {
                 offset,
                 length,
                 keyframe,
+                layer: 0,
                 depends_on,
                 transition: states
                     .map(|(source, target)| Transition { source: StateHash(source), target: StateHash(target) }),
@@ -135,6 +145,7 @@ mod tests {
             offset: u32::from(index) * 1000,
             length: 1000,
             keyframe: false,
+            layer: 0,
             depends_on: Some(6),
             transition: None,
         };

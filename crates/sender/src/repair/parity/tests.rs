@@ -2,7 +2,7 @@ use super::*;
 use alloc::vec;
 use proptest::prelude::*;
 
-const SRTT: Span = Span::from_millis(50);
+const ROUND_TRIPS: RoundTrips = RoundTrips { smoothed: Span::from_millis(50), path: Span::from_millis(50) };
 const FRAME: Span = Span::from_millis(33);
 
 fn fragment(frame: u64, index: u16, count: u16) -> Fragment {
@@ -15,6 +15,7 @@ fn fragment(frame: u64, index: u16, count: u16) -> Fragment {
         offset: u32::from(index) * 1000,
         length: 1000,
         keyframe: frame == 0,
+        layer: 0,
         depends_on: frame.checked_sub(1),
         transition: None,
     }
@@ -28,7 +29,7 @@ fn send(parity: &mut Parity, frames: &[u16], granted: f64) -> Vec<Vec<Vec<u64>>>
         let now = Time::ZERO + FRAME * frame as i64;
         for index in 0..*count {
             let packet = (sequence, fragment(frame as u64, index, *count));
-            parity.on_media(now, packet, Bytes::new(1100), granted, SRTT);
+            parity.on_media(now, packet, Bytes::new(1100), granted, ROUND_TRIPS);
             sequence += 1;
         }
         let due = core::iter::from_fn(|| parity.pop());
@@ -60,13 +61,14 @@ fn a_burst_of_losses_spreads_over_the_parity_packets_of_a_frame() {
 #[test]
 fn what_a_parity_packet_weighs_is_its_longest_packet_its_header_and_its_extensions() {
     let mut parity = built(|config| config.amount = Amount::Share(0.2));
-    parity.on_media(Time::ZERO, (10, fragment(0, 0, 3)), Bytes::new(900), 0.0, SRTT);
-    parity.on_media(Time::ZERO, (11, fragment(0, 1, 3)), Bytes::new(1100), 0.0, SRTT);
+    parity.on_media(Time::ZERO, (10, fragment(0, 0, 3)), Bytes::new(900), 0.0, ROUND_TRIPS);
+    parity.on_media(Time::ZERO, (11, fragment(0, 1, 3)), Bytes::new(1100), 0.0, ROUND_TRIPS);
     assert_eq!(parity.head(), None);
-    parity.on_media(Time::ZERO, (12, fragment(0, 2, 3)), Bytes::new(1000), 0.0, SRTT);
+    parity.on_media(Time::ZERO, (12, fragment(0, 2, 3)), Bytes::new(1000), 0.0, ROUND_TRIPS);
     let due = parity.pop().unwrap();
     assert_eq!((due.size, due.protects), (Bytes::new(1128), Protected::of([10, 11, 12]).unwrap()));
-    assert_eq!(due.sum, Sum::of(&[fragment(0, 0, 3), fragment(0, 1, 3), fragment(0, 2, 3)]));
+    let sum = Sum::of(&[fragment(0, 0, 3), fragment(0, 1, 3), fragment(0, 2, 3)]);
+    assert_eq!(due.symbol, Symbol::Sum(sum));
     assert_eq!(parity.pop(), None);
 }
 
@@ -100,9 +102,9 @@ fn where_duplicates_are_lost_too_there_may_be_more_than_one() {
 #[test]
 fn what_is_thrown_away_is_not_protected() {
     let mut parity = built(|_| {});
-    parity.on_media(Time::ZERO, (0, fragment(0, 0, 2)), Bytes::new(1100), 0.5, SRTT);
+    parity.on_media(Time::ZERO, (0, fragment(0, 0, 2)), Bytes::new(1100), 0.5, ROUND_TRIPS);
     parity.flush();
-    parity.on_media(Time::ZERO, (1, fragment(1, 0, 1)), Bytes::new(1100), 0.5, SRTT);
+    parity.on_media(Time::ZERO, (1, fragment(1, 0, 1)), Bytes::new(1100), 0.5, ROUND_TRIPS);
     assert!(core::iter::from_fn(|| parity.pop()).all(|due| due.protects == Protected::of([1]).unwrap()));
 }
 
@@ -135,7 +137,7 @@ proptest! {
             // Packets of a frame are of nearly one size.
             let size = Bytes::new(if *count == 1 { sizes[frame % 40] } else { 1200 });
             for index in 0..*count {
-                parity.on_media(now, (sequence, fragment(frame as u64, index, *count)), size, granted, SRTT);
+                parity.on_media(now, (sequence, fragment(frame as u64, index, *count)), size, granted, ROUND_TRIPS);
                 media += size;
                 sequence += 1;
             }

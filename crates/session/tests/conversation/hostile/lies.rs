@@ -1,12 +1,12 @@
 //! What a hostile peer says: everything its keys allow.
 
 use thalweg_transport::Connection;
-use thalweg_units::{Random, Rate, Span, Time};
+use thalweg_units::{Bytes, Random, Rate, Span, Time};
 use thalweg_wire::rtcp::ccfb::{self, Ecn, Offset};
 use thalweg_wire::rtcp::twcc::{self, REFERENCE_UNIT};
 use thalweg_wire::rtcp::{
-    self, DecoderState, EstimatedBitrate, FullIntra, Goodbye, IntraRequest, Nack, NackPair, NtpShort, Packet,
-    PictureLoss, ReceiverReport, ReportBlock,
+    self, BytesDiscarded, DecoderState, EstimatedBitrate, ExtendedBlock, ExtendedReport, FullIntra, Goodbye,
+    IntraRequest, Nack, NackPair, NtpShort, Packet, PictureLoss, ReceiptTimes, ReceiverReport, ReportBlock, RunLengths,
 };
 
 /// The sender's streams in this world: video, repeats, parity, sound.
@@ -30,6 +30,8 @@ pub enum Lie {
     Backwards,
     /// RFC 8888 reports of everything and nothing, on every stream.
     Congestion,
+    /// Extended reports of losses and times that contradict one another, on every stream.
+    Extended,
     /// Receiver reports with every field at its end.
     PlainReports,
     /// Everything is missing, all the time.
@@ -43,7 +45,7 @@ pub enum Lie {
 }
 
 /// All of them.
-pub const ALL: [Lie; 12] = [
+pub const ALL: [Lie; 13] = [
     Lie::Silence,
     Lie::EverySecond,
     Lie::Endless,
@@ -51,6 +53,7 @@ pub const ALL: [Lie; 12] = [
     Lie::OtherTimes,
     Lie::Backwards,
     Lie::Congestion,
+    Lie::Extended,
     Lie::PlainReports,
     Lie::Nacks,
     Lie::Keyframes,
@@ -84,6 +87,7 @@ impl Lie {
                 vec![arrivals(then, newest.saturating_sub(100), |_| true)]
             }
             Lie::Congestion => vec![congestion(now, random)],
+            Lie::Extended => SENDERS.iter().map(|ssrc| extended(*ssrc, random)).collect(),
             Lie::PlainReports => vec![plain_report(random)],
             Lie::Nacks => SENDERS[..2].iter().map(|ssrc| everything(*ssrc, random)).collect(),
             Lie::Keyframes => keyframes(chance),
@@ -128,6 +132,22 @@ fn congestion(now: Time, random: &mut Random) -> Packet {
     }
     let reported = if random.below(2) == 0 { now + Span::from_secs(random.below(40_000) as i64) } else { now };
     Packet::CongestionFeedback(ccfb::Feedback { sender_ssrc: OURS, streams, reported: NtpShort::at(reported) })
+}
+
+/// Of a quarter of all numbers there are: that they came, or that none did, and that they came too late; of some, when, as chance has it.
+fn extended(ssrc: u32, random: &mut Random) -> Packet {
+    let begin = random.bits() as u16;
+    let runs = |bit: bool| RunLengths::of(ssrc, begin, [bit; 16_000]).expect("no more than a block tells of");
+    let bytes = Bytes::new(1 << 31);
+    let came = random.below(2) == 0;
+    let times = (0..250).map(|_| random.bits() as u32).collect();
+    let blocks = vec![
+        ExtendedBlock::Losses(runs(came)),
+        ExtendedBlock::Discards { early: false, packets: runs(true) },
+        ExtendedBlock::BytesDiscarded(BytesDiscarded { ssrc, early: false, cumulative: true, bytes }),
+        ExtendedBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times }),
+    ];
+    Packet::ExtendedReport(ExtendedReport { ssrc: OURS, blocks })
 }
 
 fn plain_report(random: &mut Random) -> Packet {

@@ -15,8 +15,10 @@ use lies::Lie;
 const BEFORE: Span = Span::from_secs(6);
 /// Over how long frames are counted.
 const COUNTED: Span = Span::from_secs(3);
-/// How long the truth may take to work. Most are right again within 12 s, the longest window of a controller and its next sample; Copa and
-/// SCReAM take 27 s to come up from a rate at which the repeats of what was lost are all there is room for.
+/// How long the truth may take to work. Most are right again within 12 s, the longest window of a controller and its next sample. The two that take
+/// up to 27 s believe what was said of times, not of losses: Copa remembers the least round trip for 10 s, and then sends for 13 s what was encoded at
+/// the rate it took the path for, as nothing in the scheme lets frames go; SCReAM remembers the base delay for ten minutes, and shows half as
+/// many frames as before once its least rate has brought what it owes. Requests alone, however many, are over within 3 s for all.
 const RECOVERY: Span = Span::from_secs(40);
 /// What a peer that says everything came can make a sender send here: the encoder of this world makes 60 kB of a picture at most, which is
 /// 14.5 Mbps; filler and headers come on top. It is the peer's own link that it fills: optimistic acknowledgements are worth no more.
@@ -27,9 +29,8 @@ const MOST_EVENTS: f64 = 400.0;
 /// What became of a sender whose peer lied.
 #[derive(Debug)]
 struct Outcome {
-    /// Sent while it lied, and before.
+    /// Sent while it lied.
     rate: Rate,
-    honest: Rate,
     /// Bytes that were sent meanwhile, and bytes of memory that came, without the frames that the world keeps.
     sent: Bytes,
     grown: i64,
@@ -54,11 +55,9 @@ fn suffer(known: &Known, lies: &[Lie], every: Span, long: Span) -> Outcome {
     let mut world = World::new(known.scheme(), &path(), &Capabilities::all(Direction::ReceiveOnly));
     let mut random = Seed::new(9).child(known.name).random();
     world.run(BEFORE - COUNTED);
-    let start = world.sent.1;
     let good = shown_within(&mut world, COUNTED).div_ceil(2);
     world.outgoing.drain_events().for_each(drop);
     let (sent, held) = (world.sent.1, memory::held() - kept(&world));
-    let honest = (sent - start).per(COUNTED);
     let end = world.now() + long;
     let (mut told, mut events) = (0, 0);
     while world.now() < end {
@@ -78,7 +77,16 @@ fn suffer(known: &Known, lies: &[Lie], every: Span, long: Span) -> Outcome {
     let recovery =
         (0..RECOVERY.as_nanos() / COUNTED.as_nanos()).find(|_| recovered(&mut world)).map(|_| world.now() - end);
     let events = events as f64 / f64::from(told);
-    Outcome { rate: sent.per(long), honest, sent, grown, events, recovery }
+    Outcome { rate: sent.per(long), sent, grown, events, recovery }
+}
+
+/// What a scheme sends in the same time to a peer that says nothing but the truth.
+fn honest(known: &Known, long: Span) -> Rate {
+    let mut world = World::new(known.scheme(), &path(), &Capabilities::all(Direction::ReceiveOnly));
+    world.run(BEFORE);
+    let before = world.sent.1;
+    world.run(long);
+    (world.sent.1 - before).per(long)
 }
 
 fn shown_within(world: &mut World, span: Span) -> usize {
@@ -103,29 +111,24 @@ fn assert_bounded(name: &str, outcome: &Outcome) {
     assert!(outcome.events <= MOST_EVENTS, "{name}: {outcome:?}");
 }
 
-/// Pudica, told of times an hour ahead and at the start by turns, or asked for everything again and again, may show too few frames 40 s
-/// later (measured; why is not known yet).
-fn is_known_to_stay_fooled(name: &str, lie: Lie) -> bool {
-    name == "pudica" && matches!(lie, Lie::OtherTimes | Lie::Nacks)
-}
-
-fn every_scheme_suffers(lies: &[Lie], most: impl Fn(&Outcome) -> Rate) {
+fn every_scheme_suffers(lies: &[Lie], most: impl Fn(&Known, Span) -> Rate) {
+    let long = Span::from_secs(4);
     for known in scheme::known() {
+        let most = most(known, long);
         for lie in lies {
-            let outcome = suffer(known, &[*lie], Span::from_millis(10), Span::from_secs(4));
+            let outcome = suffer(known, &[*lie], Span::from_millis(10), long);
             let name = format!("{}, {lie:?}", known.name);
             println!("{name}: {outcome:?}");
             assert_bounded(&name, &outcome);
-            assert!(outcome.rate <= most(&outcome), "{name}: {outcome:?}");
-            let recovers = outcome.recovery.is_some() || is_known_to_stay_fooled(known.name, *lie);
-            assert!(recovers, "{name} does not recover: {outcome:?}");
+            assert!(outcome.rate <= most, "{name}: {outcome:?}, at most {most}");
+            assert!(outcome.recovery.is_some(), "{name} does not recover: {outcome:?}");
         }
     }
 }
 
 /// Up to three times what an honest peer gets: repeats that it asks for are on top of what is new.
-fn little_more(outcome: &Outcome) -> Rate {
-    outcome.honest + outcome.honest + outcome.honest + Rate::from_kbps(200)
+fn little_more(known: &Known, long: Span) -> Rate {
+    honest(known, long).scale(3.0) + Rate::from_kbps(200)
 }
 
 #[test]
@@ -140,12 +143,12 @@ fn a_peer_that_asks_for_everything_all_the_time_gets_little_more_than_an_honest_
 
 #[test]
 fn a_peer_that_lies_about_arrivals_gets_no_more_than_the_encoder_makes() {
-    every_scheme_suffers(&[Lie::EverySecond, Lie::Endless], |_| MOST);
+    every_scheme_suffers(&[Lie::EverySecond, Lie::Endless], |_, _| MOST);
 }
 
 #[test]
 fn a_peer_whose_clock_makes_no_sense_gets_no_more_than_the_encoder_makes() {
-    every_scheme_suffers(&[Lie::OtherTimes, Lie::Backwards, Lie::Congestion], |_| MOST);
+    every_scheme_suffers(&[Lie::OtherTimes, Lie::Backwards, Lie::Congestion, Lie::Extended], |_, _| MOST);
 }
 
 #[test]

@@ -2,10 +2,7 @@
 
 use super::document::{Document, Section};
 use crate::parameters::{Credentials, DtlsRole, Fingerprint, Remote, excerpt};
-use crate::sdp::{Place, SdpError};
-
-/// Most candidates of the other end that are kept; a browser has one for each address and a few of servers.
-const MOST_CANDIDATES: usize = 64;
+use crate::sdp::{MOST_CANDIDATES, Place, SdpError};
 
 /// The other end, as the section that describes the bundle's transport says.
 pub(crate) fn remote(document: &Document, tagged: &Section<'_>) -> Result<Remote, SdpError> {

@@ -16,14 +16,14 @@ fn a_browser_that_wants_to_watch_is_sent_vp8_and_opus_with_all_that_helps() {
         ..ExtensionIds::default()
     };
     assert_eq!(video.extensions, extensions);
-    let feedback = Feedback { nack: true, pli: true, fir: true, transport: true, congestion: false, bitrate: true };
+    let feedback = Feedback { nack: true, pli: true, fir: true, transport: true, bitrate: true, ..Feedback::default() };
     assert_eq!(video.feedback, feedback);
     assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: Some(13) });
     let audio = answer.media.audio.expect("audio");
     assert_eq!((audio.mid.as_str(), audio.payload_type, audio.stereo, audio.in_band_repair), ("1", 111, false, true));
     assert_eq!(audio.extensions, ExtensionIds { playout_delay: None, ..extensions });
     assert_eq!(audio.streams.media, Some(14));
-    assert_eq!((answer.dtls, answer.controlling), (DtlsRole::Client, false));
+    assert_eq!(answer.dtls, DtlsRole::Client);
     assert_eq!(answer.remote.credentials.ufrag, "zi4J");
     assert_eq!(answer.remote.candidates.len(), 2);
     assert!(answer.remote.candidates[0].ends_with(".local 35952 typ host generation 0 network-cost 999"));
@@ -70,6 +70,27 @@ fn a_page_that_renames_the_transport_extension_is_asked_for_feedback_on_request(
         assert_eq!((extensions.transport_sequence, extensions.transport_on_request), (Some(4), true));
     }
     assert!(answer.text.contains(TRANSPORT_CC_02) && !answer.text.contains(TRANSPORT_CC_01));
+}
+
+#[test]
+fn a_browser_without_flexfec_is_sent_red_and_one_that_sends_may_use_it() {
+    let redundancy = Some(Redundancy { red: 118, ulpfec: 120, retransmission: Some(119) });
+    let munged = CHROMIUM.replace("flexfec-03/90000", "other/90000");
+    for (offer, capabilities) in [(munged.as_str(), sender()), (CHROMIUM_SENDS, receiver())] {
+        let answered = answer(offer, &local(1), &capabilities).expect("an answer");
+        let video = answered.media.video.expect("video");
+        assert_eq!((video.parity, video.redundancy), (None, redundancy));
+        assert_eq!(section(&answered.text, 0)[0], "m=video 9 UDP/TLS/RTP/SAVPF 96 97 118 119 120");
+    }
+    let firefox = answer(FIREFOX, &local(1), &sender()).expect("an answer").media.video.expect("video");
+    let types = Redundancy { red: 122, ulpfec: 123, retransmission: Some(119) };
+    assert_eq!(firefox.redundancy, Some(types));
+    let offer = CHROMIUM_CCFB.replace("flexfec-03/90000", "other/90000");
+    let answered = answer(&offer, &local(1), &sender()).expect("an answer");
+    assert_eq!(answered.media.video.expect("video").congestion(), Some(CongestionFeedback::PerStream));
+    for number in ["118", "119", "120"] {
+        assert!(answered.text.contains(&format!("a=rtcp-fb:{number} ack ccfb\r\n")), "{number}");
+    }
 }
 
 #[test]
@@ -213,13 +234,12 @@ fn the_role_in_dtls_is_the_one_left_over() {
 }
 
 #[test]
-fn a_lite_end_leaves_the_choice_of_addresses_to_the_other() {
+fn a_lite_end_says_so_and_is_known_as_one() {
     let lite = Local { lite: true, ..local(1) };
     let of = |offer: &str, local: &Local| answer(offer, local, &sender()).expect("an answer");
     let offers_lite = CHROMIUM.replacen("t=0 0\r\n", "t=0 0\r\na=ice-lite\r\n", 1);
-    assert!(of(CHROMIUM, &lite).text.contains("a=ice-lite\r\n") && !of(CHROMIUM, &lite).controlling);
-    assert!(of(&offers_lite, &local(1)).controlling && of(&offers_lite, &local(1)).remote.lite);
-    assert!(!of(&offers_lite, &lite).controlling);
+    assert!(of(CHROMIUM, &lite).text.contains("a=ice-lite\r\n") && !of(CHROMIUM, &lite).remote.lite);
+    assert!(!of(&offers_lite, &local(1)).text.contains("a=ice-lite") && of(&offers_lite, &local(1)).remote.lite);
 }
 
 #[test]

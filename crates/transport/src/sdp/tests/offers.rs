@@ -12,8 +12,8 @@ fn agree(answer: &Answer, accepted: &Accepted, offerer: &Local) {
     let video = theirs.video.clone().map(|video| Video { limit: None, ..video });
     assert_eq!(video, ours.video.clone().map(|video| Video { limit: None, ..video }));
     assert_eq!(theirs.audio, ours.audio);
+    assert!(!video.is_some_and(|video| video.parity.is_some() && video.redundancy.is_some()));
     assert_ne!(answer.dtls, accepted.dtls);
-    assert_ne!(answer.controlling, accepted.controlling);
     assert_eq!(answer.remote.credentials, offerer.credentials);
     assert_eq!(answer.remote.fingerprint, offerer.fingerprint);
     assert_eq!(accepted.refused.len(), answer.refused.len());
@@ -28,12 +28,90 @@ fn our_offer_to_send_answered_by_our_receiver_is_all_there_is() {
     agree(&answer, &accepted, &ours);
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
-    assert_eq!((video.retransmission, video.parity), (Some(97), Some(118)));
+    assert_eq!((video.retransmission, video.parity, video.block_code), (Some(97), Some(118), true));
     assert!(
         video.extensions.transport_on_request && video.extensions.grace.is_some() && video.extensions.states.is_some()
     );
+    assert!(
+        video.extensions.dependencies.is_some() && offer.text.contains("#dependency-descriptor-rtp-header-extension")
+    );
     assert_eq!(accepted.remote.candidates, ["candidate:1 1 udp 2130706431 127.0.0.1 4000 typ host"]);
     assert_eq!(accepted.remote.fingerprint, theirs.fingerprint);
+}
+
+#[test]
+fn red_with_ulpfec_is_agreed_on_only_where_flexfec_is_not() {
+    let ours = offer(&local(1), &sender());
+    let agreed = |capabilities: Capabilities| {
+        let answer = answer(&ours.text, &local(2), &capabilities).expect("an answer");
+        agree(&answer, &ours.accept(&answer.text).expect("our own answer"), &local(1));
+        (answer.media.video.expect("video"), answer.text)
+    };
+    let (video, text) = agreed(receiver());
+    assert_eq!((video.parity, video.redundancy), (Some(118), None));
+    assert!(!text.contains("red/90000") && !text.contains("ulpfec"));
+    let (video, text) = agreed(Capabilities { parity: false, ..receiver() });
+    let redundancy = Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) };
+    assert_eq!((video.parity, video.redundancy, video.block_code), (None, Some(redundancy), false));
+    assert_eq!(section(&text, 0)[0], "m=video 9 UDP/TLS/RTP/SAVPF 96 97 119 120 121");
+    assert!(text.contains("a=fmtp:120 apt=119\r\n") && !text.contains("FEC-FR"));
+    // Without repeats of media there are none of RED.
+    let (video, _) = agreed(Capabilities { parity: false, retransmission: false, ..receiver() });
+    assert_eq!(video.redundancy, Some(Redundancy { retransmission: None, ..redundancy }));
+    let (video, _) = agreed(Capabilities { parity: false, redundancy: false, ..receiver() });
+    assert_eq!((video.parity, video.redundancy), (None, None));
+    // Half of it is nothing.
+    let half = ours.text.replace("a=rtpmap:121 ulpfec/90000\r\n", "");
+    let half = answer(&half, &local(2), &Capabilities { parity: false, ..receiver() }).expect("an answer");
+    assert_eq!(half.media.video.expect("video").redundancy, None);
+}
+
+#[test]
+fn extended_reports_are_agreed_on_where_both_ends_want_them_most_and_no_browser_is_asked_for_them() {
+    let wants = |first: CongestionFeedback, direction| {
+        let mut all = Capabilities::all(direction);
+        all.congestion.sort_by_key(|kind| *kind != first);
+        all
+    };
+    let ours = offer(&local(1), &receiver());
+    assert_eq!(ours.text.matches("a=rtcp-xr:pkt-loss-rle pkt-rcpt-times\r\n").count(), 2);
+    let publisher = wants(CongestionFeedback::Extended, Direction::SendOnly);
+    let answered = answer(&ours.text, &local(2), &publisher).expect("an answer");
+    agree(&answered, &ours.accept(&answered.text).expect("our own answer"), &local(1));
+    let (video, audio) = (answered.media.video.expect("video"), answered.media.audio.expect("audio"));
+    assert_eq!(video.congestion(), Some(CongestionFeedback::Extended));
+    assert!(audio.feedback.extended && video.feedback.round_trip && video.feedback.nack);
+    assert_eq!((video.extensions.transport_sequence, audio.extensions.transport_sequence), (None, None));
+    assert_eq!(answered.text.matches("a=rtcp-xr:pkt-loss-rle pkt-rcpt-times\r\n").count(), 2);
+    assert!(!answered.text.contains("transport-cc") && !answered.text.contains("ccfb"));
+    let usual = answer(&ours.text, &local(2), &sender()).expect("an answer");
+    assert!(!usual.text.contains("rtcp-xr"));
+    let browser = answer(CHROMIUM, &local(2), &publisher).expect("an answer");
+    assert!(!browser.text.contains("rtcp-xr"));
+    assert_eq!(browser.media.video.expect("video").congestion(), Some(CongestionFeedback::Transport));
+}
+
+#[test]
+fn extended_reports_want_both_kinds_of_blocks_as_long_as_ours_wherever_the_line_stands() {
+    let only = Capabilities { congestion: vec![CongestionFeedback::Extended], ..sender() };
+    let agreed = |lines: &str| {
+        // Chromium asks for our round trip alone, in each section.
+        let offer = CHROMIUM.replace("a=rtcp-xr:rcvr-rtt=all\r\n", "");
+        let offer = offer.replacen("t=0 0\r\n", &format!("t=0 0\r\n{lines}"), 1);
+        answer(&offer, &local(1), &only).expect("an answer").media.video.expect("video").feedback.extended
+    };
+    assert!(agreed("a=rtcp-xr:rcvr-rtt=all:10000 pkt-loss-rle pkt-rcpt-times stat-summary=loss,dup,jitt,TTL\r\n"));
+    assert!(agreed("a=rtcp-xr:pkt-loss-rle=1400 pkt-rcpt-times=1200\r\n"));
+    for lines in [
+        "",
+        "a=rtcp-xr:\r\n",
+        "a=rtcp-xr:pkt-loss-rle\r\n",
+        "a=rtcp-xr:rcvr-rtt=all:10000 stat-summary=loss,dup,jitt,TTL voip-metrics\r\n",
+        "a=rtcp-xr:pkt-loss-rle=400 pkt-rcpt-times\r\n",
+        "a=rtcp-xr:pkt-loss-rle=many pkt-rcpt-times\r\n",
+    ] {
+        assert!(!agreed(lines), "{lines}");
+    }
 }
 
 #[test]
@@ -48,7 +126,7 @@ fn pion_takes_our_offer_with_repeats_and_transport_wide_feedback_at_its_own_pace
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
     assert!(video.feedback.nack && video.feedback.pli && video.feedback.fir);
     assert_eq!(accepted.media.audio.expect("audio").extensions.transport_sequence, Some(4));
-    assert_eq!((accepted.dtls, accepted.controlling, accepted.refused), (DtlsRole::Server, true, Vec::new()));
+    assert_eq!((accepted.dtls, accepted.refused), (DtlsRole::Server, Vec::new()));
     // It names each address for RTCP too, which has no component of its own.
     let addresses: Vec<_> =
         accepted.remote.candidates.iter().map(|line| line.split(' ').nth(4).expect("an address")).collect();
@@ -65,6 +143,14 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     let accepted = offer(&local(1), &sender()).accept(CHROMIUM_RECEIVES).expect("an answer");
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.retransmission, video.parity), (VideoCodec::Vp8, Some(97), Some(118)));
+    assert!(!video.block_code, "Chromium knows of none");
+    // RED it takes too, of which there is no need beside flexfec-03; without that it would be what is used.
+    assert_eq!(video.redundancy, None);
+    let without = CHROMIUM_RECEIVES.replace("a=rtpmap:118 flexfec-03/90000\r\n", "");
+    let in_red = offer(&local(1), &sender()).accept(&without).expect("an answer").media.video.expect("video");
+    assert_eq!(in_red.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));
+    // Of our extended reports it makes nothing.
+    assert!(!CHROMIUM_RECEIVES.contains("rtcp-xr") && !CHROMIUM_ANSWERS.contains("rtcp-xr"));
     // Of the two forms of the transport-wide number it takes the first one, as it does not know the other unasked.
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
     assert_eq!((video.extensions.playout_delay, video.extensions.grace), (Some(5), None));
@@ -73,10 +159,12 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     let video = accepted.media.video.expect("video");
     // It sends no flexfec-03 unless a field trial says so.
     assert_eq!((video.payload_type, video.retransmission, video.parity), (96, Some(97), None));
-    let streams = Streams { media: Some(3_408_746_804), retransmission: Some(2_743_619_631), parity: None };
+    let streams = Streams { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), parity: None };
     assert_eq!(video.streams, streams);
-    assert_eq!(accepted.media.audio.expect("audio").streams.media, Some(3_775_184_723));
-    assert_eq!((accepted.dtls, accepted.controlling), (DtlsRole::Server, true));
+    // But RED, with all that belongs to it.
+    assert_eq!(video.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));
+    assert_eq!(accepted.media.audio.expect("audio").streams.media, Some(3_969_275_161));
+    assert_eq!(accepted.dtls, DtlsRole::Server);
 }
 
 #[test]
@@ -151,13 +239,13 @@ prop_compose! {
             vec![CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport],
             0..=3,
         ).prop_shuffle(),
-        switches in any::<[bool; 11]>(),
+        switches in any::<[bool; 14]>(),
     ) -> Capabilities {
-        let [audio, retransmission, parity, nack, pli, fir, bitrate, playout_delay, absolute_send_time, mid, functional] = switches;
+        let [audio, retransmission, parity, block_code, redundancy, nack, pli, fir, bitrate, playout_delay, absolute_send_time, mid, functional, dependencies] = switches;
         let feedback = Feedback { nack, pli, fir, bitrate, ..Feedback::default() };
         Capabilities {
-            direction, video, h264, audio, retransmission, parity, congestion, feedback,
-            playout_delay, absolute_send_time, mid, functional,
+            direction, video, h264, audio, retransmission, parity, block_code, redundancy, congestion, feedback,
+            playout_delay, absolute_send_time, mid, functional, dependencies,
         }
     }
 }
@@ -177,4 +265,28 @@ proptest! {
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         }
     }
+}
+
+#[test]
+fn sound_is_reported_but_neither_repeated_nor_asked_for_as_pictures_are() {
+    let offer = offer(&local(1), &sender());
+    let of_sound = |text: &str| -> Vec<String> {
+        let lines = section(text, 1).into_iter().filter(|line| line.starts_with("a=rtcp-fb"));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(of_sound(&offer.text), ["a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 ack ccfb"]);
+    // Nor where the other end would have it.
+    let asks = offer.text.replace("a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 nack\r\na=rtcp-fb:111 transport-cc");
+    let answer = answer(&asks, &local(2), &receiver()).expect("an answer");
+    assert_eq!(of_sound(&answer.text), ["a=rtcp-fb:111 transport-cc"]);
+    assert!(!answer.media.audio.expect("audio").feedback.nack);
+}
+
+#[test]
+fn the_round_trip_is_told_to_who_asks_for_that() {
+    let asked = offer(&local(1), &receiver());
+    assert!(asked.text.contains("a=rtcp-fb:96 rrtr\r\n") && !asked.text.contains("a=rtcp-fb:97 rrtr"));
+    let video = |text: &str| answer(text, &local(2), &sender()).expect("an answer").media.video.expect("video");
+    assert!(video(&asked.text).feedback.round_trip);
+    assert!(!video(&asked.text.replace(" rrtr", " other")).feedback.round_trip);
 }

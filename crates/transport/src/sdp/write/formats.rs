@@ -2,13 +2,21 @@
 
 use crate::sdp::capabilities::VideoCodec;
 use crate::sdp::h264::H264Format;
-use crate::sdp::negotiated::Feedback;
+use crate::sdp::negotiated::{Feedback, Redundancy};
 
 /// How `a=rtpmap` writes Opus, whatever its channels (RFC 7587 section 7).
 pub(crate) const OPUS: &str = "opus/48000/2";
 
+/// How it writes repeats (RFC 4588), parity packets, and RED with ULPFEC in it.
+pub(crate) const RTX: &str = "rtx/90000";
+pub(crate) const FLEXFEC: &str = "flexfec-03/90000";
+pub(crate) const RED: &str = "red/90000";
+pub(crate) const ULPFEC: &str = "ulpfec/90000";
+
 /// How long a span of video parity packets may cover, in microseconds: what libwebrtc writes, which checks only that it is there.
 const REPAIR_WINDOW: &str = "repair-window=10000000";
+/// The parameter of parity that says that a receiver of this project takes a block code too; others pass over it.
+pub(crate) const BLOCK_CODE: &str = "block-code";
 
 /// What is said of a payload type.
 pub(crate) struct FormatLines {
@@ -42,32 +50,57 @@ fn codec_parameters(codec: VideoCodec, h264: Option<H264Format>) -> Option<Strin
     }
 }
 
+/// Parity packets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ParityLines {
+    pub(crate) payload_type: u8,
+    /// Whether they may be of a block code.
+    pub(crate) block_code: bool,
+}
+
 /// The payload types of video. What is reported of packets is said of repeats and parity packets too: libwebrtc wants
-/// `ack ccfb` of every payload type, and writes `transport-cc` and `goog-remb` of parity packets.
-pub(crate) fn video_formats(codecs: &[Codec], parity: Option<u8>, feedback: Feedback) -> Vec<FormatLines> {
+/// `ack ccfb` of every payload type, and writes `transport-cc` and `goog-remb` of parity packets, neither of RED.
+pub(crate) fn video_formats(
+    codecs: &[Codec],
+    parity: Option<ParityLines>,
+    redundancy: Option<Redundancy>,
+    feedback: Feedback,
+) -> Vec<FormatLines> {
     let only = |transport, bitrate| Feedback {
         congestion: feedback.congestion,
         transport: transport && feedback.transport,
         bitrate: bitrate && feedback.bitrate,
         ..Feedback::default()
     };
+    let repeats_of = |media: u8, payload_type| FormatLines {
+        payload_type,
+        map: RTX.to_owned(),
+        parameters: Some(format!("apt={media}")),
+        feedback: only(false, false),
+    };
     let mut lines = Vec::new();
     for Codec { codec, h264, payload_type, retransmission } in codecs.iter().copied() {
         let parameters = codec_parameters(codec, h264);
         lines.push(FormatLines { payload_type, map: codec_map(codec), parameters, feedback });
-        lines.extend(retransmission.map(|repeats| FormatLines {
-            payload_type: repeats,
-            map: "rtx/90000".to_owned(),
-            parameters: Some(format!("apt={payload_type}")),
-            feedback: only(false, false),
-        }));
+        lines.extend(retransmission.map(|repeats| repeats_of(payload_type, repeats)));
     }
-    lines.extend(parity.map(|payload_type| FormatLines {
+    lines.extend(parity.map(|ParityLines { payload_type, block_code }| FormatLines {
         payload_type,
-        map: "flexfec-03/90000".to_owned(),
-        parameters: Some(REPAIR_WINDOW.to_owned()),
+        map: FLEXFEC.to_owned(),
+        parameters: Some(if block_code { format!("{REPAIR_WINDOW};{BLOCK_CODE}=1") } else { REPAIR_WINDOW.to_owned() }),
         feedback: only(true, true),
     }));
+    if let Some(Redundancy { red, ulpfec, retransmission }) = redundancy {
+        let without = |payload_type, map: &str| FormatLines {
+            payload_type,
+            map: map.to_owned(),
+            parameters: None,
+            feedback: only(false, false),
+        };
+        lines.push(without(red, RED));
+        lines.extend(retransmission.map(|repeats| repeats_of(red, repeats)));
+        lines.push(without(ulpfec, ULPFEC));
+    }
     lines
 }
 

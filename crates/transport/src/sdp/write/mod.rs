@@ -3,5 +3,8 @@
 mod formats;
 mod sections;
 
-pub(super) use formats::{Codec, FormatLines, OPUS, audio_format, codec_map, video_formats};
-pub(super) use sections::{SectionLines, TransportLines, closed, session};
+pub(super) use formats::{
+    BLOCK_CODE, Codec, FLEXFEC, FormatLines, OPUS, ParityLines, RED, RTX, ULPFEC, audio_format, codec_map,
+    video_formats,
+};
+pub(super) use sections::{EXTENDED_REPORTS, SectionLines, TransportLines, closed, session};

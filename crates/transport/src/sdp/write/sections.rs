@@ -16,6 +16,10 @@ use crate::sdp::read::{Mapped, Section};
 /// The port of a section while where media goes is ICE's to find (RFC 8840 section 4.1.1).
 const DISCARD: isize = 9;
 
+/// The blocks of extended reports that tell what congestion control wants, as `a=rtcp-xr` names them (RFC 3611 section 5.1): which packets
+/// came, and when. What is said of packets that came too late to be played (RFC 7097, RFC 7243) is beside them and needs no agreement.
+pub(crate) const EXTENDED_REPORTS: [&str; 2] = ["pkt-loss-rle", "pkt-rcpt-times"];
+
 /// What is said of the transport under a section.
 pub(crate) struct TransportLines<'a> {
     pub(crate) local: &'a Local,
@@ -32,6 +36,8 @@ pub(crate) struct SectionLines<'a> {
     pub(crate) direction: Direction,
     pub(crate) formats: Vec<FormatLines>,
     pub(crate) extensions: Vec<Mapped<'a>>,
+    /// Whether extended reports may be made of it.
+    pub(crate) extended: bool,
     /// What is sent; none where nothing is.
     pub(crate) streams: Streams,
     pub(crate) transport: TransportLines<'a>,
@@ -55,6 +61,9 @@ impl SectionLines<'_> {
         }
         lines.flag("rtcp-mux");
         lines.flag("rtcp-rsize");
+        if self.extended {
+            lines.value("rtcp-xr", EXTENDED_REPORTS.join(" "));
+        }
         for FormatLines { payload_type, map, parameters, feedback } in &self.formats {
             lines.value("rtpmap", format_args!("{payload_type} {map}"));
             for kind in feedback.names() {

@@ -1,9 +1,12 @@
 //! Scenes by name.
 
-use thalweg_units::Seed;
+use thalweg_units::{Seed, Size};
 
 use super::SceneConfig;
 use crate::source::{Format, SourceError};
+
+/// What a scene is drawn in: with fewer rows its shelves have none.
+const SMALLEST: Size = Size::new(32, 32);
 
 impl SceneConfig {
     /// Whether `name` is meant for a built-in scene: `scene`, or anything after `scene:`.
@@ -14,23 +17,30 @@ impl SceneConfig {
     /// The built-in scene of this name, `scene` or `scene:easy`; `None` when the name is something else's, such as a file's.
     ///
     /// # Errors
-    /// When there is no such scene.
+    /// When there is no such scene, or the pictures are too small to draw one.
     pub fn named(name: &str, format: Format, seed: Seed) -> Result<Option<SceneConfig>, SourceError> {
         let scene = match name {
             "scene" => SceneConfig::default(),
             "scene:easy" => SceneConfig::easy(),
             _ if SceneConfig::is_named_by(name) => {
-                let problem = "is not a built-in scene: choose scene or scene:easy".into();
-                return Err(SourceError::Format { what: name.into(), problem });
+                let problem = "is not a built-in scene: choose scene or scene:easy";
+                return Err(SourceError::format(name, problem));
             }
             _ => return Ok(None),
         };
+        let size = format.size;
+        if size.width < SMALLEST.width || size.height < SMALLEST.height {
+            let problem =
+                format!("pictures of {size} are too small for it: choose {SMALLEST} or more, such as 640x360");
+            return Err(SourceError::format(name, problem));
+        }
         Ok(Some(SceneConfig { format, seed, ..scene }))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Scene;
     use super::*;
 
     #[test]
@@ -42,5 +52,18 @@ mod tests {
         assert_eq!(named("scene.y4m").unwrap(), None);
         let message = named("scene:hard").unwrap_err().to_string();
         assert!(message.contains("scene:hard") && message.contains("scene or scene:easy"), "{message}");
+    }
+
+    #[test]
+    fn the_smallest_scene_is_drawn_and_a_smaller_one_refused() {
+        let named = |width, height| {
+            let format = Format { size: Size::new(width, height), ..SceneConfig::default().format };
+            SceneConfig::named("scene", format, Seed::new(7))
+        };
+        assert_eq!(Scene::new(named(32, 32).unwrap().unwrap()).picture(40).size(), Size::new(32, 32));
+        for (width, height) in [(31, 32), (32, 31), (3, 3), (1, 1)] {
+            let message = named(width, height).unwrap_err().to_string();
+            assert!(message.contains(&format!("{width}x{height}")) && message.contains("32x32"), "{message}");
+        }
     }
 }

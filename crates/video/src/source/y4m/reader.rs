@@ -47,11 +47,11 @@ impl<R: Read> Y4mReader<R> {
     }
 
     fn problem(&self, problem: impl Into<String>) -> SourceError {
-        SourceError::Format { what: self.what.clone(), problem: problem.into() }
+        SourceError::format(&self.what, problem)
     }
 
     fn io(&self, error: std::io::Error) -> SourceError {
-        SourceError::Io { what: self.what.clone(), error }
+        SourceError::io(&self.what, error)
     }
 
     /// A line without its end; `None` at the end of the stream.

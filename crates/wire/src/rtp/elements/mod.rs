@@ -29,6 +29,9 @@ pub mod uri {
     pub const MID: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
     /// The encoding a packet belongs to, as text (RFC 8852).
     pub const RID: &str = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id";
+    /// [`super::super::dependency::DependencyDescriptor`].
+    pub const DEPENDENCY_DESCRIPTOR: &str =
+        "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension";
     /// [`super::FragmentGrace`]. This name and the next are of this project's making and registered nowhere: an end
     /// that does not know them leaves them out of its answer, and they are then not sent.
     pub const FRAGMENT_GRACE: &str = "urn:x-thalweg:rtp-hdrext:fragment-grace";

@@ -1,8 +1,7 @@
 //! As JSON.
 
 use serde_json::{Map, Value, json};
-use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Figure, Published, Signals, beaten, compare, mean};
+use thalweg_lab::reproduce::{Figure, Published, Row, Sample, Signals, Spread, beaten, compare, mean, spread};
 use thalweg_sender::Scheme;
 use thalweg_units::Span;
 
@@ -16,21 +15,42 @@ pub(super) fn print(whole: &Value) -> anyhow::Result<()> {
 
 /// The runs of a figure, what they come to for each scheme, and what the authors published.
 pub(super) fn runs(shown: &Shown) -> anyhow::Result<Value> {
-    let Shown { figure, schemes, played, outcomes, .. } = *shown;
-    let runs: Vec<Value> = outcomes.iter().map(|outcome| one_run(shown, outcome)).collect::<Result<_, _>>()?;
+    let Shown { figure, schemes, played, samples, first, .. } = *shown;
+    let runs: Vec<Value> = samples.iter().map(|sample| one_run(shown, sample)).collect::<Result<_, _>>()?;
+    let cells = played.iter().flat_map(|played| schemes.iter().map(|scheme| one_cell(shown, scheme, played.name())));
+    let cells: Vec<Value> = cells.collect();
     let schemes: Vec<Value> = schemes.iter().map(|scheme| one_scheme(shown, scheme)).collect();
     let links = played.iter().map(|played| json!({ "name": played.name(), "from": played.from }));
-    let beaten = beaten(outcomes).into_iter();
+    let beaten = beaten(first).into_iter();
     let beaten = beaten.map(|(link, scheme, by)| json!({ "link": link, "scheme": scheme, "by": by }));
     Ok(json!({
         "figure": figure.name,
         "about": figure.about,
         "links": links.collect::<Vec<_>>(),
         "runs": runs,
+        "cells": cells,
         "schemes": schemes,
-        "authors": theirs::json(shown.theirs, outcomes),
+        "authors": theirs::json(shown.theirs, first),
         "beaten": beaten.collect::<Vec<_>>(),
     }))
+}
+
+/// What the runs of a scheme over a link come to: their means and deviations.
+fn one_cell(shown: &Shown, scheme: &Scheme, link: &str) -> Value {
+    let runs = shown.over(scheme, link);
+    let keys = shown.readings.iter().map(|reading| reading.key());
+    let read = keys.map(|key| (key.to_string(), spread(&runs, key).map_or(Value::Null, value_of)));
+    json!({
+        "link": link,
+        "scheme": scheme.name,
+        "runs": runs.len(),
+        "readings": read.collect::<Map<String, Value>>(),
+        "paper": paper(shown.figure, Some(link), &scheme.name, |key| shown.answer(key)),
+    })
+}
+
+fn value_of(spread: Spread) -> Value {
+    json!({ "mean": spread.mean, "sigma": spread.sigma })
 }
 
 fn one_scheme(shown: &Shown, scheme: &Scheme) -> Value {
@@ -40,18 +60,18 @@ fn one_scheme(shown: &Shown, scheme: &Scheme) -> Value {
     };
     json!({
         "scheme": scheme.name,
-        "mean": object(shown.readings.iter().map(|reading| (reading.key(), mean(&ours, reading))).collect()),
-        "compared": object(compare(&ours, &shown.base())),
+        "mean": object(shown.readings.iter().map(|reading| (reading.key(), mean(&ours, reading.key()))).collect()),
+        "compared": object(compare(&ours, &shown.schemes.first().map(|first| shown.of(first)).unwrap_or_default())),
         "paper": paper(shown.figure, None, &scheme.name, |key| shown.answer(key)),
     })
 }
 
-fn one_run(shown: &Shown, outcome: &Outcome) -> anyhow::Result<Value> {
-    let summary = &outcome.summary;
+fn one_run(shown: &Shown, sample: &Sample) -> anyhow::Result<Value> {
+    let summary = &sample.summary;
     let mut run = serde_json::to_value(summary)?;
     if let Value::Object(fields) = &mut run {
         for reading in shown.readings {
-            fields.insert(reading.key().into(), json!(reading.of(outcome)));
+            fields.insert(reading.key().into(), json!(sample.value(reading.key())));
         }
         let paper = paper(shown.figure, Some(&summary.trace), &summary.scheme, |known| shown.answer(known));
         fields.insert("paper".into(), paper);
@@ -61,10 +81,15 @@ fn one_run(shown: &Shown, outcome: &Outcome) -> anyhow::Result<Value> {
 
 /// The paper's numbers for a scheme over a link, or of the means, each with its key, what ours comes to, and where it
 /// was read: two versions may both have one.
-fn paper(figure: &Figure, link: Option<&str>, scheme: &str, ours: impl Fn(&Published) -> Option<f64>) -> Value {
+fn paper(figure: &Figure, link: Option<&str>, scheme: &str, ours: impl Fn(&Published) -> Option<Spread>) -> Value {
     let known = figure.published.iter().filter(|published| published.scheme == scheme && published.link == link);
     let listed: Vec<Value> = known
-        .map(|known| json!({ "key": known.key, "value": known.value, "ours": ours(known), "source": known.source }))
+        .map(|known| {
+            let Published { key, value, sigma, source, .. } = known;
+            let ours = ours(known);
+            let (mean, deviation) = (ours.map(|ours| ours.mean), ours.and_then(|ours| ours.sigma));
+            json!({ "key": key, "value": value, "sigma": sigma, "ours": mean, "ours_sigma": deviation, "source": source })
+        })
         .collect();
     if listed.is_empty() { Value::Null } else { Value::Array(listed) }
 }
@@ -73,7 +98,10 @@ fn paper(figure: &Figure, link: Option<&str>, scheme: &str, ours: impl Fn(&Publi
 pub(super) fn step(figure: &Figure, values: &[(&str, Option<f64>)]) -> Value {
     let mut run: Map<String, Value> = values.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
     run.insert("scheme".into(), json!("encoder"));
-    let ours = |known: &Published| values.iter().find(|(key, _)| *key == known.key)?.1;
+    let ours = |known: &Published| {
+        let mean = values.iter().find(|(key, _)| *key == known.key)?.1?;
+        Some(Spread { mean, sigma: None, runs: 1 })
+    };
     run.insert("paper".into(), paper(figure, None, "encoder", ours));
     json!({ "figure": figure.name, "about": figure.about, "runs": [run] })
 }
@@ -87,4 +115,27 @@ pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])]) -> Value {
         row
     };
     json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
+}
+
+/// Numbers that were worked out.
+pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row]) -> Value {
+    let row = |row: &Row| {
+        let each = keys.iter().zip(&row.values).map(|(key, value)| ((*key).to_string(), json!(value)));
+        let mut object: Map<String, Value> = each.collect();
+        object.insert("trace".into(), json!(row.link));
+        object.insert("scheme".into(), json!(row.scheme));
+        let ours = |known: &Published| mean_of(keys, rows, known);
+        object.insert("paper".into(), paper(figure, None, &row.scheme, ours));
+        object
+    };
+    json!({ "figure": figure.name, "about": figure.about, "runs": rows.iter().map(row).collect::<Vec<_>>() })
+}
+
+/// The mean over rows of what a paper says.
+pub(super) fn mean_of(keys: &[&str], rows: &[Row], known: &Published) -> Option<Spread> {
+    let place = keys.iter().position(|key| *key == known.key)?;
+    let of = rows.iter().filter(|row| row.scheme == known.scheme);
+    let values: Vec<f64> = of.filter_map(|row| row.values.get(place).copied().flatten()).collect();
+    let mean = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)?;
+    Some(Spread { mean, sigma: None, runs: values.len() })
 }

@@ -6,7 +6,7 @@ mod table;
 mod text;
 
 use thalweg_lab::Outcome;
-use thalweg_lab::reproduce::{Figure, Published, Reading, StepResponse, compare, mean};
+use thalweg_lab::reproduce::{Figure, Published, Reading, Row, Sample, Spread, StepResponse, compare, spread};
 use thalweg_sender::Scheme;
 use thalweg_units::Span;
 
@@ -19,7 +19,9 @@ pub(super) struct Shown<'a> {
     pub(super) schemes: &'a [Scheme],
     pub(super) readings: &'a [Reading],
     pub(super) played: &'a [Played],
-    pub(super) outcomes: &'a [Outcome],
+    pub(super) samples: &'a [Sample],
+    /// The runs of the first seed.
+    pub(super) first: &'a [Outcome],
     pub(super) theirs: &'a Read,
 }
 
@@ -34,24 +36,30 @@ impl Shown<'_> {
     }
 
     /// A scheme's runs, over every link.
-    fn of(&self, scheme: &Scheme) -> Vec<&Outcome> {
-        self.outcomes.iter().filter(|outcome| outcome.summary.scheme == scheme.name).collect()
+    fn of(&self, scheme: &Scheme) -> Vec<&Sample> {
+        self.samples.iter().filter(|sample| sample.summary.scheme == scheme.name).collect()
     }
 
-    /// The runs of the scheme that the others are compared with.
-    fn base(&self) -> Vec<&Outcome> {
-        self.schemes.first().map(|scheme| self.of(scheme)).unwrap_or_default()
+    /// A scheme's runs over one link.
+    fn over(&self, scheme: &Scheme, link: &str) -> Vec<&Sample> {
+        self.of(scheme).into_iter().filter(|sample| sample.summary.trace == link).collect()
+    }
+
+    /// Whether there are several seeds.
+    fn repeats(&self) -> bool {
+        self.samples.len() > self.schemes.len() * self.played.len()
     }
 
     /// What ours comes to of what a paper says of a scheme, over its link or of the means.
-    fn answer(&self, published: &Published) -> Option<f64> {
-        let over = |outcome: &&Outcome| published.link.is_none_or(|link| outcome.summary.trace == link);
-        let of = |scheme: &Scheme| -> Vec<&Outcome> { self.of(scheme).into_iter().filter(over).collect() };
+    fn answer(&self, published: &Published) -> Option<Spread> {
+        let of = |scheme: &Scheme| published.link.map_or_else(|| self.of(scheme), |link| self.over(scheme, link));
         let ours = of(self.schemes.iter().find(|known| known.name == published.scheme)?);
+        if self.readings.iter().any(|reading| reading.key() == published.key) {
+            return spread(&ours, published.key);
+        }
         let base = self.schemes.first().map(of).unwrap_or_default();
-        let reading = self.readings.iter().find(|reading| reading.key() == published.key);
-        let compared = || compare(&ours, &base).into_iter().find(|(known, _)| *known == published.key)?.1;
-        reading.map_or_else(compared, |reading| mean(&ours, reading))
+        let (_, value) = compare(&ours, &base).into_iter().find(|(known, _)| *known == published.key)?;
+        value.map(|mean| Spread { mean, sigma: None, runs: ours.len() })
     }
 }
 
@@ -71,5 +79,14 @@ pub(super) fn signals(figure: &Figure, rows: &[(Span, [f64; 3])], as_json: bool)
         return json::print(&json::signals(figure, rows));
     }
     table::signals(figure, rows);
+    Ok(())
+}
+
+/// Prints numbers that were worked out.
+pub(super) fn rows(figure: &Figure, keys: &[&str], rows: &[Row], as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return json::print(&json::rows(figure, keys, rows));
+    }
+    table::rows(figure, keys, rows);
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! What a paper prints of a figure, beside ours.
 
-use thalweg_lab::reproduce::Published;
+use thalweg_lab::reproduce::{Published, Spread};
 
-use super::text::{head, text};
+use super::text::{head, with_sigma};
 
 /// Prints it; `ours` is what ours comes to of each number.
-pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option<f64>) {
+pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option<Spread>) {
     if published.is_empty() {
         outln!("\nThe paper's own numbers for this figure were not at hand.");
         return;
@@ -16,8 +16,8 @@ pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option
         outln!("\n{:20} {:24} {:>10} {:>10}  read in", "scheme", "", "paper", "ours");
     }
     for published in of_means {
-        let Published { scheme, key, value, source, .. } = published;
-        let (paper, ours) = (text(key, Some(*value)), text(key, ours(published)));
+        let Published { scheme, key, source, .. } = published;
+        let (paper, ours) = (paper(published), with_sigma(key, ours(published)));
         outln!("{scheme:20} {:24} {paper:>10} {ours:>10}  {source}", head(key));
     }
     if !by_link.is_empty() {
@@ -25,11 +25,19 @@ pub(super) fn print(published: &[Published], ours: impl Fn(&Published) -> Option
     }
 }
 
+/// The paper's number, with its deviation if it has one.
+fn paper(published: &Published) -> String {
+    let Published { key, value, sigma, .. } = *published;
+    with_sigma(key, Some(Spread { mean: value, sigma, runs: 1 }))
+}
+
 /// A row for each link and scheme, a pair of columns for each key; then who comes before whom.
-fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<f64>) {
+fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<Spread>) {
     let keys = distinct(published, |published| published.key);
     out!("\n{:26} {:20}", "the paper's, ours", "");
-    keys.iter().for_each(|key| out!(" {:>23}", head(key)));
+    let repeats = published.iter().any(|published| published.sigma.is_some());
+    let cell = if repeats { 14 } else { 11 };
+    keys.iter().for_each(|key| out!(" {:>width$}", head(key), width = 2 * cell + 1));
     outln!("");
     let links = distinct(published, |published| published.link.unwrap_or_default());
     for link in &links {
@@ -40,10 +48,10 @@ fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<f64>
             for key in &keys {
                 let found = over.iter().find(|published| published.scheme == scheme && published.key == *key);
                 let (paper, ours) = match found {
-                    Some(found) => (text(key, Some(found.value)), text(key, ours(found))),
+                    Some(found) => (paper(found), with_sigma(key, ours(found))),
                     None => Default::default(),
                 };
-                out!(" {paper:>11} {ours:>11}");
+                out!(" {paper:>cell$} {ours:>cell$}");
             }
             outln!("");
         }
@@ -53,7 +61,8 @@ fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<f64>
             let of: Vec<&&Published> =
                 published.iter().filter(|known| known.link == Some(*link) && known.key == *key).collect();
             let theirs = of.iter().map(|known| (known.scheme, known.value)).collect();
-            let answers: Vec<(&str, f64)> = of.iter().filter_map(|known| Some((known.scheme, ours(known)?))).collect();
+            let answers: Vec<(&str, f64)> =
+                of.iter().filter_map(|known| Some((known.scheme, ours(known)?.mean))).collect();
             if of.len() > 2 && answers.len() == of.len() {
                 outln!("\n{link}, {}, highest first", head(key));
                 outln!("  paper: {}\n  ours:  {}", order(theirs), order(answers));
@@ -64,10 +73,17 @@ fn over_links(published: &[&Published], ours: impl Fn(&Published) -> Option<f64>
     outln!("\nthe paper's numbers: {}", sources.join("; "));
 }
 
-/// Schemes from the highest value to the lowest.
+/// Schemes from the highest value to the lowest, with `=` between equal ones.
 fn order(mut values: Vec<(&str, f64)>) -> String {
     values.sort_by(|a, b| b.1.total_cmp(&a.1));
-    values.iter().map(|(scheme, _)| *scheme).collect::<Vec<_>>().join(" > ")
+    let mut order = String::new();
+    for (place, (scheme, value)) in values.iter().enumerate() {
+        if let Some((_, before)) = place.checked_sub(1).map(|before| values[before]) {
+            order += if before == *value { " = " } else { " > " };
+        }
+        order += scheme;
+    }
+    order
 }
 
 /// What `of` is of them, each once, in their order.

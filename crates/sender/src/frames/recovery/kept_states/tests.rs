@@ -33,7 +33,8 @@ impl Sender {
         let transition = Some(Transition { source: basis.map_or(EMPTY, target), target: target(self.next) });
         let (size, picture) = (Bytes::new(1000), Size::HD);
         let keyframe = basis.is_none();
-        self.kept.on_queued(self.next, &EncodedFrame { size, keyframe, quantizer: None, picture, transition });
+        self.kept
+            .on_queued(self.next, &EncodedFrame { size, keyframe, layer: 0, quantizer: None, picture, transition });
         self.next += 1;
         basis
     }
@@ -223,8 +224,14 @@ fn if_nothing_ever_left_the_next_frame_is_a_keyframe() {
 fn a_frame_without_hashes_is_forgotten_at_once() {
     let mut sender = under_way(2);
     sender.forgotten();
-    let frame =
-        EncodedFrame { size: Bytes::new(1), keyframe: false, quantizer: None, picture: Size::HD, transition: None };
+    let frame = EncodedFrame {
+        size: Bytes::new(1),
+        keyframe: false,
+        layer: 0,
+        quantizer: None,
+        picture: Size::HD,
+        transition: None,
+    };
     sender.kept.on_queued(2, &frame);
     assert_eq!((sender.forgotten(), sender.kept.basis(ms(60))), (alloc::vec![2], Some(Basis::After(1))));
 }

@@ -10,7 +10,8 @@ fn ms(millis: u64) -> Time {
 }
 
 fn report(frame: u64, fate: Fate) -> Report {
-    let place = Some(FramePlace { frame, first: true, last: true, offset: Bytes::ZERO });
+    let place =
+        Some(FramePlace { frame, first: true, last: true, offset: Bytes::ZERO, captured: ms(0), keyframe: false });
     Report { packet: SentPacket { place, ..SentPacket::new(PacketId(frame), ms(0), Bytes::new(1000)) }, fate }
 }
 
@@ -66,11 +67,11 @@ fn begun() -> Sender {
 }
 
 fn last_and(long_term: (LongTerm, u64), kept_in: Option<LongTerm>) -> Option<Buffers> {
-    Some(Buffers { last: true, long_term: Some(long_term), kept_in })
+    Some(Buffers { last: true, long_term: Some(long_term), kept_in, becomes_last: true, sendable: true })
 }
 
 fn only(long_term: (LongTerm, u64), kept_in: Option<LongTerm>) -> Option<Buffers> {
-    Some(Buffers { last: false, long_term: Some(long_term), kept_in })
+    Some(Buffers { last: false, long_term: Some(long_term), kept_in, becomes_last: true, sendable: true })
 }
 
 #[test]

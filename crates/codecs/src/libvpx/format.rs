@@ -1,0 +1,124 @@
+//! What VP8 and VP9 have each for themselves behind libvpx's one interface.
+
+use thalweg_sender::frames::Layer;
+use vpx_sys as vpx;
+
+use super::settings::RateBuffer;
+use crate::layers::shares;
+use crate::seam::EncodeError;
+
+/// VP8 or VP9, with its settings.
+pub trait Format: std::fmt::Display + Clone + Send {
+    /// How the encoder is named in messages.
+    const CODEC: &'static str;
+
+    /// libvpx's encoder.
+    fn interface() -> *mut vpx::vpx_codec_iface_t;
+
+    /// What both have among their settings.
+    fn rates(&self) -> Rates;
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// When a setting is out of range.
+    fn check(&self) -> Result<(), EncodeError>;
+
+    /// What the configuration differs in; `layers` is how many temporal layers there are to be, at least 1.
+    fn configure(&self, layers: u8, config: &mut vpx::vpx_codec_enc_cfg);
+
+    /// Sets the rate in kbit/s, of all layers and of each with those below it.
+    fn set_rate(config: &mut vpx::vpx_codec_enc_cfg, kbps: u32);
+
+    /// Controls that take an int, to be set once, with their values.
+    fn controls(&self, layers: u8) -> Vec<(vpx::vp8e_enc_control_id, i32)>;
+
+    /// The control that says which layer the next frame is in.
+    fn set_layer(layer: Layer) -> Control;
+
+    /// The control that says at how many percent of the buffer layered frames are dropped, where the configuration does not.
+    fn set_drop_threshold(percent: u32) -> Option<Control>;
+
+    /// libvpx's quantiser 0..=63 for one in the codec's own scale.
+    fn quantizer(index: u8) -> u8;
+
+    /// The quantiser index (VP8 0..=127, VP9 0..=255) that libvpx's quantiser 0..=63 stands for.
+    fn quantizer_index(quantizer: u8) -> u8;
+}
+
+/// A control with its argument.
+#[derive(Debug, Clone, Copy)]
+pub enum Control {
+    /// One that takes an int.
+    Int(vpx::vp8e_enc_control_id, i32),
+    /// `VP9E_SET_SVC_LAYER_ID`.
+    Layer(vpx::vpx_svc_layer_id),
+    /// `VP9E_SET_SVC_FRAME_DROP_LAYER`.
+    Drop(vpx::vpx_svc_frame_drop),
+}
+
+/// What VP8 and VP9 have both among their settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Rates {
+    /// The rate control's buffer.
+    pub buffer: RateBuffer,
+    /// The finest and the coarsest quantiser, 0..=63.
+    pub quantizers: (u8, u8),
+    /// `rc_dropframe_thresh`, in percent.
+    pub drop_frame_threshold: u8,
+    /// `rc_undershoot_pct`.
+    pub undershoot_percent: u32,
+    /// `rc_overshoot_pct`.
+    pub overshoot_percent: u32,
+    /// Whether a rate below what the coarsest quantiser makes is not asked for.
+    pub bound_debt: bool,
+    /// Encoder threads.
+    pub threads: u8,
+}
+
+/// The rate of each layer with those below it, in kbit/s and rising strictly, as libvpx wants it; of one layer, the rate.
+pub fn layer_rates(layers: u8, kbps: u32) -> impl Iterator<Item = u32> {
+    let mut below = 0;
+    shares(layers).iter().map(move |share| {
+        below = ((f64::from(kbps) * share).round() as u32).max(below + 1);
+        below
+    })
+}
+
+/// Writes the pattern of temporal layers ([`thalweg_sender::frames::layers`]) into a configuration: by how much each layer's frame
+/// rate is divided, and the layer of each picture of a group.
+pub fn set_pattern(layers: u8, config: &mut vpx::vpx_codec_enc_cfg) {
+    let group = 1u32 << (layers - 1);
+    config.ts_number_layers = layers.into();
+    config.ts_periodicity = group;
+    for layer in 0..layers {
+        config.ts_rate_decimator[usize::from(layer)] = group >> layer;
+    }
+    for place in 0..group {
+        let layer = if place == 0 { 0 } else { u32::from(layers) - 1 - place.trailing_zeros() };
+        config.ts_layer_id[place as usize] = layer;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_share_the_rate_as_in_libwebrtc_and_each_has_some() {
+        let rates = |layers, kbps| layer_rates(layers, kbps).collect::<Vec<_>>();
+        assert_eq!(
+            (rates(1, 1000), rates(2, 1000), rates(3, 1000)),
+            (vec![1000], vec![600, 1000], vec![400, 600, 1000])
+        );
+        assert_eq!(rates(3, 1), [1, 2, 3]);
+    }
+
+    #[test]
+    fn of_a_group_of_four_libvpx_is_told_the_pattern() {
+        let mut config = vpx::vpx_codec_enc_cfg::default();
+        set_pattern(3, &mut config);
+        assert_eq!((config.ts_number_layers, config.ts_periodicity), (3, 4));
+        assert_eq!((&config.ts_rate_decimator[..3], &config.ts_layer_id[..4]), (&[4, 2, 1][..], &[0, 2, 1, 2][..]));
+    }
+}

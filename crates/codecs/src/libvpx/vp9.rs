@@ -1,0 +1,122 @@
+//! VP9 behind libvpx's interface.
+#![allow(unsafe_code)]
+
+use thalweg_sender::frames::Layer;
+use vpx_sys as vpx;
+
+use super::format::{Control, Format, Rates, layer_rates, set_pattern};
+use super::settings::Vp9Settings;
+use crate::seam::EncodeError;
+
+/// Keyframes are asked for; libvpx is kept from its own even where it makes them unasked (webm:1592, libwebrtc sets the same).
+const KEYFRAME_INTERVAL: u32 = 3_000;
+
+impl Format for Vp9Settings {
+    const CODEC: &'static str = "libvpx VP9";
+
+    fn interface() -> *mut vpx::vpx_codec_iface_t {
+        // SAFETY: it returns the address of a static.
+        unsafe { vpx::vpx_codec_vp9_cx() }
+    }
+
+    fn rates(&self) -> Rates {
+        Rates {
+            buffer: self.rate_buffer,
+            quantizers: (self.min_quantizer, self.max_quantizer),
+            drop_frame_threshold: self.drop_frame_threshold,
+            undershoot_percent: self.undershoot_percent,
+            overshoot_percent: self.overshoot_percent,
+            bound_debt: self.bound_debt,
+            threads: self.threads,
+        }
+    }
+
+    fn check(&self) -> Result<(), EncodeError> {
+        let refuse =
+            |setting, value: String, range| Err(EncodeError::Setting { codec: Self::CODEC, setting, value, range });
+        if !(5..=9).contains(&self.cpu_used) {
+            return refuse("cpu_used", self.cpu_used.to_string(), "5 to 9, such as 7");
+        }
+        if ![0, 3].contains(&self.aq_mode) {
+            return refuse("aq_mode", self.aq_mode.to_string(), "0 (off) or 3 (cyclic refresh)");
+        }
+        if !(1..=16).contains(&self.threads) {
+            return refuse("threads", self.threads.to_string(), "1 to 16");
+        }
+        Ok(())
+    }
+
+    /// Where there are layers frames are error-resilient, as in libwebrtc: what one changes in the probabilities, and the motion in
+    /// it, is for itself alone, so that any may be missing.
+    fn configure(&self, layers: u8, config: &mut vpx::vpx_codec_enc_cfg) {
+        config.kf_mode = vpx::vpx_kf_mode::VPX_KF_FIXED;
+        config.kf_max_dist = KEYFRAME_INTERVAL;
+        config.kf_min_dist = KEYFRAME_INTERVAL;
+        config.ss_number_layers = 1;
+        if layers > 1 {
+            config.g_error_resilient = vpx::VPX_ERROR_RESILIENT_DEFAULT;
+            set_pattern(layers, config);
+            config.temporal_layering_mode = vpx::vp9e_temporal_layering_mode::VP9E_TEMPORAL_LAYERING_MODE_BYPASS as i32;
+        } else {
+            config.g_error_resilient = 0;
+        }
+    }
+
+    fn set_rate(config: &mut vpx::vpx_codec_enc_cfg, kbps: u32) {
+        config.rc_target_bitrate = kbps;
+        let layers = config.ts_number_layers as u8;
+        for (target, rate) in config.layer_target_bitrate.iter_mut().zip(layer_rates(layers, kbps)) {
+            *target = rate;
+        }
+    }
+
+    fn controls(&self, layers: u8) -> Vec<(vpx::vp8e_enc_control_id, i32)> {
+        use vpx::vp8e_enc_control_id as id;
+        // log2 of the columns, each at least 256 pixels wide; without threads one would do, and libwebrtc takes as many as threads.
+        let columns = self.threads.ilog2() as i32;
+        let mut controls = vec![
+            (id::VP8E_SET_CPUUSED, self.cpu_used.into()),
+            (id::VP9E_SET_AQ_MODE, self.aq_mode.into()),
+            (id::VP9E_SET_FRAME_PARALLEL_DECODING, 0),
+            (id::VP9E_SET_TILE_COLUMNS, columns),
+            (id::VP9E_SET_ROW_MT, (self.threads > 1).into()),
+            (id::VP9E_SET_NOISE_SENSITIVITY, 0),
+            (id::VP8E_SET_STATIC_THRESHOLD, self.static_threshold as i32),
+        ];
+        if layers > 1 {
+            controls.push((id::VP9E_SET_SVC, 1));
+        }
+        controls
+    }
+
+    fn set_layer(layer: Layer) -> Control {
+        let number = layer.number.into();
+        Control::Layer(vpx::vpx_svc_layer_id {
+            spatial_layer_id: 0,
+            temporal_layer_id: number,
+            temporal_layer_id_per_spatial: [number, 0, 0, 0, 0],
+        })
+    }
+
+    /// With layers libvpx looks at `rc_dropframe_thresh` only once (vp9/encoder/vp9_svc_layercontext.c).
+    fn set_drop_threshold(percent: u32) -> Option<Control> {
+        Some(Control::Drop(vpx::vpx_svc_frame_drop {
+            framedrop_thresh: [percent as i32; 5],
+            framedrop_mode: vpx::SVC_LAYER_DROP_MODE_LAYER_DROP,
+            max_consec_drop: i32::MAX,
+        }))
+    }
+
+    fn quantizer(index: u8) -> u8 {
+        index / 4
+    }
+
+    /// `quantizer_to_qindex` of vp9/encoder/vp9_quantize.c: four to one but for the last two.
+    fn quantizer_index(quantizer: u8) -> u8 {
+        match quantizer {
+            0..=61 => 4 * quantizer,
+            62 => 249,
+            _ => 255,
+        }
+    }
+}

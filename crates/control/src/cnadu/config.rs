@@ -1,0 +1,200 @@
+//! The parameters of the C-NADU-like controller.
+
+use thalweg_units::{ConfigError, Rate, Span};
+
+use super::Cnadu;
+
+/// The parameters. Little of C-NADU is established (cnadu.md): \[T\] is V. Singh's thesis, everything else a reading (R).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The rate before the first report (128 kbps, FBRA's experiment).
+    pub start: Rate,
+    /// The least rate (32 kbps, FBRA's experiment).
+    pub min: Rate,
+    /// A report comes this often (500 ms) ...
+    pub report_interval: Span,
+    /// ... or after so many round trips, if that is longer (2) ...
+    pub report_round_trips: f64,
+    /// ... but not later than this (ours: 2 s).
+    pub longest_interval: Span,
+    /// Without a report for so long the rate halves (2 s).
+    pub timeout: Span,
+    /// What is left of the rate when nothing is heard (0.5).
+    pub timeout_share: f64,
+    /// The receiver's estimate.
+    pub receiver: ReceiverConfig,
+    /// The sender's rule.
+    pub sender: SenderConfig,
+    /// Packets leave at this many times the rate (2.5, libwebrtc's pacer of the time). What waits in the pacer is late to the receiver: at the
+    /// least rate sound and the smallest pictures are more than 1.1 times it, and every frame would miss its playout for good.
+    pub pacing_gain: f64,
+}
+
+/// The receiver's estimate C, from how much later frames arrive than they were taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct ReceiverConfig {
+    /// A frame that arrives later than this misses its playout (400 ms).
+    pub deadline: Span,
+    /// Lateness is against the least of so long (10 s).
+    pub reference: Span,
+    /// C is this share of what arrives when a frame missed its playout (0.85).
+    pub missed_share: f64,
+    /// Frames are further apart than they were taken if by more than this share, twice in a row (0.05).
+    pub tolerance: f64,
+    /// C grows by this much while they are not (1.05).
+    pub growth: f64,
+    /// C counts as at most so many times what arrives (1.5).
+    pub most_of_received: f64,
+}
+
+/// The sender's rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct SenderConfig {
+    /// Round trips are compared to those of so long (60 s).
+    pub history: Span,
+    /// How many of them (300).
+    pub history_most: usize,
+    /// With fewer, none is too long (5).
+    pub history_least: usize,
+    /// Above this percentile the rate holds (0.75 \[T\]) ...
+    pub hold_share: f64,
+    /// ... and above this one it falls (0.90 \[T\]) ...
+    pub decrease_share: f64,
+    /// ... to this share of itself or of C (0.95) ...
+    pub decrease: f64,
+    /// ... or of what arrives, if that is less still (ours: C needs two reports to see that a path has become narrower).
+    pub decrease_to_received: bool,
+    /// Beyond either percentile by less than this says nothing (ours: 10 ms; on a quiet path the frames that grow with the rate are
+    /// above every percentile by their own time alone, and the rate would never rise).
+    pub quiet: Span,
+    /// More frames missed or packets lost than this share, and the rate goes below C and what arrives (0.05) ...
+    pub trouble: f64,
+    /// So many packets at least, where it is losses (ours: 2; the receiver ignores short-lived events \[T\], and of the fifteen packets of a
+    /// report one is more than that share).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "are_as_usual"))]
+    pub trouble_packets: u32,
+    /// ... to this share of the lesser (0.9).
+    pub undershoot: f64,
+    /// Reports left out after that (1).
+    pub left_out: u32,
+    /// The share of what arrived that it returns to (0.9).
+    pub bounce_back: f64,
+    /// A report raises the rate by at most this factor (ours: 1.04, 8 % a second as others of its time; 1.08 in cnadu.md, with which more is
+    /// late on every path of FBRA's paper and less arrives).
+    pub growth: f64,
+    /// TFRC's rate counts as at most so many times C (2).
+    pub most_of_capacity: f64,
+}
+
+/// Whether there is nothing to write of them.
+#[cfg(feature = "serde")]
+fn are_as_usual(trouble_packets: &u32) -> bool {
+    *trouble_packets == SenderConfig::default().trouble_packets
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            start: Rate::from_kbps(128),
+            min: Rate::from_kbps(32),
+            report_interval: Span::from_millis(500),
+            report_round_trips: 2.0,
+            longest_interval: Span::from_secs(2),
+            timeout: Span::from_secs(2),
+            timeout_share: 0.5,
+            receiver: ReceiverConfig::default(),
+            sender: SenderConfig::default(),
+            pacing_gain: 2.5,
+        }
+    }
+}
+
+impl Default for ReceiverConfig {
+    fn default() -> ReceiverConfig {
+        ReceiverConfig {
+            deadline: Span::from_millis(400),
+            reference: Span::from_secs(10),
+            missed_share: 0.85,
+            tolerance: 0.05,
+            growth: 1.05,
+            most_of_received: 1.5,
+        }
+    }
+}
+
+impl Default for SenderConfig {
+    fn default() -> SenderConfig {
+        SenderConfig {
+            history: Span::from_secs(60),
+            history_most: 300,
+            history_least: 5,
+            hold_share: 0.75,
+            decrease_share: 0.90,
+            decrease: 0.95,
+            decrease_to_received: true,
+            quiet: Span::from_millis(10),
+            trouble: 0.05,
+            trouble_packets: 2,
+            undershoot: 0.9,
+            left_out: 1,
+            bounce_back: 0.9,
+            growth: 1.04,
+            most_of_capacity: 2.0,
+        }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Cnadu, ConfigError> {
+        let Config { receiver, sender, .. } = self;
+        if self.min == Rate::ZERO || self.start < self.min {
+            let value = alloc::format!("min {}, start {}", self.min, self.start);
+            return Err(ConfigError::out_of_range("cnadu rates", value, "0 < min <= start"));
+        }
+        for (name, span, example) in [
+            ("cnadu.report_interval", self.report_interval, "500ms"),
+            ("cnadu.longest_interval", self.longest_interval - self.report_interval, "2s, beyond report_interval"),
+            ("cnadu.timeout", self.timeout, "2s"),
+            ("cnadu.receiver.deadline", receiver.deadline, "400ms"),
+            ("cnadu.receiver.reference", receiver.reference, "10s"),
+            ("cnadu.sender.history", sender.history, "60s"),
+        ] {
+            if span < Span::from_millis(1) {
+                return Err(ConfigError::out_of_range(name, span, &alloc::format!("1ms or longer, such as {example}")));
+            }
+        }
+        if sender.quiet < Span::ZERO {
+            return Err(ConfigError::out_of_range("cnadu.sender.quiet", sender.quiet, "0 or longer, such as 10ms"));
+        }
+        for (name, value, range, example) in [
+            ("cnadu.report_round_trips", self.report_round_trips, (0.0, 100.0), "2"),
+            ("cnadu.timeout_share", self.timeout_share, (0.01, 1.0), "0.5"),
+            ("cnadu.pacing_gain", self.pacing_gain, (1.0, 10.0), "1.1"),
+            ("cnadu.receiver.missed_share", receiver.missed_share, (0.01, 1.0), "0.85"),
+            ("cnadu.receiver.tolerance", receiver.tolerance, (0.0, 1.0), "0.05"),
+            ("cnadu.receiver.growth", receiver.growth, (1.0, 2.0), "1.05"),
+            ("cnadu.receiver.most_of_received", receiver.most_of_received, (1.0, 100.0), "1.5"),
+            ("cnadu.sender.hold_share", sender.hold_share, (0.0, 1.0), "0.75"),
+            ("cnadu.sender.decrease_share", sender.decrease_share, (0.0, 1.0), "0.9"),
+            ("cnadu.sender.decrease", sender.decrease, (0.01, 1.0), "0.95"),
+            ("cnadu.sender.trouble", sender.trouble, (0.0, 1.0), "0.05"),
+            ("cnadu.sender.undershoot", sender.undershoot, (0.01, 1.0), "0.9"),
+            ("cnadu.sender.bounce_back", sender.bounce_back, (0.01, 1.0), "0.9"),
+            ("cnadu.sender.growth", sender.growth, (1.0, 2.0), "1.04"),
+            ("cnadu.sender.most_of_capacity", sender.most_of_capacity, (1.0, 100.0), "2"),
+        ] {
+            if !(value >= range.0 && value <= range.1) {
+                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
+                return Err(ConfigError::out_of_range(name, value, &range));
+            }
+        }
+        Ok(Cnadu::new(self))
+    }
+}

@@ -1,0 +1,248 @@
+//! A C-NADU-like controller (Singh, Ott, Curcio 2012; cnadu.md): a reading, for the two papers' rules were not to be had.
+//!
+//! The receiver estimates the capacity from the times between frames and tells how long they wait for playout; the sender chooses a rate
+//! between that and what a TCP would have, by percentiles of the round trip. Both halves are at the sender here: the receiver's is
+//! fed with the arrivals that feedback tells.
+
+mod config;
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use thalweg_units::{Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::decisions::Decisions;
+use crate::estimate::{Percentiles, WindowedMin};
+use crate::feedback::{Cause, Feedback};
+use crate::packet::SentPacket;
+use crate::reporting::{Gathering, Interval, Limits, in_order_of_arrival};
+use crate::tfrc::{Equation, LossEvents};
+use crate::trains::Silence;
+pub use config::{Config, ReceiverConfig, SenderConfig};
+use receiver::{Receiver, Told};
+use sender::{Judged, Verdict};
+
+/// How far back the least round trip counts.
+const LEAST_WINDOW: Span = Span::from_secs(60);
+
+/// After an undershoot: so many reports are left out, and what had arrived before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Pause {
+    left: u32,
+    goodput: Rate,
+}
+
+/// The controller's state.
+#[derive(Debug, Clone)]
+pub struct Cnadu {
+    config: Config,
+    limits: Limits,
+    gathering: Gathering,
+    silence: Silence,
+    receiver: Receiver,
+    losses: LossEvents,
+    /// R.
+    rate: Rate,
+    /// Round trips of reports without loss.
+    round_trips: Percentiles,
+    least_rtt: WindowedMin<Span>,
+    /// The newest report's.
+    rtt: Option<Span>,
+    told: Option<Told>,
+    tcp: Rate,
+    pause: Option<Pause>,
+    /// When nothing had been heard for too long.
+    silent: Option<Time>,
+    decisions: Decisions,
+}
+
+impl Cnadu {
+    fn new(config: Config) -> Cnadu {
+        let limits = Limits::new(config.min);
+        let SenderConfig { history, history_most, .. } = config.sender;
+        Cnadu {
+            limits,
+            gathering: Gathering::default(),
+            // On a path whose round trip is longer, nothing can be heard earlier.
+            silence: Silence::new(config.timeout, 1),
+            receiver: Receiver::new(config.receiver, config.start),
+            losses: LossEvents::default(),
+            rate: limits.clamp(config.start),
+            round_trips: Percentiles::new(history, history_most),
+            least_rtt: WindowedMin::default(),
+            rtt: None,
+            told: None,
+            tcp: Rate::MAX,
+            pause: None,
+            silent: None,
+            decisions: Decisions::default(),
+            config,
+        }
+    }
+
+    fn interval(&self) -> Span {
+        let round_trips = self.rtt.map_or(Span::ZERO, |rtt| rtt.scale(self.config.report_round_trips));
+        round_trips.max(self.config.report_interval).min(self.config.longest_interval)
+    }
+
+    /// Half of the least round trip: what the path itself takes one way.
+    fn least_one_way(&self) -> Span {
+        self.least_rtt.get().unwrap_or(Span::ZERO) / 2
+    }
+
+    fn on_report(&mut self, now: Time, interval: &Interval) {
+        let Some(rtt) = interval.mean_rtt() else { return };
+        let (deadline, one_way) = (self.config.receiver.deadline, self.least_one_way());
+        let goodput = interval.rate(|heard| heard.rtt.is_some_and(|rtt| rtt - one_way <= deadline));
+        let told = self.receiver.report(goodput);
+        self.rtt = Some(rtt);
+        self.told = Some(told);
+        self.tcp = self.tcp_rate(interval, rtt, goodput);
+        let judged = self.judge(&told, interval, rtt, goodput);
+        if judged.lost == 0.0 {
+            self.round_trips.add(now, rtt);
+        }
+        match self.pause {
+            Some(pause) if pause.left > 0 => self.pause = Some(Pause { left: pause.left - 1, ..pause }),
+            Some(pause) if judged.is_clean() => {
+                self.pause = None;
+                let back = pause.goodput.scale(self.config.sender.bounce_back);
+                self.change(now, back, "bounce back", "0.9 of what had arrived");
+            }
+            _ => self.step(now, &judged),
+        }
+    }
+
+    fn step(&mut self, now: Time, judged: &Judged) {
+        let (rate, verdict, why) = self.config.sender.step(self.rate, judged);
+        let what = match verdict {
+            Verdict::Undershoot => "undershoot",
+            Verdict::Decrease => "decrease",
+            Verdict::Hold => "hold",
+            Verdict::Grow => "increase",
+        };
+        let pause = Pause { left: self.config.sender.left_out, goodput: judged.goodput };
+        self.pause = (verdict == Verdict::Undershoot).then_some(pause);
+        self.change(now, rate, what, why);
+    }
+
+    /// Against the round trips before it.
+    fn judge(&self, told: &Told, interval: &Interval, rtt: Span, goodput: Rate) -> Judged {
+        let SenderConfig { history_least, hold_share, decrease_share, quiet, .. } = self.config.sender;
+        let known = self.round_trips.len() >= history_least;
+        let percentile = |share| self.round_trips.get(share).filter(|_| known).map_or(Span::MAX, |rtt| rtt + quiet);
+        let (long, very_long) = (percentile(hold_share), percentile(decrease_share));
+        let (missed, lost) = (told.missed_share(), interval.loss_ratio());
+        let lost_packets = interval.heard.iter().filter(|heard| heard.is_lost()).count() as u32;
+        Judged { capacity: told.capacity, goodput, tcp: self.tcp, missed, lost, lost_packets, rtt, long, very_long }
+    }
+
+    /// X; a rate above every other without loss.
+    fn tcp_rate(&mut self, interval: &Interval, rtt: Span, goodput: Rate) -> Rate {
+        let equation = Equation::new(interval.mean_size(), rtt);
+        for heard in &interval.heard {
+            if heard.is_lost() {
+                self.losses.on_lost(&heard.packet, rtt, || 1.0 / equation.loss_events_for(goodput));
+            } else {
+                self.losses.on_arrived(&heard.packet, heard.was_lost);
+            }
+        }
+        let loss = self.losses.rate();
+        if loss > 0.0 { equation.rate(loss) } else { Rate::MAX }
+    }
+
+    /// Nothing was heard for too long: by this controller's clock or by the history's, once for each time.
+    fn on_silence(&mut self, now: Time) {
+        if self.silent.is_some_and(|at| now - at < self.config.timeout) {
+            return;
+        }
+        self.silent = Some(now);
+        self.pause = None;
+        self.gathering.clear();
+        self.change(now, self.rate.scale(self.config.timeout_share), "halve", "no report for too long");
+    }
+
+    fn change(&mut self, now: Time, to: Rate, what: &'static str, why: &'static str) {
+        let from = core::mem::replace(&mut self.rate, self.limits.clamp(to));
+        if self.rate != from {
+            self.decisions.push(Decision { at: now, what, why, from, to: self.rate });
+        }
+    }
+}
+
+impl Controller for Cnadu {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.silence.on_feedback(feedback);
+        let now = feedback.now;
+        if feedback.cause == Cause::Silence {
+            self.on_silence(now);
+            return;
+        }
+        for rtt in self.gathering.on_feedback(feedback).iter().filter_map(|heard| heard.rtt) {
+            self.least_rtt.add(now, rtt, LEAST_WINDOW);
+        }
+        let least_rtt = self.least_one_way() * 2;
+        for (at, packet) in in_order_of_arrival(feedback) {
+            self.receiver.on_arrival(at, &packet, least_rtt);
+        }
+        if self.gathering.lasted(now).is_some_and(|span| span >= self.interval()) {
+            let interval = self.gathering.end(now);
+            self.on_report(now, &interval);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { capacity: self.rate, ..Allowance::of_rate(self.rate.scale(self.config.pacing_gain)) }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.silence.on_sent(packet.at);
+        self.gathering.on_sent(packet.at);
+    }
+
+    fn on_demand(&mut self, _now: Time, demand: Demand) {
+        self.limits.follow(demand);
+        self.rate = self.limits.clamp(self.rate);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.silence.has_lasted(now) {
+            self.on_silence(now);
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.silence.next_timeout()
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("R_bps", self.rate.as_bps_f64());
+        see("C_bps", self.receiver.capacity().as_bps_f64());
+        if self.tcp < Rate::MAX {
+            see("X_bps", self.tcp.as_bps_f64());
+        }
+        see("playout_delay_ms", self.receiver.playout_delay().as_millis_f64());
+        see("p", self.losses.rate());
+        if let Some(told) = self.told {
+            see("f", told.missed_share());
+            if let Some(stretch) = told.stretch {
+                see("x", stretch);
+            }
+        }
+        if let Some(rtt) = self.rtt {
+            see("RTT_ms", rtt.as_millis_f64());
+        }
+        for (name, share) in [("q75_ms", self.config.sender.hold_share), ("q90_ms", self.config.sender.decrease_share)]
+        {
+            if let Some(percentile) = self.round_trips.get(share) {
+                see(name, percentile.as_millis_f64());
+            }
+        }
+    }
+}

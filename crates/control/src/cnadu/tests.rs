@@ -1,0 +1,126 @@
+use super::*;
+use crate::feedback::{Acknowledgement, History};
+use crate::packet::{FramePlace, PacketId};
+use alloc::vec::Vec;
+use thalweg_units::Bytes;
+
+const KBPS: fn(u64) -> Rate = Rate::from_kbps;
+
+/// A frame of one packet at the rate allowed, every 33 ms over 100 ms of path, told of each.
+struct Flow {
+    cnadu: Cnadu,
+    history: History,
+    next: u64,
+}
+
+impl Flow {
+    fn new(config: Config) -> Flow {
+        Flow { cnadu: config.build().unwrap(), history: History::new(crate::feedback::Config::default()), next: 0 }
+    }
+
+    fn run(&mut self, frames: u64, queue_ms: i64, lost: impl Fn(u64) -> bool) {
+        for _ in 0..frames {
+            let (id, at) = (PacketId(self.next), Time::from_millis(33 * self.next));
+            let captured = at;
+            let place =
+                FramePlace { frame: id.0, first: true, last: true, offset: Bytes::ZERO, captured, keyframe: false };
+            let size = self.cnadu.rate.over(Span::from_millis(33));
+            let packet = SentPacket { place: Some(place), ..SentPacket::new(id, at, size) };
+            self.cnadu.on_sent(&self.history.on_sent(packet));
+            self.next += 1;
+            if !lost(id.0) {
+                let arrival = at + Span::from_millis(50 + queue_ms);
+                let report = [Acknowledgement { id, arrival: Some(arrival), ce: false }];
+                let now = arrival + Span::from_millis(50);
+                self.cnadu.on_feedback(&self.history.on_report(now, &report, None));
+            }
+        }
+    }
+
+    fn decisions(&mut self) -> Vec<(&'static str, &'static str)> {
+        core::iter::from_fn(|| self.cnadu.poll_decision()).map(|decision| (decision.what, decision.why)).collect()
+    }
+}
+
+#[test]
+fn on_a_quiet_path_the_rate_grows_by_eight_percent_each_second() {
+    let mut flow = Flow::new(Config::default());
+    flow.run(152, 0, |_| false);
+    // Five seconds are nine or ten reports: 128 x 1.04^9 = 182.
+    let rate = flow.cnadu.rate.as_kbps_f64();
+    assert!((175.0..195.0).contains(&rate), "{rate}");
+    assert!(flow.decisions().iter().all(|told| *told == ("increase", "between both estimates")));
+}
+
+#[test]
+fn losses_make_it_go_below_what_arrives_and_leave_a_report_out() {
+    let mut flow = Flow::new(Config { start: KBPS(200), ..Config::default() });
+    flow.run(60, 0, |_| false);
+    let before = flow.cnadu.rate;
+    flow.decisions();
+    let from = flow.next;
+    flow.run(16, 0, |id| id % 4 == 0);
+    flow.run(50, 0, |_| false);
+    let decisions = flow.decisions();
+    assert!(decisions.contains(&("undershoot", "packets were lost")), "{decisions:?}");
+    // C is above what arrived: it returns to where it is, 0.9 of that.
+    assert!(flow.cnadu.pause.is_none() && from > 0);
+    assert!(flow.cnadu.rate < before.scale(1.1) && flow.cnadu.rate > before.scale(0.5));
+}
+
+#[test]
+fn a_round_trip_longer_than_nine_in_ten_lowers_the_rate() {
+    let mut flow = Flow::new(Config::default());
+    flow.run(300, 0, |_| false);
+    flow.decisions();
+    flow.run(20, 30, |_| false);
+    let decisions = flow.decisions();
+    assert!(decisions.iter().any(|(what, why)| *what == "decrease" && why.contains("90th")), "{decisions:?}");
+}
+
+#[test]
+fn frames_later_than_their_playout_make_it_go_below() {
+    let mut flow = Flow::new(Config::default());
+    flow.run(100, 0, |_| false);
+    flow.decisions();
+    // 400 ms less half of the least round trip.
+    flow.run(20, 360, |_| false);
+    let decisions = flow.decisions();
+    assert!(decisions.contains(&("undershoot", "frames missed their playout")), "{decisions:?}");
+    assert!(flow.cnadu.receiver.playout_delay() < Span::from_millis(60));
+    // What arrived was above C: once the queue is gone it returns to 0.9 of it.
+    (0..12).for_each(|step| flow.run(1, 330 - 30 * step, |_| false));
+    flow.run(60, 0, |_| false);
+    let decisions = flow.decisions();
+    assert!(decisions.contains(&("bounce back", "0.9 of what had arrived")), "{decisions:?}");
+}
+
+#[test]
+fn silence_halves_the_rate_each_two_seconds_down_to_the_least() {
+    let mut flow = Flow::new(Config { start: KBPS(200), ..Config::default() });
+    flow.run(1, 0, |_| true);
+    let rates: Vec<u64> = (0..4)
+        .map(|_| {
+            let due = flow.cnadu.next_timeout();
+            flow.cnadu.on_timeout(due);
+            flow.cnadu.rate.as_bps() / 1000
+        })
+        .collect();
+    assert_eq!((rates.as_slice(), flow.cnadu.next_timeout()), (&[100, 50, 32, 32][..], Time::from_millis(10_000)));
+}
+
+#[test]
+fn rates_keep_to_what_the_application_could_use() {
+    let mut flow = Flow::new(Config::default());
+    flow.cnadu.on_demand(Time::ZERO, Demand { min: KBPS(30), max: KBPS(140) });
+    flow.run(300, 0, |_| false);
+    assert_eq!(flow.cnadu.allowance().capacity, KBPS(140));
+}
+
+#[test]
+fn parameters_that_cannot_work_are_refused_with_value_and_range() {
+    let sender = SenderConfig { growth: 0.5, ..SenderConfig::default() };
+    let message = alloc::format!("{}", Config { sender, ..Config::default() }.build().unwrap_err());
+    assert_eq!(message, "cnadu.sender.growth is 0.5, must be 1 to 2, such as 1.04");
+    assert!(Config { timeout: Span::ZERO, ..Config::default() }.build().is_err());
+}

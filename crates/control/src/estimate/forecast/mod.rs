@@ -1,0 +1,100 @@
+//! What a path will bear next, from what it bore: one-step forecasts of a series of rates (rebera.md section 4).
+//!
+//! [`Predictor`] is the seam: [`Rls`] learns a linear filter while it predicts, [`MovingAverage`] is what it is measured against. Both
+//! know nothing of where the samples come from, so any controller that measures its path once in a while can ask them.
+//!
+//! ```
+//! use thalweg_control::estimate::forecast::{Config, Predictor, RlsConfig};
+//! use thalweg_units::Rate;
+//!
+//! let mut forecast = Config::Rls(RlsConfig::default()).build().unwrap();
+//! for kbps in [400, 420, 380, 450, 500, 480, 470, 520] {
+//!     forecast.observe(Rate::from_kbps(kbps));
+//! }
+//! assert_eq!(forecast.forecast(), Some(Rate::from_bps(527_854)));
+//! ```
+
+mod moving_average;
+mod rls;
+
+use thalweg_units::{ConfigError, Rate};
+
+pub use moving_average::MovingAverage;
+pub use rls::{Rls, RlsConfig};
+
+/// Predicts the next of a series of rates that were measured at equal distances in time.
+pub trait Predictor {
+    /// The next of the series was this.
+    fn observe(&mut self, sample: Rate);
+
+    /// What the one after it will be; `None` before the first.
+    fn forecast(&self) -> Option<Rate>;
+}
+
+/// Which predictor, with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Config {
+    /// Recursive least squares.
+    Rls(RlsConfig),
+    /// An exponentially weighted moving average in which a sample weighs so much, 0..=1: the paper's alpha.
+    MovingAverage(f64),
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config::Rls(RlsConfig::default())
+    }
+}
+
+impl Config {
+    /// The predictor before its first sample.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Forecast, ConfigError> {
+        Ok(match self {
+            Config::Rls(config) => Forecast::Rls(config.build()?),
+            Config::MovingAverage(gain) => Forecast::MovingAverage(MovingAverage::new(gain)?),
+        })
+    }
+}
+
+/// A predictor of either kind.
+#[derive(Debug, Clone)]
+pub enum Forecast {
+    /// See [`Rls`].
+    Rls(Rls),
+    /// See [`MovingAverage`].
+    MovingAverage(MovingAverage),
+}
+
+impl Predictor for Forecast {
+    fn observe(&mut self, sample: Rate) {
+        match self {
+            Forecast::Rls(rls) => rls.observe(sample),
+            Forecast::MovingAverage(average) => average.observe(sample),
+        }
+    }
+
+    fn forecast(&self) -> Option<Rate> {
+        match self {
+            Forecast::Rls(rls) => rls.forecast(),
+            Forecast::MovingAverage(average) => average.forecast(),
+        }
+    }
+}
+
+/// The root of the mean squared error of one-step forecasts of `series`, the first `skip` samples not counted; `None` when none is left.
+pub fn rms(predictor: &mut impl Predictor, series: &[Rate], skip: usize) -> Option<Rate> {
+    let (mut squares, mut count) = (0.0, 0u32);
+    for (index, sample) in series.iter().enumerate() {
+        if let Some(forecast) = predictor.forecast().filter(|_| index >= skip) {
+            let error = sample.as_mbps_f64() - forecast.as_mbps_f64();
+            squares += error * error;
+            count += 1;
+        }
+        predictor.observe(*sample);
+    }
+    (count > 0).then(|| Rate::from_mbps_f64(libm::sqrt(squares / f64::from(count))))
+}

@@ -1,0 +1,54 @@
+//! The exponentially weighted moving average that a forecast has to beat.
+
+use thalweg_units::{ConfigError, Rate};
+
+use super::Predictor;
+
+/// What comes next is the average of what came, the newest weighing most.
+#[derive(Debug, Clone, Copy)]
+pub struct MovingAverage {
+    gain: f64,
+    /// In bit/s.
+    average: Option<f64>,
+}
+
+impl MovingAverage {
+    /// An average in which a sample weighs `gain` and all before it the rest; the first sample is the average.
+    ///
+    /// # Errors
+    /// When the gain is not within 0..=1.
+    pub fn new(gain: f64) -> Result<MovingAverage, ConfigError> {
+        if !(0.0..=1.0).contains(&gain) {
+            return Err(ConfigError::out_of_range("forecast.moving_average", gain, "0 to 1, such as 0.5"));
+        }
+        Ok(MovingAverage { gain, average: None })
+    }
+}
+
+impl Predictor for MovingAverage {
+    fn observe(&mut self, sample: Rate) {
+        let sample = sample.as_bps_f64();
+        let average = self.average.unwrap_or(sample);
+        self.average = Some(self.gain * sample + (1.0 - self.gain) * average);
+    }
+
+    fn forecast(&self) -> Option<Rate> {
+        self.average.map(Rate::from_bps_f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_of_one_repeats_the_last_sample_and_of_nothing_the_first() {
+        let after = |gain: f64| {
+            let mut average = MovingAverage::new(gain).unwrap();
+            [400, 600, 500].map(Rate::from_kbps).into_iter().for_each(|sample| average.observe(sample));
+            average.forecast()
+        };
+        assert_eq!([0.0, 0.5, 1.0].map(after), [400, 500, 500].map(|kbps| Some(Rate::from_kbps(kbps))));
+        assert!(MovingAverage::new(1.1).is_err() && MovingAverage::new(f64::NAN).is_err());
+    }
+}

@@ -1,0 +1,235 @@
+//! FBRA's parameters.
+
+use thalweg_units::{ConfigError, Rate, Span};
+
+use super::Fbra;
+
+/// FBRA's parameters, by the paper's symbols. \[P\] is the paper (Nagy, Singh, Ott, Eggert, MMSys 2014), \[R\] a reading where it is silent
+/// (fbra.md).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// The media rate before the first report (128 kbps \[P\]).
+    pub start: Rate,
+    /// The least media rate (32 kbps \[P\]).
+    pub min: Rate,
+    /// A packet of a longer one-way delay is discarded (delay_max, 400 ms \[P\]).
+    pub delay_max: Span,
+    /// A report interval is this long ...
+    pub report_interval: Span,
+    /// ... or this many median round trips (2 \[P\]), whichever is longer (200 ms \[R\]) ...
+    pub report_round_trips: f64,
+    /// ... but no longer than this (ours: 2 s, or every report on a very long path would be a missing one).
+    pub longest_interval: Span,
+    /// Without a report for so long the rate halves (2 s \[P\]).
+    pub timeout: Span,
+    /// How delays are judged.
+    pub thresholds: Thresholds,
+    /// How many parity packets.
+    pub parity: ParityConfig,
+    /// How the rate falls and returns.
+    pub rate: RateConfig,
+    /// Packets leave at this many times media and parity (2.5, libwebrtc's pacer of the time; the paper's senders have none). At the least rate
+    /// sound and the smallest pictures are more than 1.1 times it: what waits in the pacer for 400 ms no parity helps, and nothing would probe.
+    pub pacing_gain: f64,
+}
+
+/// How delays are judged: an interval's mean one-way delay against those of intervals without loss and discard.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Thresholds {
+    /// alpha_undershoot, in DOWN (2.0 \[P\]).
+    pub undershoot: f64,
+    /// alpha_stay, in STAY and PROBE (1.1 \[P\]).
+    pub stay: f64,
+    /// alpha_down in PROBE (1.6 \[P\]) ...
+    pub down_in_probe: f64,
+    /// ... and in UP (1.4 \[P\]).
+    pub down_in_up: f64,
+    /// beta, in PROBE: above it the probe goes on with fewer parity packets (1.2 \[P\]).
+    pub probe: f64,
+    /// Which percentiles the delay is compared to: C_low (0.4 \[P\]) ...
+    pub low_share: f64,
+    /// ... and C_high (0.8 \[P\]).
+    pub high_share: f64,
+    /// How long delays are remembered (60 s \[R\]).
+    pub history: Span,
+    /// How many of them (300 \[R\]).
+    pub history_most: usize,
+    /// With fewer both ratios are 1 (5 \[R\]).
+    pub history_least: usize,
+    /// A rate above this share of the greatest of the last while stays once more before it is probed (0.9 \[P\], text only).
+    pub near_top: f64,
+}
+
+/// How many parity packets: one after every N media packets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct ParityConfig {
+    /// The least N (2 \[P\]).
+    pub least: u16,
+    /// The greatest N (14 \[P\]): what it may grow to while a probe goes on.
+    pub most: u16,
+    /// The greatest N at or below the first goodput: probe as hard as can be (ours: 2; 4 in fbra.md).
+    pub most_at_first: u16,
+    /// N is least at this share of the greatest rate of the last while and grows linearly up to all of it (0.5 \[R\]) ...
+    pub from: f64,
+    /// ... where a probe begins with this many (ours: 6; 14 in fbra.md). By the listing parity is sent in one interval of three or four, and the
+    /// paper's is a tenth of its media: 14 would be a fiftieth.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_at_greatest"))]
+    pub at_greatest: u16,
+    /// How far back the greatest rate counts (2 s \[P\]).
+    pub history: Span,
+    /// N is no more than the media packets of an interval less this many (2, \[R\] of "one FEC over what exists at the interval's end"):
+    /// else a slow stream would never send one, and never learn anything. `None` for no such bound.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub before_end: Option<u16>,
+}
+
+/// How the rate falls and returns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct RateConfig {
+    /// Undershoot: this share of R less twice what did not arrive (0.9 \[P\]).
+    pub undershoot: f64,
+    /// Bounce back: this share of the goodput before (0.9 \[P\]).
+    pub bounce_back: f64,
+    /// Reports left out after an undershoot (1 \[R\] of "a bit more than one RTCP interval").
+    pub left_out: u32,
+    /// A report after less than this many median round trips is early (1.5 \[P\]).
+    pub early: f64,
+    /// Whether what arrived before an early report counts with the interval before it (ours: a few packets between which two are missing
+    /// are no measure of a rate).
+    pub early_with_last: bool,
+    /// The rate is raised to at most this many times what the encoder really makes (1.2 \[R\]).
+    pub most_of_actual: f64,
+    /// What is left of the rate when nothing is heard (0.5 \[P\]).
+    pub timeout_share: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            start: Rate::from_kbps(128),
+            min: Rate::from_kbps(32),
+            delay_max: Span::from_millis(400),
+            report_interval: Span::from_millis(200),
+            report_round_trips: 2.0,
+            longest_interval: Span::from_secs(2),
+            timeout: Span::from_secs(2),
+            thresholds: Thresholds::default(),
+            parity: ParityConfig::default(),
+            rate: RateConfig::default(),
+            pacing_gain: 2.5,
+        }
+    }
+}
+
+impl Default for Thresholds {
+    fn default() -> Thresholds {
+        Thresholds {
+            undershoot: 2.0,
+            stay: 1.1,
+            down_in_probe: 1.6,
+            down_in_up: 1.4,
+            probe: 1.2,
+            low_share: 0.4,
+            high_share: 0.8,
+            history: Span::from_secs(60),
+            history_most: 300,
+            history_least: 5,
+            near_top: 0.9,
+        }
+    }
+}
+
+impl Default for ParityConfig {
+    fn default() -> ParityConfig {
+        ParityConfig {
+            least: 2,
+            most: 14,
+            most_at_first: 2,
+            from: 0.5,
+            at_greatest: 6,
+            history: Span::from_secs(2),
+            before_end: Some(2),
+        }
+    }
+}
+
+/// Whether there is nothing to write of it.
+#[cfg(feature = "serde")]
+fn is_usual_at_greatest(at_greatest: &u16) -> bool {
+    *at_greatest == ParityConfig::default().at_greatest
+}
+
+impl Default for RateConfig {
+    fn default() -> RateConfig {
+        RateConfig {
+            undershoot: 0.9,
+            bounce_back: 0.9,
+            left_out: 1,
+            early: 1.5,
+            early_with_last: true,
+            most_of_actual: 1.2,
+            timeout_share: 0.5,
+        }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Fbra, ConfigError> {
+        let Config { thresholds, parity, rate, .. } = self;
+        if self.min == Rate::ZERO || self.start < self.min {
+            let value = alloc::format!("min {}, start {}", self.min, self.start);
+            return Err(ConfigError::out_of_range("fbra rates", value, "0 < min <= start"));
+        }
+        for (name, span, example) in [
+            ("fbra.delay_max", self.delay_max, "400ms"),
+            ("fbra.report_interval", self.report_interval, "200ms"),
+            ("fbra.longest_interval", self.longest_interval - self.report_interval, "2s, beyond report_interval"),
+            ("fbra.timeout", self.timeout, "2s"),
+            ("fbra.thresholds.history", thresholds.history, "60s"),
+            ("fbra.parity.history", parity.history, "2s"),
+        ] {
+            if span < Span::from_millis(1) {
+                return Err(ConfigError::out_of_range(name, span, &alloc::format!("1ms or longer, such as {example}")));
+            }
+        }
+        for (name, value, range, example) in [
+            ("fbra.report_round_trips", self.report_round_trips, (0.0, 100.0), "2"),
+            ("fbra.pacing_gain", self.pacing_gain, (1.0, 10.0), "1.1"),
+            ("fbra.thresholds.undershoot", thresholds.undershoot, (1.0, 100.0), "2"),
+            ("fbra.thresholds.stay", thresholds.stay, (1.0, 100.0), "1.1"),
+            ("fbra.thresholds.down_in_probe", thresholds.down_in_probe, (1.0, 100.0), "1.6"),
+            ("fbra.thresholds.down_in_up", thresholds.down_in_up, (1.0, 100.0), "1.4"),
+            ("fbra.thresholds.probe", thresholds.probe, (1.0, 100.0), "1.2"),
+            ("fbra.thresholds.low_share", thresholds.low_share, (0.0, 1.0), "0.4"),
+            ("fbra.thresholds.high_share", thresholds.high_share, (0.0, 1.0), "0.8"),
+            ("fbra.thresholds.near_top", thresholds.near_top, (0.0, 10.0), "0.9"),
+            ("fbra.parity.from", parity.from, (0.0, 0.999), "0.5"),
+            ("fbra.rate.undershoot", rate.undershoot, (0.01, 1.0), "0.9"),
+            ("fbra.rate.bounce_back", rate.bounce_back, (0.01, 1.0), "0.9"),
+            ("fbra.rate.early", rate.early, (0.0, 100.0), "1.5"),
+            ("fbra.rate.most_of_actual", rate.most_of_actual, (1.0, 100.0), "1.2"),
+            ("fbra.rate.timeout_share", rate.timeout_share, (0.01, 1.0), "0.5"),
+        ] {
+            if !(value >= range.0 && value <= range.1) {
+                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
+                return Err(ConfigError::out_of_range(name, value, &range));
+            }
+        }
+        let ParityConfig { least, most, most_at_first, at_greatest, .. } = parity;
+        if least == 0 || most.min(most_at_first).min(at_greatest) < least || at_greatest > most {
+            let value =
+                alloc::format!("least {least}, most {most}, most_at_first {most_at_first}, at_greatest {at_greatest}");
+            let range = "0 < least <= most, most_at_first and at_greatest, and at_greatest <= most";
+            return Err(ConfigError::out_of_range("fbra.parity", value, range));
+        }
+        Ok(Fbra::new(self))
+    }
+}

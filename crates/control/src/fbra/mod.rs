@@ -1,0 +1,308 @@
+//! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; fbra.md): what probes the path is forward error correction.
+//!
+//! While the path is quiet, one parity packet leaves after every N media packets; if the path bears them, their rate becomes media.
+//! Losses, late packets and delays above percentiles of earlier ones make the rate fall below what arrived, from where it bounces back.
+//!
+//! * [`config`](Config): every threshold, with what is the paper's and what a reading;
+//! * `observed`: losses, discards, goodput and one-way delay of a report interval;
+//! * [`states`](State): STAY, PROBE, UP, DOWN; `parity`: N and what was sent of it;
+//! * here: when an interval ends, and what becomes of the rate.
+
+mod config;
+mod observed;
+mod parity;
+mod states;
+#[cfg(test)]
+mod tests;
+
+use thalweg_units::{Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::decisions::Decisions;
+use crate::estimate::WindowedMax;
+use crate::feedback::{Cause, Feedback};
+use crate::packet::SentPacket;
+use crate::reporting::{Gathering, Heard, Interval, Limits};
+use crate::trains::Silence;
+pub use config::{Config, ParityConfig, RateConfig, Thresholds};
+use observed::{Delays, Rates, Signs};
+use parity::Parity;
+pub use states::State;
+use states::{Action, step};
+
+/// After an undershoot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Pause {
+    /// So many reports are left out before one is looked at again.
+    left: u32,
+    /// G_stored: what arrived before.
+    goodput: Rate,
+}
+
+/// FBRA's state.
+#[derive(Debug, Clone)]
+pub struct Fbra {
+    config: Config,
+    limits: Limits,
+    gathering: Gathering,
+    silence: Silence,
+    delays: Delays,
+    /// R: the media rate.
+    rate: Rate,
+    state: State,
+    /// What was before it.
+    before: State,
+    pause: Option<Pause>,
+    /// When nothing had been heard for too long.
+    silent: Option<Time>,
+    parity: Parity,
+    /// R_hi: the greatest of goodput, media rate and all that was sent, of the last while.
+    greatest: WindowedMax<Rate>,
+    /// R_init: the first goodput after the start or a bounce back.
+    first: Option<Rate>,
+    /// The newest interval's.
+    rates: Option<Rates>,
+    signs: Option<Signs>,
+    /// The last interval.
+    last: Interval,
+    /// Whether the last report was evaluated before its time: one in two may be.
+    was_early: bool,
+    decisions: Decisions,
+}
+
+impl Fbra {
+    fn new(config: Config) -> Fbra {
+        let limits = Limits::new(config.min);
+        Fbra {
+            limits,
+            gathering: Gathering::default(),
+            // On a path whose round trip is longer, nothing can be heard earlier.
+            silence: Silence::new(config.timeout, 1),
+            delays: Delays::new(&config),
+            rate: limits.clamp(config.start),
+            state: State::Stay,
+            before: State::Down,
+            pause: None,
+            silent: None,
+            parity: Parity::default(),
+            greatest: WindowedMax::default(),
+            first: None,
+            rates: None,
+            signs: None,
+            last: Interval::default(),
+            was_early: false,
+            decisions: Decisions::default(),
+            config,
+        }
+    }
+
+    /// Where the rate is going.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// How long a report interval is.
+    fn interval(&self) -> Span {
+        let round_trips = self.delays.round_trip().map_or(Span::ZERO, |rtt| rtt.scale(self.config.report_round_trips));
+        round_trips.max(self.config.report_interval).min(self.config.longest_interval)
+    }
+
+    /// Whether an interval that has lasted this long is over, and whether its report is an early one: trouble is told at once, but not
+    /// twice in a row and not while nobody acts on it.
+    fn is_due(&self, lasted: Span, trouble: bool) -> Option<bool> {
+        if lasted >= self.interval() {
+            return Some(false);
+        }
+        let may_be_early = trouble && !self.was_early && self.pause.is_none();
+        let early = self.delays.round_trip().is_some_and(|rtt| lasted < rtt.scale(self.config.rate.early));
+        may_be_early.then_some(early)
+    }
+
+    fn on_report(&mut self, now: Time, regular: bool, early: bool) {
+        let interval = self.gathering.end(now);
+        let signs = self.delays.judge(now, &interval, early);
+        let rates = self.measure(interval, regular);
+        self.was_early = !regular;
+        self.signs = Some(signs);
+        self.rates = Some(rates);
+        self.greatest.add(now, rates.greatest(), self.config.parity.history);
+        self.first.get_or_insert(rates.goodput);
+        match self.pause {
+            Some(pause) if pause.left > 0 => self.pause = Some(Pause { left: pause.left - 1, ..pause }),
+            Some(pause) => self.bounce_back(now, pause.goodput, &signs, &rates),
+            None => self.evaluate(now, &signs, &rates),
+        }
+    }
+
+    /// The rates of an interval, with the one before it where it ended early.
+    fn measure(&mut self, interval: Interval, regular: bool) -> Rates {
+        let delays = &self.delays;
+        let arrived_in_time = |heard: &Heard| !heard.is_lost() && !delays.is_discarded(heard);
+        let mut last = core::mem::replace(&mut self.last, interval);
+        if regular || !self.config.rate.early_with_last {
+            return Rates::of(&self.last, arrived_in_time);
+        }
+        last.heard.extend_from_slice(&self.last.heard);
+        last.span += self.last.span;
+        Rates::of(&last, arrived_in_time)
+    }
+
+    fn evaluate(&mut self, now: Time, signs: &Signs, rates: &Rates) {
+        let top = self.greatest.get().unwrap_or(self.rate).scale(self.config.thresholds.near_top);
+        let step = step(self.state, self.before, signs, self.rate > top, &self.config.thresholds);
+        let from = self.rate;
+        match step.action {
+            Action::Keep => {}
+            // At a few packets a second, N of them take longer than an interval: without parity nothing was probed.
+            Action::Raise if self.parity.is_unsent() => {
+                return self.enter(now, State::Probe, "no parity has left yet", from);
+            }
+            Action::Undershoot { pauses } => self.undershoot(rates.goodput, pauses),
+            Action::Probe => self.parity.begin(now, self.parity_interval(rates)),
+            Action::Widen => self.parity.widen(&self.config.parity),
+            Action::Raise => self.rate = self.raised(self.parity.rate(now), rates.media),
+        }
+        self.enter(now, step.next, step.why, from);
+    }
+
+    fn enter(&mut self, now: Time, next: State, why: &'static str, from: Rate) {
+        let state = self.state;
+        self.before = core::mem::replace(&mut self.state, next);
+        if next != State::Probe {
+            self.parity.end();
+        }
+        if next == state && self.rate == from {
+            return;
+        }
+        let what = match next {
+            State::Down => "undershoot",
+            State::Stay => "stay",
+            State::Probe => "probe",
+            State::Up => "raise",
+        };
+        self.decisions.push(Decision { at: now, what, why, from, to: self.rate });
+    }
+
+    /// R = 0.9 (R - 2 (R - G)).
+    fn undershoot(&mut self, goodput: Rate, pauses: bool) {
+        let goodput = goodput.min(self.rate);
+        let aim = (goodput + goodput).saturating_sub(self.rate).scale(self.config.rate.undershoot);
+        self.rate = self.limits.clamp(aim);
+        self.pause = pauses.then_some(Pause { left: self.config.rate.left_out, goodput });
+    }
+
+    /// The first report after an undershoot's pause: back to a little less than what arrived before it, or down again.
+    fn bounce_back(&mut self, now: Time, goodput: Rate, signs: &Signs, rates: &Rates) {
+        let from = self.rate;
+        self.pause = None;
+        if signs.losses_or_discards() || signs.high > self.config.thresholds.stay {
+            self.undershoot(rates.goodput, false);
+            self.enter(now, State::Down, "still congested after the pause", from);
+        } else {
+            self.rate = self.limits.clamp(goodput.scale(self.config.rate.bounce_back));
+            self.first = None;
+            self.enter(now, State::Stay, "bounce back to 0.9 of what had arrived", from);
+        }
+    }
+
+    /// Nothing was heard for too long: by this controller's clock or by the history's, once for each time.
+    fn on_silence(&mut self, now: Time) {
+        if self.silent.is_some_and(|at| now - at < self.config.timeout) {
+            return;
+        }
+        let from = self.rate;
+        self.silent = Some(now);
+        self.rate = self.limits.clamp(from.scale(self.config.rate.timeout_share));
+        self.pause = None;
+        self.gathering.clear();
+        self.enter(now, State::Down, "no report for too long", from);
+    }
+
+    /// R, or what the encoder makes of it where that is much less.
+    fn actual(&self, media: Rate) -> Rate {
+        if self.rate > media.scale(self.config.rate.most_of_actual) { media } else { self.rate }
+    }
+
+    fn parity_interval(&self, rates: &Rates) -> u16 {
+        let config = &self.config.parity;
+        let actual = self.actual(rates.media);
+        let interval = config.interval(actual, self.greatest.get().unwrap_or(actual), self.first.unwrap_or(Rate::ZERO));
+        let before_end = config.before_end.map(|spare| rates.media_packets.saturating_sub(spare).max(config.least));
+        before_end.map_or(interval, |most| interval.min(most))
+    }
+
+    /// R += FEC_rate: at most what N = least would be, and not far above what the encoder makes.
+    fn raised(&self, parity: Rate, media: Rate) -> Rate {
+        let parity = parity.min(self.rate.scale(1.0 / f64::from(self.config.parity.least)));
+        let most = media.scale(self.config.rate.most_of_actual).max(self.rate);
+        self.limits.clamp((self.rate + parity).min(most))
+    }
+}
+
+impl Controller for Fbra {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.silence.on_feedback(feedback);
+        let now = feedback.now;
+        if feedback.cause == Cause::Silence {
+            self.on_silence(now);
+            return;
+        }
+        let news = self.gathering.on_feedback(feedback);
+        for rtt in news.iter().filter_map(|heard| heard.rtt) {
+            self.delays.add(now, rtt);
+        }
+        let trouble = news.iter().any(|heard| heard.is_lost() || self.delays.is_discarded(heard));
+        if let Some(lasted) = self.gathering.lasted(now)
+            && let Some(early) = self.is_due(lasted, trouble)
+        {
+            self.on_report(now, lasted >= self.interval(), early);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let parity_interval = self.parity.interval();
+        let parity = parity_interval.map_or(Rate::ZERO, |interval| self.rate.scale(1.0 / f64::from(interval)));
+        let pacing = (self.rate + parity).scale(self.config.pacing_gain);
+        Allowance { capacity: self.rate, parity_interval, ..Allowance::of_rate(pacing) }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.silence.on_sent(packet.at);
+        self.gathering.on_sent(packet.at);
+        self.parity.on_sent(packet);
+    }
+
+    fn on_demand(&mut self, _now: Time, demand: Demand) {
+        self.limits.follow(demand);
+        self.rate = self.limits.clamp(self.rate);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.silence.has_lasted(now) {
+            self.on_silence(now);
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.silence.next_timeout()
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("R_bps", self.rate.as_bps_f64());
+        see("state", f64::from(self.state as u8));
+        see("N", f64::from(self.parity.interval().unwrap_or(0)));
+        see("R_hi_bps", self.greatest.get().unwrap_or(Rate::ZERO).as_bps_f64());
+        see("RTT_median_ms", self.delays.round_trip().unwrap_or(Span::ZERO).as_millis_f64());
+        see("OWD_ms", self.delays.newest().unwrap_or(Span::ZERO).as_millis_f64());
+        if let (Some(signs), Some(rates)) = (&self.signs, &self.rates) {
+            see("C_high", signs.high);
+            see("C_low", signs.low);
+            see("G_bps", rates.goodput.as_bps_f64());
+            see("media_bps", rates.media.as_bps_f64());
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! u: how far below the forecast a plan stays, from how wrong forecasts were (rebera.md section 4).
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use thalweg_units::{ConfigError, Rate};
+
+/// The margin's parameters. \[P\] is the paper, \[R\] a reading where it is silent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct MarginConfig {
+    /// delta: the path may bear less than planned this often, above 0 and below 1 (0.05 \[P\]).
+    pub delta: f64,
+    /// How many errors are remembered ("a moving window" \[P\]: 100 \[R\]).
+    pub window: usize,
+    /// With fewer than so many they say nothing (20 \[R\]) ...
+    pub least: usize,
+    /// ... and the margin is this share of the forecast, 0..1 (0.15 \[R\]).
+    pub before: f64,
+    /// How errors are counted.
+    pub errors: Errors,
+    /// The errors of the first so many forecasts are left out (ours: 10): a path that is being found out is no measure of how wrong
+    /// forecasts of a known one are.
+    pub first: u32,
+    /// The margin is at most this share of the forecast, above 0 and at most 1 (ours: 0.7; 1 for any margin).
+    pub at_most: f64,
+}
+
+/// How errors are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Errors {
+    /// In bit/s, as the paper has it.
+    Absolute,
+    /// As shares of the forecast (ours): on a path that has become slow, errors of when it was fast would leave nothing for as long as
+    /// they are remembered.
+    #[default]
+    Relative,
+}
+
+impl Default for MarginConfig {
+    fn default() -> MarginConfig {
+        MarginConfig {
+            delta: 0.05,
+            window: 100,
+            least: 20,
+            before: 0.15,
+            errors: Errors::default(),
+            first: 10,
+            at_most: 0.7,
+        }
+    }
+}
+
+/// Errors of one-step forecasts: what came less what was forecast, as [`Errors`] has it.
+#[derive(Debug, Clone)]
+pub(super) struct Margin {
+    config: MarginConfig,
+    errors: VecDeque<f64>,
+    /// Forecasts of which the error was left out.
+    left_out: u32,
+}
+
+impl Margin {
+    pub(super) fn new(config: MarginConfig) -> Result<Margin, ConfigError> {
+        if !(config.delta > 0.0 && config.delta < 1.0) {
+            return Err(ConfigError::out_of_range("rebera.delta", config.delta, "above 0 and below 1, such as 0.05"));
+        }
+        if !(0.0..1.0).contains(&config.before) {
+            return Err(ConfigError::out_of_range("rebera.margin.before", config.before, "0 to below 1, such as 0.15"));
+        }
+        if !(config.at_most > 0.0 && config.at_most <= 1.0) {
+            let range = "above 0 and at most 1, such as 0.7";
+            return Err(ConfigError::out_of_range("rebera.margin.at_most", config.at_most, range));
+        }
+        if config.window == 0 || config.least > config.window {
+            return Err(ConfigError::out_of_range(
+                "rebera.margin.window",
+                config.window,
+                "1 or more, and not below margin.least",
+            ));
+        }
+        Ok(Margin { config, errors: VecDeque::new(), left_out: 0 })
+    }
+
+    /// `forecast` was said, and `sample` came.
+    pub(super) fn add(&mut self, sample: Rate, forecast: Rate) {
+        if self.left_out < self.config.first {
+            self.left_out += 1;
+            return;
+        }
+        let error = sample.as_bps_f64() - forecast.as_bps_f64();
+        self.errors.push_back(match self.config.errors {
+            Errors::Absolute => error,
+            Errors::Relative => error / forecast.as_bps_f64().max(1.0),
+        });
+        if self.errors.len() > self.config.window {
+            self.errors.pop_front();
+        }
+    }
+
+    /// u in bit/s, added to a forecast: below 0 but for a delta above the share of errors that are.
+    pub(super) fn of(&self, forecast: Rate) -> f64 {
+        if self.errors.len() < self.config.least.max(1) {
+            return -self.config.before * forecast.as_bps_f64();
+        }
+        let mut sorted: Vec<f64> = self.errors.iter().copied().collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        // The nearest rank: ceil(delta n), counted from 1.
+        let rank = libm::ceil(self.config.delta * sorted.len() as f64) as usize;
+        let error = sorted[rank.clamp(1, sorted.len()) - 1];
+        let margin = match self.config.errors {
+            Errors::Absolute => error,
+            Errors::Relative => error * forecast.as_bps_f64(),
+        };
+        margin.max(-self.config.at_most * forecast.as_bps_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn absolute() -> MarginConfig {
+        MarginConfig { errors: Errors::Absolute, first: 0, at_most: 1.0, ..MarginConfig::default() }
+    }
+
+    fn after(config: MarginConfig, errors_kbps: impl Iterator<Item = i64>) -> Margin {
+        let mut margin = Margin::new(MarginConfig { first: 0, ..config }).unwrap();
+        let base = 1_000_000;
+        errors_kbps.for_each(|error| margin.add(Rate::from_kbps((base + error) as u64), Rate::from_kbps(base as u64)));
+        margin
+    }
+
+    #[test]
+    fn the_margin_is_the_nearest_rank_of_the_last_hundred_errors() {
+        let forecast = Rate::from_kbps(400);
+        // Of 20 errors the lowest is the 0.05-quantile, of 40 the second lowest, of more than a hundred the fifth of the last hundred.
+        assert_eq!(after(absolute(), -10..10).of(forecast), -10_000.0);
+        assert_eq!(after(absolute(), -20..20).of(forecast), -19_000.0);
+        assert_eq!(after(absolute(), -500..100).of(forecast), 4_000.0);
+        let half = MarginConfig { delta: 0.5, ..absolute() };
+        assert_eq!(after(half, -10..10).of(forecast), -1_000.0);
+    }
+
+    #[test]
+    fn before_there_are_twenty_errors_it_is_a_share_of_the_forecast() {
+        assert_eq!(after(MarginConfig::default(), -9..10).of(Rate::from_kbps(400)), -60_000.0);
+    }
+
+    #[test]
+    fn relative_errors_follow_the_forecast_and_leave_something_of_it() {
+        let mut margin = Margin::new(MarginConfig::default()).unwrap();
+        (0..10).for_each(|_| margin.add(Rate::from_kbps(1), Rate::from_kbps(4000)));
+        (0..20).for_each(|_| margin.add(Rate::from_kbps(3000), Rate::from_kbps(4000)));
+        assert_eq!(margin.of(Rate::from_kbps(400)), -100_000.0);
+        (0..20).for_each(|_| margin.add(Rate::from_kbps(100), Rate::from_kbps(4000)));
+        assert_eq!(margin.of(Rate::from_kbps(400)), -280_000.0);
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        for config in [
+            MarginConfig { delta: 0.0, ..MarginConfig::default() },
+            MarginConfig { delta: 1.0, ..MarginConfig::default() },
+            MarginConfig { delta: f64::NAN, ..MarginConfig::default() },
+            MarginConfig { at_most: 0.0, ..MarginConfig::default() },
+            MarginConfig { before: 1.0, ..MarginConfig::default() },
+            MarginConfig { window: 0, least: 0, ..MarginConfig::default() },
+            MarginConfig { window: 10, ..MarginConfig::default() },
+        ] {
+            assert!(Margin::new(config).is_err(), "{config:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_greater_delta_never_means_a_greater_margin(
+            errors in prop::collection::vec(-300i64..300, 20..150), low in 0.01f64..0.99, high in 0.01f64..0.99,
+        ) {
+            let of = |delta| after(MarginConfig { delta, ..MarginConfig::default() }, errors.iter().copied()).of(Rate::from_kbps(400));
+            let (low, high) = (low.min(high), low.max(high));
+            prop_assert!(of(low) <= of(high));
+        }
+    }
+}

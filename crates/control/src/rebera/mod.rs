@@ -1,0 +1,287 @@
+//! Rebera (rebera.md sections 3 and 4): what the path will bear in the next second, forecast from what it bore in the seconds before.
+//!
+//! Each frame leaves as a train of packets, whose spacing at the other end is the path's. Once a period, with every group of frames, a
+//! linear filter forecasts the capacity of the next one ([`crate::estimate::forecast`]), from which the quantile of its own errors and
+//! what is still under way are taken: the budget of the group. There is no window and no pacing; which frames of the group are sent is
+//! up to whoever has them ([`crate::Allowance::budget`]).
+//!
+//! * [`Measurement`]: trains, and loss told from backlog by the bytes sent before each packet;
+//! * `margin`: the quantile; `silence`: the stop in an outage;
+//! * here: the budget, and when it is made.
+
+mod config;
+mod margin;
+mod measurement;
+mod sent;
+mod silence;
+#[cfg(test)]
+mod tests;
+
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision};
+use crate::decisions::Decisions;
+use crate::estimate::WindowedMin;
+use crate::estimate::forecast::{Forecast, Predictor};
+use crate::feedback::{End, Feedback, PathReport};
+use crate::packet::SentPacket;
+pub use config::{Backlog, Config};
+use margin::Margin;
+pub use margin::{Errors, MarginConfig};
+pub use measurement::{Arrival, Measurement, MeasurementConfig, Short};
+use sent::Sent;
+use silence::{Contact, Silence};
+
+/// What no path of today exceeds.
+const FASTEST: Rate = Rate::from_kbps(10_000_000);
+/// The least capacity that is told, so that there is one.
+const SLOWEST: Rate = Rate::from_kbps(1);
+/// What is sent keeps ahead of every plan: packets leave as they are made.
+const UNPACED: Rate = FASTEST;
+/// How long the least time from sending to being told is believed.
+const LEAST_DELAY_MEMORY: Span = Span::from_secs(30);
+/// Where groups of frames are told, a period begins by itself only after so many of them.
+const PATIENCE: i64 = 2;
+/// A group that begins within less than this share of the last one's time (the receiver asked for a keyframe) is no new sample.
+const A_SAMPLE_TAKES: f64 = 0.5;
+
+/// What is planned for a period.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Plan {
+    /// c-hat + u.
+    capacity: Rate,
+    /// u in bit/s.
+    margin: f64,
+    /// b.
+    budget: Bytes,
+    /// q.
+    backlog: Bytes,
+}
+
+/// Rebera's state.
+#[derive(Debug, Clone)]
+pub struct Rebera {
+    config: Config,
+    measurement: Measurement,
+    sent: Sent,
+    predictor: Forecast,
+    margin: Margin,
+    silence: Silence,
+    /// The last report: the receiver's own or the sender's.
+    report: PathReport,
+    /// Whether the receiver has measured anything.
+    told: bool,
+    /// c-tilde: what was measured last.
+    capacity: Option<Rate>,
+    least_delay: WindowedMin<Span>,
+    plan: Plan,
+    period: Span,
+    /// When the period began.
+    began: Option<Time>,
+    /// Whether somebody says when groups of frames begin.
+    led: bool,
+    decisions: Decisions,
+}
+
+impl Rebera {
+    fn new(config: Config) -> Result<Rebera, ConfigError> {
+        let plan = Plan {
+            capacity: config.start,
+            margin: 0.0,
+            budget: config.start.over(config.period),
+            backlog: Bytes::ZERO,
+        };
+        Ok(Rebera {
+            measurement: config.measurement.build()?,
+            sent: Sent::default(),
+            predictor: config.predictor.build()?,
+            margin: Margin::new(config.margin)?,
+            silence: Silence::new(config.stop_after, config.retry_after),
+            report: PathReport::default(),
+            told: false,
+            capacity: None,
+            least_delay: WindowedMin::default(),
+            plan,
+            period: config.period,
+            began: None,
+            led: false,
+            decisions: Decisions::default(),
+            config,
+        })
+    }
+
+    /// What the path is forecast to bear in this period, without the margin; `None` before anything was measured.
+    pub fn forecast(&self) -> Option<Rate> {
+        self.predictor.forecast()
+    }
+
+    /// What was measured last; `None` before anything was.
+    pub fn measured(&self) -> Option<Rate> {
+        self.capacity
+    }
+
+    /// q: what is on its way as far as is known.
+    fn backlog(&self) -> Bytes {
+        let all = self.sent.total().saturating_sub(self.report.received + self.report.lost);
+        match (self.config.backlog, self.least_delay.get(), self.capacity) {
+            (Backlog::Waiting, Some(delay), Some(capacity)) => all.saturating_sub(capacity.over(delay)),
+            _ => all,
+        }
+    }
+
+    /// A report is here, of either end.
+    fn take(&mut self, now: Time, report: PathReport) {
+        // What the receiver measured is the sender's unless it says less than was told before.
+        let news = report.received > self.report.received;
+        self.report = report;
+        let more = self.sent.total() > report.received + report.lost;
+        if news {
+            self.silence.on_news(now, more);
+        }
+        // Where nothing was measured the last measure stays.
+        self.capacity = report.capacity.map(|rate| rate.min(FASTEST)).or(self.capacity);
+    }
+
+    /// A period begins: what went before is a sample, and the next one is planned.
+    fn step(&mut self, now: Time) {
+        let short = self.began.is_some_and(|began| now - began < self.period.scale(A_SAMPLE_TAKES));
+        if !short {
+            self.began = Some(now);
+            if let Some(sample) = self.capacity {
+                if let Some(forecast) = self.predictor.forecast() {
+                    self.margin.add(sample, forecast);
+                }
+                self.predictor.observe(sample);
+            }
+        }
+        self.replan(now);
+    }
+
+    fn replan(&mut self, now: Time) {
+        let before = self.plan.capacity;
+        let backlog = self.backlog();
+        let forecast = self.predictor.forecast();
+        let margin = forecast.map_or(0.0, |forecast| self.margin.of(forecast));
+        let capacity =
+            forecast.map_or(self.config.start, |forecast| Rate::from_bps_f64(forecast.as_bps_f64() + margin));
+        let budget = match self.silence.contact {
+            Contact::Lost => Bytes::ZERO,
+            Contact::Heard | Contact::Stopped => capacity.over(self.period).saturating_sub(backlog),
+        };
+        let capacity = capacity.clamp(SLOWEST, FASTEST);
+        self.plan = Plan { capacity, margin, budget, backlog };
+        let (what, why) = match self.silence.contact {
+            Contact::Lost => ("retry", "nothing heard for seconds: one frame a period"),
+            _ if forecast.is_none() => ("start", "nothing measured yet"),
+            _ => ("plan", "forecast less the quantile of its errors"),
+        };
+        self.decisions.push(Decision { at: now, what, why, from: before, to: capacity });
+    }
+}
+
+impl Controller for Rebera {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        if let Some(rtt) = feedback.path_rtt {
+            let round_trip = self.config.measurement.interval * 2 + rtt;
+            self.silence.set_stop_after(self.config.stop_after.max(round_trip));
+        }
+        let arrivals = self.sent.arrivals(feedback);
+        let Some(newest) = arrivals.last().map(|arrival| arrival.at) else { return };
+        for arrival in &arrivals {
+            self.measurement.on_arrival(arrival);
+        }
+        let waits = feedback
+            .reports
+            .iter()
+            .filter(|report| report.arrival().is_some())
+            .map(|report| feedback.now - report.packet.at);
+        if let Some(told) = waits.min() {
+            self.least_delay.add(feedback.now, told, LEAST_DELAY_MEMORY);
+        }
+        let more = feedback.in_flight > Bytes::ZERO;
+        self.silence.on_news(feedback.now, more);
+        if !self.told {
+            let report = self.measurement.report(newest);
+            self.take(feedback.now, report);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let stopped = self.silence.contact == Contact::Stopped;
+        Allowance {
+            capacity: self.plan.capacity,
+            budget: Some(self.plan.budget),
+            keep_frames: if stopped { 0.0 } else { 1.0 },
+            ..Allowance::of_rate(UNPACED)
+        }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.sent.on_sent(packet);
+        self.silence.on_sent(packet.at);
+        if self.began.is_none() {
+            self.began = Some(packet.at);
+        }
+    }
+
+    fn on_path_report(&mut self, now: Time, report: &PathReport) {
+        // Bytes that were never sent cannot have come.
+        let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
+        if self.config.measured_by == End::Receiver && possible {
+            self.told = true;
+            self.take(now, *report);
+        }
+    }
+
+    fn on_period(&mut self, now: Time, period: Span) {
+        self.led = true;
+        if period > Span::ZERO && period != self.period {
+            self.period = period;
+            self.measurement.set_window(period);
+        }
+        self.step(now);
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        if self.silence.on_timeout(now) {
+            if self.silence.contact == Contact::Stopped {
+                let Plan { capacity, .. } = self.plan;
+                let why = "nothing heard of what is under way";
+                self.decisions.push(Decision { at: now, what: "stop", why, from: capacity, to: capacity });
+            } else {
+                self.replan(now);
+            }
+        }
+        if self.next_period() <= now {
+            self.step(now);
+        }
+    }
+
+    fn next_timeout(&self) -> Time {
+        self.next_period().min(self.silence.next_timeout())
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(capacity) = self.capacity {
+            see("c kbps", capacity.as_kbps_f64());
+        }
+        if let Some(forecast) = self.predictor.forecast() {
+            see("forecast kbps", forecast.as_kbps_f64());
+            see("u kbps", self.plan.margin / 1e3);
+        }
+        see("b kB", self.plan.budget.as_f64() / 1e3);
+        see("q kB", self.plan.backlog.as_f64() / 1e3);
+    }
+}
+
+impl Rebera {
+    /// When a period begins although nobody says so.
+    fn next_period(&self) -> Time {
+        let periods = if self.led { PATIENCE } else { 1 };
+        self.began.map_or(Time::NEVER, |began| began + self.period * periods)
+    }
+}

@@ -1,0 +1,50 @@
+//! What was sent, and how many bytes before each packet: H where no packet carries it.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use thalweg_units::Bytes;
+
+use super::measurement::Arrival;
+use crate::feedback::Feedback;
+use crate::packet::{PacketId, Payload, SentPacket};
+use crate::reporting::in_order_of_arrival;
+
+/// How many packets are remembered: as many as 16 bits tell apart.
+const REMEMBERED: usize = 1 << 16;
+
+/// Bytes before each packet, of packets not yet told of and some that were.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sent {
+    total: Bytes,
+    /// In order.
+    before: VecDeque<(PacketId, Bytes)>,
+}
+
+impl Sent {
+    /// Everything sent so far, on the wire.
+    pub(super) fn total(&self) -> Bytes {
+        self.total
+    }
+
+    pub(super) fn on_sent(&mut self, packet: &SentPacket) {
+        self.before.push_back((packet.id, self.total));
+        self.total += packet.size;
+        if self.before.len() > REMEMBERED {
+            self.before.pop_front();
+        }
+    }
+
+    /// The arrivals that a report tells of, as the receiver had them.
+    pub(super) fn arrivals(&self, feedback: &Feedback<'_>) -> Vec<Arrival> {
+        let arrival = |(at, packet): (_, SentPacket)| {
+            let place = self.before.binary_search_by_key(&packet.id, |(id, _)| *id).ok()?;
+            let (_, before) = self.before[place];
+            // What belongs to no frame is a train with whatever left at the same instant.
+            let (train, last) = packet.place.map_or((packet.at.as_nanos(), false), |place| (place.frame, place.last));
+            let train = (packet.payload == Payload::Media).then_some(train);
+            Some(Arrival { at, train, last, size: packet.size, before })
+        };
+        in_order_of_arrival(feedback).into_iter().filter_map(arrival).collect()
+    }
+}

@@ -1,0 +1,97 @@
+//! Arrivals in order, and the frames they make: packets of one RTP timestamp (rrtcc.md section 2).
+
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Time};
+
+use crate::feedback::Feedback;
+use crate::packet::{Payload, SentPacket};
+
+/// What a report says arrived, in the order in which the receiver had it.
+pub(crate) fn in_order_of_arrival(feedback: &Feedback<'_>) -> Vec<(Time, SentPacket)> {
+    let told = feedback.reports.iter().filter_map(|report| Some((report.arrival()?, report.packet)));
+    let mut arrivals: Vec<(Time, SentPacket)> = told.collect();
+    arrivals.sort_by_key(|(at, packet)| (*at, packet.id));
+    arrivals
+}
+
+/// A frame as far as it arrived before the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// What its RTP timestamp says.
+    pub(crate) captured: Time,
+    /// When the last of its packets arrived, by the receiver's clock.
+    pub(crate) arrived: Time,
+    /// What arrived of it.
+    pub(crate) size: Bytes,
+    pub(crate) keyframe: bool,
+}
+
+/// Makes frames of media packets in their order of arrival.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Frames {
+    current: Option<Frame>,
+}
+
+impl Frames {
+    /// A packet arrived; the frame before it, if it begins another. Packets of older frames and what is no media are left out; a media
+    /// packet that belongs to no frame is one of its own, taken when it was sent.
+    pub(crate) fn on_arrival(&mut self, at: Time, packet: &SentPacket) -> Option<Frame> {
+        if packet.payload != Payload::Media {
+            return None;
+        }
+        let (captured, keyframe) = packet.place.map_or((packet.at, false), |place| (place.captured, place.keyframe));
+        match &mut self.current {
+            Some(frame) if captured < frame.captured => None,
+            Some(frame) if captured == frame.captured => {
+                frame.arrived = frame.arrived.max(at);
+                frame.size += packet.size;
+                frame.keyframe |= keyframe;
+                None
+            }
+            _ => self.current.replace(Frame { captured, arrived: at, size: packet.size, keyframe }),
+        }
+    }
+
+    /// Forgets the frame that is arriving.
+    pub(crate) fn clear(&mut self) {
+        self.current = None;
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::packet::{FramePlace, PacketId};
+
+    /// A media packet of a frame captured at `captured_ms`.
+    pub(crate) fn packet_of(captured_ms: u64, bytes: u64, keyframe: bool) -> SentPacket {
+        let captured = Time::from_millis(captured_ms);
+        let place = FramePlace { frame: 0, first: true, last: true, offset: Bytes::ZERO, captured, keyframe };
+        SentPacket { place: Some(place), ..SentPacket::new(PacketId(0), captured, Bytes::new(bytes)) }
+    }
+
+    #[test]
+    fn a_frame_is_whole_when_a_packet_of_a_newer_one_arrives() {
+        let mut frames = Frames::default();
+        let ms = Time::from_millis;
+        assert_eq!(frames.on_arrival(ms(50), &packet_of(0, 1000, true)), None);
+        assert_eq!(frames.on_arrival(ms(55), &packet_of(0, 700, true)), None);
+        let whole = frames.on_arrival(ms(90), &packet_of(33, 500, false));
+        assert_eq!(whole, Some(Frame { captured: ms(0), arrived: ms(55), size: Bytes::new(1700), keyframe: true }));
+        // Too late, and no media.
+        assert_eq!(frames.on_arrival(ms(95), &packet_of(0, 1000, true)), None);
+        let repair = SentPacket { payload: Payload::Repair, ..packet_of(66, 1000, false) };
+        assert_eq!(frames.on_arrival(ms(96), &repair), None);
+        let whole = frames.on_arrival(ms(120), &packet_of(66, 900, false)).unwrap();
+        assert_eq!((whole.captured, whole.arrived, whole.size), (ms(33), ms(90), Bytes::new(500)));
+    }
+
+    #[test]
+    fn a_packet_of_no_frame_is_one_of_its_own() {
+        let mut frames = Frames::default();
+        let packet = |ms| SentPacket { place: None, ..packet_of(ms, 1000, false) };
+        assert_eq!(frames.on_arrival(Time::from_millis(50), &packet(0)), None);
+        assert!(frames.on_arrival(Time::from_millis(60), &packet(10)).is_some());
+    }
+}

@@ -1,0 +1,264 @@
+//! RRTCC's parameters.
+
+use thalweg_units::{ConfigError, Rate, Span};
+
+use super::Rrtcc;
+
+/// RRTCC's parameters (rrtcc.md). "2012" is libwebrtc of that year: `overuse_detector.cc`, `remote_rate_control.cc`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// A_r and A_s before the first report (128 kbps, FBRA's experiment).
+    pub start: Rate,
+    /// The least rate (32 kbps, FBRA's experiment).
+    pub min: Rate,
+    /// How the queue's trend is told from the frames.
+    pub filter: FilterConfig,
+    /// When that trend is overuse.
+    pub detector: DetectorConfig,
+    /// How the receiver's rate answers.
+    pub receiver: ReceiverConfig,
+    /// How the sender answers to losses.
+    pub loss: LossConfig,
+    /// Packets leave at this many times the rate (2.5, libwebrtc's pacer of the time).
+    pub pacing_gain: f64,
+}
+
+/// How the queue's trend is told from the frames.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum FilterConfig {
+    /// Two states: what a byte costs, and the trend (2012).
+    Kalman(KalmanConfig),
+    /// One: the trend (draft-ietf-rmcat-gcc-02 section 5.3).
+    Scalar(ScalarConfig),
+}
+
+/// The filter of two states, in milliseconds and bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct KalmanConfig {
+    /// The slope before the first frame, ms a byte (8 / 512: 512 kbps).
+    pub slope: f64,
+    /// E before the first frame, of slope and offset (100, 0.1).
+    pub error: (f64, f64),
+    /// Q, of slope and offset, at frames of 33.3 ms (1e-10, 1e-2).
+    pub process: (f64, f64),
+    /// The variance of noise before the first frame, ms^2 (50) ...
+    pub noise: f64,
+    /// ... and never less (1e-7).
+    pub noise_floor: f64,
+}
+
+/// The filter of one state, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct ScalarConfig {
+    /// q: how much the trend may change by itself from frame to frame, ms^2 (1e-3).
+    pub process: f64,
+    /// e before the first frame, ms^2 (0.1).
+    pub error: f64,
+    /// chi: how fast the noise is learnt (0.01; 0.001 to 0.1).
+    pub gain: f64,
+    /// The variance of noise before the first frame and never less, ms^2 (1).
+    pub noise_floor: f64,
+}
+
+/// When a trend is overuse.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct DetectorConfig {
+    /// theta: the trend times frames seen (at most 60) that is too much, ms (25, 2012) ...
+    pub threshold: f64,
+    /// ... of which this share counts near or above the greatest rate known (0.5, 2012).
+    pub threshold_share_near: f64,
+    /// For how long it must last (100 ms, 2012; 10 ms in gcc-02).
+    pub lasting: Span,
+    /// How many frames at most weigh the trend (60, 2012). 1 is the drafts to the letter: they compare the trend itself, m(i), to a threshold,
+    /// which then takes a queue that grows by so many milliseconds with each frame.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "weigh_as_in_2012"))]
+    pub weighing: u32,
+}
+
+/// How the receiver's rate answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct ReceiverConfig {
+    /// A_r is worked out this often, and at once on new overuse (1 s, FBRA's experiment).
+    pub period: Span,
+    /// R is what arrived in the last so long (1 s).
+    pub window: Span,
+    /// beta (0.9) ...
+    pub decrease: f64,
+    /// ... and near the greatest rate known (0.95).
+    pub decrease_near: f64,
+    /// How the rate grows.
+    pub increase: Increase,
+    /// A_r grows to at most so many times R (1.5).
+    pub most_of_received: f64,
+    /// Nothing for so long, or a clock that jumps by as much, and the filter begins anew (2 s).
+    pub forget_after: Span,
+}
+
+/// How the receiver's rate grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Increase {
+    /// By a factor of the response time and the noise (2012, drafts 00 and 01).
+    #[default]
+    Multiplicative,
+    /// By 8 % a second, and near the greatest rate known by half a packet a response time (drafts 02 and 03, gcc-02).
+    Additive,
+}
+
+/// The sender's rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct LossConfig {
+    /// A receiver report comes this often (1 s).
+    pub period: Span,
+    /// Below this share of packets lost the rate grows (0.02) ...
+    pub low: f64,
+    /// ... and above this one it falls by half of the share (0.10); on either bound and between them it holds.
+    pub high: f64,
+    /// By how much it grows (1.05) ...
+    pub growth: f64,
+    /// ... and what is added before (1 kbps).
+    pub step: Rate,
+    /// Whether it never falls below what TFRC would send.
+    pub tfrc_floor: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            start: Rate::from_kbps(128),
+            min: Rate::from_kbps(32),
+            filter: FilterConfig::default(),
+            detector: DetectorConfig::default(),
+            receiver: ReceiverConfig::default(),
+            loss: LossConfig::default(),
+            pacing_gain: 2.5,
+        }
+    }
+}
+
+impl Default for FilterConfig {
+    fn default() -> FilterConfig {
+        FilterConfig::Kalman(KalmanConfig::default())
+    }
+}
+
+impl Default for KalmanConfig {
+    fn default() -> KalmanConfig {
+        KalmanConfig { slope: 8.0 / 512.0, error: (100.0, 0.1), process: (1e-10, 1e-2), noise: 50.0, noise_floor: 1e-7 }
+    }
+}
+
+impl Default for ScalarConfig {
+    fn default() -> ScalarConfig {
+        ScalarConfig { process: 1e-3, error: 0.1, gain: 0.01, noise_floor: 1.0 }
+    }
+}
+
+impl Default for DetectorConfig {
+    fn default() -> DetectorConfig {
+        DetectorConfig { threshold: 25.0, threshold_share_near: 0.5, lasting: Span::from_millis(100), weighing: 60 }
+    }
+}
+
+/// Whether there is nothing to write of it.
+#[cfg(feature = "serde")]
+fn weigh_as_in_2012(weighing: &u32) -> bool {
+    *weighing == DetectorConfig::default().weighing
+}
+
+impl Default for ReceiverConfig {
+    fn default() -> ReceiverConfig {
+        ReceiverConfig {
+            period: Span::from_secs(1),
+            window: Span::from_secs(1),
+            decrease: 0.9,
+            decrease_near: 0.95,
+            increase: Increase::default(),
+            most_of_received: 1.5,
+            forget_after: Span::from_secs(2),
+        }
+    }
+}
+
+impl Default for LossConfig {
+    fn default() -> LossConfig {
+        LossConfig {
+            period: Span::from_secs(1),
+            low: 0.02,
+            high: 0.10,
+            growth: 1.05,
+            step: Rate::from_kbps(1),
+            tfrc_floor: true,
+        }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Rrtcc, ConfigError> {
+        let Config { detector, receiver, loss, .. } = self;
+        if self.min == Rate::ZERO || self.start < self.min {
+            let value = alloc::format!("min {}, start {}", self.min, self.start);
+            return Err(ConfigError::out_of_range("rrtcc rates", value, "0 < min <= start"));
+        }
+        for (name, span, example) in [
+            ("rrtcc.detector.lasting", detector.lasting, "100ms"),
+            ("rrtcc.receiver.period", receiver.period, "1s"),
+            ("rrtcc.receiver.window", receiver.window, "1s"),
+            ("rrtcc.receiver.forget_after", receiver.forget_after, "2s"),
+            ("rrtcc.loss.period", loss.period, "1s"),
+        ] {
+            if span < Span::from_millis(1) {
+                return Err(ConfigError::out_of_range(name, span, &alloc::format!("1ms or longer, such as {example}")));
+            }
+        }
+        let filter = match self.filter {
+            FilterConfig::Kalman(KalmanConfig { slope, error, process, noise, noise_floor }) => [
+                ("rrtcc.filter.slope", slope, (0.0, 10.0), "0.015625"),
+                ("rrtcc.filter.error.0", error.0, (0.0, 1e6), "100"),
+                ("rrtcc.filter.error.1", error.1, (0.0, 1e6), "0.1"),
+                ("rrtcc.filter.process.0", process.0, (0.0, 1.0), "1e-10"),
+                ("rrtcc.filter.process.1", process.1, (0.0, 1.0), "0.01"),
+                ("rrtcc.filter.noise", noise, (noise_floor, 1e6), "50"),
+                ("rrtcc.filter.noise_floor", noise_floor, (1e-9, 1e6), "1e-7"),
+            ]
+            .to_vec(),
+            FilterConfig::Scalar(ScalarConfig { process, error, gain, noise_floor }) => [
+                ("rrtcc.filter.process", process, (1e-9, 1e3), "0.001"),
+                ("rrtcc.filter.error", error, (0.0, 1e6), "0.1"),
+                ("rrtcc.filter.gain", gain, (1e-6, 0.999), "0.01"),
+                ("rrtcc.filter.noise_floor", noise_floor, (1e-9, 1e6), "1"),
+            ]
+            .to_vec(),
+        };
+        let others = [
+            ("rrtcc.detector.threshold", detector.threshold, (0.1, 1e4), "25"),
+            ("rrtcc.detector.weighing", f64::from(detector.weighing), (1.0, 1000.0), "60"),
+            ("rrtcc.detector.threshold_share_near", detector.threshold_share_near, (0.01, 1.0), "0.5"),
+            ("rrtcc.receiver.decrease", receiver.decrease, (0.01, 1.0), "0.9"),
+            ("rrtcc.receiver.decrease_near", receiver.decrease_near, (0.01, 1.0), "0.95"),
+            ("rrtcc.receiver.most_of_received", receiver.most_of_received, (1.0, 100.0), "1.5"),
+            ("rrtcc.loss.low", loss.low, (0.0, loss.high), "0.02"),
+            ("rrtcc.loss.high", loss.high, (0.0, 1.0), "0.1"),
+            ("rrtcc.loss.growth", loss.growth, (1.0, 2.0), "1.05"),
+            ("rrtcc.pacing_gain", self.pacing_gain, (1.0, 10.0), "2.5"),
+        ];
+        for (name, value, range, example) in filter.into_iter().chain(others) {
+            if !(value >= range.0 && value <= range.1) {
+                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
+                return Err(ConfigError::out_of_range(name, value, &range));
+            }
+        }
+        Ok(Rrtcc::new(self))
+    }
+}

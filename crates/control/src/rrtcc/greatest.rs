@@ -1,0 +1,71 @@
+//! The greatest rate known: what the path bore when it was last overused (rrtcc.md section 5).
+
+use thalweg_units::Rate;
+
+/// How much a new rate counts.
+const GAIN: f64 = 0.05;
+/// The normalised variance is kept within these, and begins with the least.
+const VARIANCES: (f64, f64) = (0.4, 2.5);
+
+/// m and its variance, over m, in kbps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Greatest {
+    mean: Option<f64>,
+    variance: f64,
+}
+
+impl Greatest {
+    pub(super) fn unknown() -> Greatest {
+        Greatest { mean: None, variance: VARIANCES.0 }
+    }
+
+    /// m.
+    pub(super) fn get(&self) -> Option<Rate> {
+        self.mean.map(|kbps| Rate::from_bps_f64(kbps * 1e3))
+    }
+
+    /// Takes a rate for the greatest, whatever was known.
+    pub(super) fn set(&mut self, rate: Rate) {
+        self.mean = Some(rate.as_kbps_f64());
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.mean = None;
+    }
+
+    /// By how many standard deviations a rate is above it (below it: negative); `None` if nothing is known.
+    pub(super) fn deviations(&self, rate: Rate) -> Option<f64> {
+        self.mean.map(|mean| (rate.as_kbps_f64() - mean) / libm::sqrt(self.variance * mean.max(1e-3)))
+    }
+
+    /// What arrived while the path was overused.
+    pub(super) fn learn(&mut self, rate: Rate) {
+        let kbps = rate.as_kbps_f64();
+        let mean = self.mean.map_or(kbps, |mean| mean + GAIN * (kbps - mean));
+        let off = mean - kbps;
+        let variance = (1.0 - GAIN) * self.variance + GAIN * off * off / mean.max(1.0);
+        self.variance = variance.clamp(VARIANCES.0, VARIANCES.1);
+        self.mean = Some(mean);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_rate_in_twenty_counts_and_the_variance_keeps_within_its_bounds() {
+        let mut greatest = Greatest::unknown();
+        assert_eq!((greatest.get(), greatest.deviations(Rate::from_kbps(100))), (None, None));
+        greatest.learn(Rate::from_kbps(1000));
+        assert_eq!((greatest.get(), greatest.variance), (Some(Rate::from_kbps(1000)), 0.4));
+        // sqrt(0.4 x 1000) = 20 kbps.
+        assert!((greatest.deviations(Rate::from_kbps(1060)).unwrap() - 3.0).abs() < 1e-9);
+        greatest.learn(Rate::from_kbps(900));
+        assert_eq!(greatest.get(), Some(Rate::from_kbps(995)));
+        // 0.95 x 0.4 + 0.05 x 95^2 / 995.
+        assert!((greatest.variance - 0.83352).abs() < 1e-4, "{}", greatest.variance);
+        greatest.learn(Rate::from_kbps(100));
+        assert_eq!(greatest.variance, 2.5);
+    }
+}

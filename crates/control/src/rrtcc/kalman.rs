@@ -1,0 +1,190 @@
+//! What a byte costs and how the queue grows, from how frames are spread (rrtcc.md section 3; `overuse_detector.cc` of 2012).
+
+use alloc::collections::VecDeque;
+
+use super::KalmanConfig;
+use super::detector::Usage;
+
+/// The shortest time between frames is that of so many.
+const PERIODS: usize = 60;
+/// Counting frames stops here.
+const MOST_FRAMES: u32 = 1000;
+/// Q is given for frames of so many ms.
+const PERIOD_OF_Q: f64 = 1000.0 / 30.0;
+/// How fast noise is learnt from the first frames, and from then on.
+const NOISE_GAINS: (f64, f64) = (0.01, 0.002);
+/// How many frames the first are (ten seconds).
+const FIRST_FRAMES: u32 = 300;
+/// A residual counts for the noise up to so many deviations.
+const OUTLIER: f64 = 3.0;
+/// How much faster the trend may change while it leaves overuse or underuse.
+const LEAVING: f64 = 10.0;
+
+/// A frame against the one before it, in milliseconds and bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Delta {
+    /// Time between arrivals, less time between timestamps: d.
+    pub(super) delay: f64,
+    /// Time between timestamps: dT.
+    pub(super) sent: f64,
+    /// Difference in size: dL.
+    pub(super) size: f64,
+}
+
+/// The filter.
+#[derive(Debug, Clone)]
+pub(super) struct Kalman {
+    config: KalmanConfig,
+    /// How many frames at most weigh the trend.
+    weighing: u32,
+    slope: f64,
+    offset: f64,
+    offset_before: f64,
+    error: [[f64; 2]; 2],
+    noise_mean: f64,
+    noise: f64,
+    frames: u32,
+    periods: VecDeque<f64>,
+}
+
+impl Kalman {
+    pub(super) fn new(config: KalmanConfig, weighing: u32) -> Kalman {
+        Kalman {
+            config,
+            weighing,
+            slope: config.slope,
+            offset: 0.0,
+            offset_before: 0.0,
+            error: [[config.error.0, 0.0], [0.0, config.error.1]],
+            noise_mean: 0.0,
+            noise: config.noise,
+            frames: 0,
+            periods: VecDeque::new(),
+        }
+    }
+
+    /// Takes in a frame; `usage` is what the detector made of the one before, `threshold` what it compares to.
+    pub(super) fn update(&mut self, delta: &Delta, usage: Usage, threshold: f64) {
+        self.frames = (self.frames + 1).min(MOST_FRAMES);
+        let period = self.shortest_period(delta.sent);
+        let scale = period / PERIOD_OF_Q;
+        let (slope_noise, offset_noise) = self.config.process;
+        self.error[0][0] += slope_noise * scale;
+        self.error[1][1] += offset_noise * scale;
+        let leaving = usage == Usage::Over && self.offset < self.offset_before
+            || usage == Usage::Under && self.offset > self.offset_before;
+        if leaving {
+            self.error[1][1] += LEAVING * offset_noise * scale;
+        }
+        let residual = delta.delay - self.slope * delta.size - self.offset;
+        if self.weighed().abs() < threshold {
+            self.learn_noise(residual, period);
+        }
+        self.correct(delta.size, residual);
+        if !(self.offset.is_finite() && self.slope.is_finite() && self.error.iter().flatten().all(|e| e.is_finite())) {
+            *self = Kalman::new(self.config, self.weighing);
+        }
+    }
+
+    fn shortest_period(&mut self, sent: f64) -> f64 {
+        let shortest = self.periods.iter().fold(sent, |least, period| least.min(*period));
+        self.periods.push_back(sent);
+        if self.periods.len() > PERIODS {
+            self.periods.pop_front();
+        }
+        shortest
+    }
+
+    /// Residuals beyond three deviations count as three, with their sign (2012 loses it; today's file keeps it).
+    fn learn_noise(&mut self, residual: f64, period: f64) {
+        let most = OUTLIER * libm::sqrt(self.noise);
+        let residual = residual.clamp(-most, most);
+        let gain = if self.frames <= FIRST_FRAMES { NOISE_GAINS.0 } else { NOISE_GAINS.1 };
+        // Gains are for 30 frames a second.
+        let kept = libm::pow(1.0 - gain, period * 30.0 / 1000.0);
+        self.noise_mean = kept * self.noise_mean + (1.0 - kept) * residual;
+        let off = self.noise_mean - residual;
+        self.noise = (kept * self.noise + (1.0 - kept) * off * off).max(self.config.noise_floor);
+    }
+
+    fn correct(&mut self, size: f64, residual: f64) {
+        let [[a, b], [c, d]] = self.error;
+        let (slope_error, offset_error) = (a * size + b, c * size + d);
+        let all = self.noise + size * slope_error + offset_error;
+        let (slope_gain, offset_gain) = (slope_error / all, offset_error / all);
+        self.error = [
+            [a - slope_gain * (size * a + c), b - slope_gain * (size * b + d)],
+            [c - offset_gain * (size * a + c), d - offset_gain * (size * b + d)],
+        ];
+        self.slope += slope_gain * residual;
+        self.offset_before = self.offset;
+        self.offset += offset_gain * residual;
+    }
+
+    fn weighed(&self) -> f64 {
+        f64::from(self.frames.min(self.weighing)) * self.offset
+    }
+
+    /// m: how much longer each frame takes than the one before, in ms.
+    pub(super) fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// Frames seen.
+    pub(super) fn frames(&self) -> u32 {
+        self.frames
+    }
+
+    /// The variance of noise, ms^2.
+    pub(super) fn noise(&self) -> f64 {
+        self.noise
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filtered(count: u32) -> Kalman {
+        let mut kalman = Kalman::new(KalmanConfig::default(), 60);
+        let delta = Delta { delay: 38.0 - 100.0 / 3.0, sent: 100.0 / 3.0, size: 0.0 };
+        (0..count).for_each(|_| kalman.update(&delta, Usage::Normal, 25.0));
+        kalman
+    }
+
+    #[test]
+    fn a_frame_that_takes_longer_each_time_gives_the_worked_offsets() {
+        // rrtcc.md section 8, example 1.
+        for (count, offset) in [(1, 0.01030), (2, 0.02156), (10, 0.14575), (20, 0.38342), (32, 0.77424)] {
+            let kalman = filtered(count);
+            assert!((kalman.offset() - offset).abs() < 6e-6, "{count}: {}", kalman.offset());
+        }
+        assert!((filtered(1).noise() - 49.7134).abs() < 5e-5);
+        assert!((filtered(32).weighed() - 24.776).abs() < 5e-4);
+        assert!((filtered(33).weighed() - 26.758).abs() < 5e-4);
+        // Frozen once the trend is above the threshold.
+        assert!((filtered(34).noise() - 39.9869).abs() < 5e-5 && filtered(36).noise() == filtered(34).noise());
+    }
+
+    #[test]
+    fn a_key_frames_delay_is_the_slopes_and_not_a_trend() {
+        let mut kalman = Kalman::new(KalmanConfig::default(), 60);
+        // A path of 1 Mbps: 8 us a byte; every thirtieth frame is ten times as long.
+        let mut before = 2000.0;
+        for number in 0..600 {
+            let size = if number % 30 == 29 { 20_000.0 } else { 2000.0 };
+            let change = size - before;
+            before = size;
+            kalman.update(&Delta { delay: change * 0.008, sent: 33.3, size: change }, Usage::Normal, 25.0);
+        }
+        assert!((kalman.slope - 0.008).abs() < 2e-4, "{}", kalman.slope);
+        assert!(kalman.weighed().abs() < 12.5, "{}", kalman.weighed());
+    }
+
+    #[test]
+    fn what_is_no_number_begins_anew() {
+        let mut kalman = filtered(20);
+        kalman.update(&Delta { delay: f64::INFINITY, sent: 33.3, size: 0.0 }, Usage::Normal, 25.0);
+        assert_eq!((kalman.offset(), kalman.frames()), (0.0, 0));
+    }
+}

@@ -1,0 +1,147 @@
+//! RRTCC: Google's congestion control of 2012 to 2014, with its estimate at the receiver (rrtcc.md), FBRA's baseline.
+//!
+//! The receiver tells from the spread of frames whether a queue grows, and asks for a rate A_r by TMMBR; the sender has a rule for
+//! losses, A_s, and sends at the lesser. Here both halves are at the sender: the receiver's is fed with the arrivals that feedback
+//! tells, by the receiver's clock, so that it runs against any receiver.
+//!
+//! * [`config`](Config): what differs between the versions, by field;
+//! * `kalman`, `scalar`: the queue's trend; `detector`: overuse; `rate`, `greatest`: A_r; `receiver`: all of these together;
+//! * `loss`: A_s.
+
+mod config;
+mod detector;
+mod greatest;
+mod kalman;
+mod loss;
+mod rate;
+mod receiver;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use thalweg_units::{Rate, Span, Time};
+
+use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::decisions::Decisions;
+use crate::feedback::Feedback;
+use crate::packet::SentPacket;
+use crate::reporting::{Gathering, Limits, in_order_of_arrival};
+use crate::tfrc::Equation;
+pub use config::{
+    Config, DetectorConfig, FilterConfig, Increase, KalmanConfig, LossConfig, ReceiverConfig, ScalarConfig,
+};
+pub use detector::Usage;
+use receiver::Receiver;
+
+/// The round trip before the first sample (200 ms, `remote_rate_control.cc`).
+const RTT_BEFORE_SAMPLES: Span = Span::from_millis(200);
+
+/// RRTCC's state.
+#[derive(Debug, Clone)]
+pub struct Rrtcc {
+    config: Config,
+    limits: Limits,
+    receiver: Receiver,
+    gathering: Gathering,
+    /// A_s.
+    sending: Rate,
+    rtt: Span,
+    /// p of the last receiver report.
+    loss: f64,
+    decisions: Decisions,
+}
+
+impl Rrtcc {
+    fn new(config: Config) -> Rrtcc {
+        let limits = Limits::new(config.min);
+        Rrtcc {
+            limits,
+            receiver: Receiver::new(config),
+            gathering: Gathering::default(),
+            sending: limits.clamp(config.start),
+            rtt: RTT_BEFORE_SAMPLES,
+            loss: 0.0,
+            decisions: Decisions::default(),
+            config,
+        }
+    }
+
+    /// The lesser of A_s and A_r.
+    pub fn rate(&self) -> Rate {
+        self.sending.min(self.receiver.rate.rate())
+    }
+
+    /// What the receiver's detector says of the path.
+    pub fn usage(&self) -> Usage {
+        self.receiver.usage()
+    }
+
+    fn tell(&mut self, at: Time, why: &'static str, from: Rate) {
+        let to = self.rate();
+        if to != from {
+            let what = if to > from { "increase" } else { "decrease" };
+            self.decisions.push(Decision { at, what, why, from, to });
+        }
+    }
+
+    /// A receiver report.
+    fn on_report(&mut self, now: Time) {
+        let interval = self.gathering.end(now);
+        self.loss = interval.loss_ratio();
+        let path = Equation::new(interval.mean_size(), self.rtt);
+        let from = self.rate();
+        let (rate, why) = self.config.loss.step(self.sending, self.loss, &path);
+        self.sending = self.limits.clamp(rate.min(self.receiver.rate.rate()));
+        self.tell(now, why, from);
+    }
+}
+
+impl Controller for Rrtcc {
+    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.gathering.on_feedback(feedback);
+        self.rtt = feedback.path_rtt.or(feedback.rtt).unwrap_or(self.rtt);
+        for (at, packet) in in_order_of_arrival(feedback) {
+            let from = self.rate();
+            if let Some(why) = self.receiver.on_arrival(at, &packet, self.rtt, self.limits.min()) {
+                self.receiver.rate.limit(|rate| self.limits.clamp(rate));
+                self.tell(feedback.now, why, from);
+            }
+        }
+        if self.gathering.lasted(feedback.now).is_some_and(|span| span >= self.config.loss.period) {
+            self.on_report(feedback.now);
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        let rate = self.rate();
+        Allowance { capacity: rate, ..Allowance::of_rate(rate.scale(self.config.pacing_gain)) }
+    }
+
+    fn on_sent(&mut self, packet: &SentPacket) {
+        self.gathering.on_sent(packet.at);
+    }
+
+    fn on_demand(&mut self, _now: Time, demand: Demand) {
+        self.limits.follow(demand);
+        self.sending = self.limits.clamp(self.sending);
+        self.receiver.rate.limit(|rate| self.limits.clamp(rate));
+    }
+
+    fn poll_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop()
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        let (offset, frames, noise) = self.receiver.told();
+        see("A_s_bps", self.sending.as_bps_f64());
+        see("A_r_bps", self.receiver.rate.rate().as_bps_f64());
+        see("R_bps", self.receiver.received().as_bps_f64());
+        see("m_ms", offset);
+        see("T_ms", offset * f64::from(frames.min(self.config.detector.weighing)));
+        see("theta_ms", self.receiver.threshold());
+        see("var_noise_ms2", noise);
+        see("usage", f64::from(self.receiver.usage() as u8));
+        see("region", f64::from(self.receiver.rate.region() as u8));
+        see("p", self.loss);
+    }
+}

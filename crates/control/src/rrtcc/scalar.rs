@@ -1,0 +1,78 @@
+//! How the queue grows alone (draft-ietf-rmcat-gcc-02 section 5.3): what a byte costs is left out.
+
+use super::ScalarConfig;
+use super::kalman::Delta;
+
+/// Frames of the last so many tell how fast they come.
+const RECENT_FRAMES: f64 = 30.0;
+/// A residual counts for the noise up to so many deviations.
+const OUTLIER: f64 = 3.0;
+
+/// The filter.
+#[derive(Debug, Clone)]
+pub(super) struct Scalar {
+    config: ScalarConfig,
+    /// m.
+    offset: f64,
+    error: f64,
+    noise: f64,
+    frames: u32,
+    /// 1 / f_max: the shortest time between frames lately, in ms.
+    period: f64,
+}
+
+impl Scalar {
+    pub(super) fn new(config: ScalarConfig) -> Scalar {
+        Scalar { config, offset: 0.0, error: config.error, noise: config.noise_floor, frames: 0, period: f64::MAX }
+    }
+
+    pub(super) fn update(&mut self, delta: &Delta) {
+        self.frames = self.frames.saturating_add(1);
+        // The shortest is forgotten slowly, so that a source that slows down is learnt.
+        let forgotten = self.period + (delta.sent - self.period) / RECENT_FRAMES;
+        self.period = delta.sent.min(forgotten).max(1e-3);
+        let kept = libm::pow(1.0 - self.config.gain, RECENT_FRAMES / 1000.0 * self.period);
+        let residual = delta.delay - self.offset;
+        let most = OUTLIER * libm::sqrt(self.noise);
+        let counted = residual.clamp(-most, most);
+        self.noise = (kept * self.noise + (1.0 - kept) * counted * counted).max(self.config.noise_floor);
+        let error = self.error + self.config.process;
+        let gain = error / (self.noise + error);
+        self.offset += gain * residual;
+        self.error = (1.0 - gain) * error;
+        if !self.offset.is_finite() {
+            *self = Scalar::new(self.config);
+        }
+    }
+
+    /// m, in ms.
+    pub(super) fn offset(&self) -> f64 {
+        self.offset
+    }
+
+    /// Frames seen.
+    pub(super) fn frames(&self) -> u32 {
+        self.frames
+    }
+
+    /// The variance of noise, ms^2.
+    pub(super) fn noise(&self) -> f64 {
+        self.noise
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_milliseconds_a_frame_give_the_worked_trend() {
+        // rrtcc.md section 8, example 4.
+        let mut scalar = Scalar::new(ScalarConfig::default());
+        for offset in [0.42789, 0.76718, 1.04246] {
+            scalar.update(&Delta { delay: 5.0, sent: 33.0, size: 0.0 });
+            assert!((scalar.offset() - offset).abs() < 5e-5, "{} instead of {offset}", scalar.offset());
+        }
+        assert_eq!(scalar.frames(), 3);
+    }
+}

@@ -1,0 +1,83 @@
+//! TFRC's parameters.
+
+use thalweg_units::{ConfigError, Rate, Span};
+
+use super::Tfrc;
+
+/// TFRC's parameters, by RFC 5348's symbols (tfrc.md).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// X before the first report (ours: 128 kbps, as FBRA's paper starts everyone; the RFC's packet a second is no picture).
+    pub start: Rate,
+    /// The least rate (32 kbps, FBRA's paper; the RFC's own is a packet in 64 s).
+    pub min: Rate,
+    /// How much of R a sample leaves as it was (q: 0.9).
+    pub rtt_memory: f64,
+    /// b: packets that one acknowledgement of TCP's covers (1).
+    pub per_acknowledgement: f64,
+    /// t_RTO in round trips (4).
+    pub timeout: f64,
+    /// An interval in which less than this share of what was allowed left is data-limited (ours: 0.8; the RFC compares times of
+    /// sending, and a source of frames is always between two).
+    pub data_limited_below: f64,
+    /// What a data-limited interval with a loss takes its X_recv for (0.85).
+    pub limited_loss_factor: f64,
+    /// Without feedback for this long before the first (2 s), later for the longer of 4 R and 2 s / X, the rate falls.
+    pub first_patience: Span,
+    /// Whether the rate leaves as X sqrt(R) mean / sqrt(R): oscillation prevention (section 4.5, optional; off).
+    pub damped: bool,
+    /// Packets leave at this many times X (ours: 1.1, so that what a large frame left in the pacer gets out; the RFC: 1).
+    pub pacing_gain: f64,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            start: Rate::from_kbps(128),
+            min: Rate::from_kbps(32),
+            rtt_memory: 0.9,
+            per_acknowledgement: 1.0,
+            timeout: 4.0,
+            data_limited_below: 0.8,
+            limited_loss_factor: 0.85,
+            first_patience: Span::from_secs(2),
+            damped: false,
+            pacing_gain: 1.1,
+        }
+    }
+}
+
+impl Config {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Tfrc, ConfigError> {
+        if self.min == Rate::ZERO || self.start < self.min {
+            let value = alloc::format!("min {}, start {}", self.min, self.start);
+            return Err(ConfigError::out_of_range("tfrc rates", value, "0 < min <= start"));
+        }
+        for (name, value, range, example) in [
+            ("tfrc.rtt_memory", self.rtt_memory, (0.0, 0.999), "0.9"),
+            ("tfrc.per_acknowledgement", self.per_acknowledgement, (1.0, 16.0), "1"),
+            ("tfrc.timeout", self.timeout, (1.0, 100.0), "4"),
+            ("tfrc.data_limited_below", self.data_limited_below, (0.0, 1.0), "0.8"),
+            ("tfrc.limited_loss_factor", self.limited_loss_factor, (0.01, 1.0), "0.85"),
+            ("tfrc.pacing_gain", self.pacing_gain, (1.0, 10.0), "1.1"),
+        ] {
+            if !(value >= range.0 && value <= range.1) {
+                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
+                return Err(ConfigError::out_of_range(name, value, &range));
+            }
+        }
+        if self.first_patience < Span::from_millis(1) {
+            return Err(ConfigError::out_of_range(
+                "tfrc.first_patience",
+                self.first_patience,
+                "1ms or longer, such as 2s",
+            ));
+        }
+        Ok(Tfrc::new(self))
+    }
+}

@@ -1,0 +1,163 @@
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::*;
+use crate::feedback::{Acknowledgement, History};
+use crate::packet::PacketId;
+
+const MS: fn(u64) -> Time = Time::from_millis;
+const KBPS: fn(u64) -> Rate = Rate::from_kbps;
+
+/// A sender of 1000-byte packets over a path of 100 ms, told of each packet.
+struct Flow {
+    tfrc: Tfrc,
+    history: History,
+    next: u64,
+    told: u64,
+    /// When what is under way left.
+    under_way: VecDeque<u64>,
+}
+
+impl Flow {
+    fn new(config: Config) -> Flow {
+        Flow {
+            tfrc: config.build().unwrap(),
+            history: History::new(crate::feedback::Config::default()),
+            next: 0,
+            told: 0,
+            under_way: VecDeque::new(),
+        }
+    }
+
+    fn send(&mut self, at_ms: u64) {
+        let packet = SentPacket::new(PacketId(self.next), MS(at_ms), Bytes::new(1000));
+        self.tfrc.on_sent(&self.history.on_sent(packet));
+        self.next += 1;
+    }
+
+    fn hear(&mut self, now_ms: u64, lost: bool) {
+        let id = PacketId(self.told);
+        self.told += 1;
+        if !lost {
+            let report = [Acknowledgement { id, arrival: Some(MS(now_ms - 50)), ce: false }];
+            self.tfrc.on_feedback(&self.history.on_report(MS(now_ms), &report, None));
+        }
+    }
+
+    /// From `from_ms` on, a packet every `gap_ms`, heard of after 100 ms; `lost` by number.
+    fn run(&mut self, from_ms: u64, to_ms: u64, gap_ms: u64, lost: impl Fn(u64) -> bool) {
+        for now in from_ms..to_ms {
+            if self.under_way.front().is_some_and(|at| at + 100 <= now) {
+                self.under_way.pop_front();
+                self.hear(now, lost(self.told));
+            }
+            if (now - from_ms).is_multiple_of(gap_ms) {
+                self.send(now);
+                self.under_way.push_back(now);
+            }
+            if self.tfrc.next_timeout() <= MS(now) {
+                self.tfrc.on_timeout(MS(now));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_report_opens_the_initial_window_and_each_round_trip_doubles_up_to_twice_what_arrives() {
+    let mut flow = Flow::new(Config::default());
+    flow.tfrc.packet = 1000.0;
+    assert_eq!(flow.tfrc.allowance().capacity, KBPS(128));
+    flow.run(0, 110, 10, |_| false);
+    // min(4000, max(2000, 4380)) bytes in 100 ms.
+    assert_eq!(flow.tfrc.rate, KBPS(320));
+    flow.run(110, 1500, 10, |_| false);
+    // 800 kbps arrive.
+    assert_eq!(flow.tfrc.rate, KBPS(1600));
+    let steps: Vec<(&str, u64)> =
+        core::iter::from_fn(|| flow.tfrc.poll_decision()).map(|d| (d.what, d.to.as_bps() / 1000)).collect();
+    assert_eq!(steps, [("start", 320), ("double", 640), ("double", 1280), ("double", 1600)]);
+}
+
+#[test]
+fn a_loss_in_a_hundred_settles_at_the_equation() {
+    let mut flow = Flow::new(Config { start: KBPS(300), data_limited_below: 0.0, ..Config::default() });
+    flow.run(0, 40_000, 10, |id| id % 100 == 50);
+    assert!((flow.tfrc.loss - 0.01).abs() < 0.0015, "{}", flow.tfrc.loss);
+    let rate = flow.tfrc.rate.as_kbps_f64();
+    assert!((850.0..960.0).contains(&rate), "{rate} kbps, expected 898.7 of exactly one in a hundred");
+}
+
+#[test]
+fn the_first_loss_makes_an_interval_of_what_arrived() {
+    let mut flow = Flow::new(Config { data_limited_below: 0.0, ..Config::default() });
+    // 500 kbps: a packet each 16 ms.
+    flow.run(0, 4_000, 16, |id| id == 200);
+    let rate = flow.tfrc.rate.as_kbps_f64();
+    // 1 / 0.02529, or the packets since the loss where they are more: 250 - 200 by then.
+    assert!((480.0..620.0).contains(&rate), "{rate}");
+    assert!(flow.tfrc.loss > 0.0);
+}
+
+#[test]
+fn nothing_heard_halves_the_rate_each_two_seconds_before_the_first_report_and_each_four_round_trips_after() {
+    let mut flow = Flow::new(Config::default());
+    flow.send(0);
+    assert_eq!(flow.tfrc.next_timeout(), MS(2000));
+    flow.tfrc.on_timeout(MS(2000));
+    assert_eq!(flow.tfrc.rate, KBPS(64));
+    let mut flow = Flow::new(Config::default());
+    flow.tfrc.packet = 1000.0;
+    flow.run(0, 1500, 10, |_| false);
+    let (rate, due) = (flow.tfrc.rate, flow.tfrc.next_timeout());
+    flow.send(1500);
+    flow.tfrc.on_timeout(due);
+    assert_eq!((flow.tfrc.rate, flow.tfrc.next_timeout() - due), (rate.scale(0.5), Span::from_millis(400)));
+    // Without anything sent it falls to twice W_init / R and no further.
+    for _ in 0..20 {
+        flow.tfrc.on_timeout(flow.tfrc.next_timeout());
+    }
+    assert!(flow.tfrc.rate >= flow.tfrc.initial() && flow.tfrc.rate < flow.tfrc.initial().scale(2.0));
+}
+
+#[test]
+fn with_a_loss_rate_silence_limits_the_rate_to_what_arrived() {
+    let mut flow = Flow::new(Config { data_limited_below: 0.0, ..Config::default() });
+    flow.run(0, 20_000, 10, |id| id % 100 == 50);
+    let (aim, received) = (flow.tfrc.equation().rate(flow.tfrc.loss), flow.tfrc.received.greatest());
+    assert!(aim < received.scale(2.0));
+    flow.send(20_000);
+    flow.tfrc.on_timeout(flow.tfrc.next_timeout());
+    assert_eq!(flow.tfrc.rate, aim.scale(0.5));
+    assert_eq!(flow.tfrc.received.greatest(), aim.scale(0.25));
+}
+
+#[test]
+fn a_source_that_sends_less_is_allowed_twice_what_it_sent() {
+    let mut flow = Flow::new(Config::default());
+    flow.run(0, 1500, 10, |_| false);
+    flow.run(1500, 6000, 80, |_| false);
+    // 100 kbps: what had arrived before is kept while less is sent, for the interval was data-limited.
+    assert_eq!(flow.tfrc.rate, KBPS(1600));
+    // A loss halves it at each report that has one.
+    flow.run(6000, 9000, 80, |id| id % 8 == 3);
+    assert!(flow.tfrc.rate < KBPS(400), "{}", flow.tfrc.rate);
+}
+
+#[test]
+fn a_damped_rate_falls_while_the_round_trip_is_above_its_mean() {
+    let mut flow = Flow::new(Config { damped: true, ..Config::default() });
+    flow.run(0, 1500, 10, |_| false);
+    let steady = flow.tfrc.allowance().capacity;
+    flow.tfrc.measure(Span::from_millis(200));
+    let (mean, rate) = (0.9 * libm::sqrt(0.1) + 0.1 * libm::sqrt(0.2), flow.tfrc.allowance().capacity);
+    let expected = steady.scale(mean / libm::sqrt(0.2));
+    assert!((rate.as_kbps_f64() - expected.as_kbps_f64()).abs() < 1.0, "{rate}, expected {expected}");
+}
+
+#[test]
+fn parameters_that_cannot_work_are_refused_with_value_and_range() {
+    let message = alloc::format!("{}", Config { timeout: 0.0, ..Config::default() }.build().unwrap_err());
+    assert_eq!(message, "tfrc.timeout is 0, must be 1 to 100, such as 4");
+    assert!(Config { min: Rate::ZERO, ..Config::default() }.build().is_err());
+    assert!(Config { first_patience: Span::ZERO, ..Config::default() }.build().is_err());
+}

@@ -1,0 +1,119 @@
+//! What is read off runs, and what runs of several seeds come to.
+
+use super::Reading;
+use crate::metrics::Summary;
+use crate::outcome::Outcome;
+
+/// What was read off one run: all that is kept of it where there are many.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// Its figures.
+    pub summary: Summary,
+    values: Vec<(&'static str, Option<f64>)>,
+}
+
+/// What schemes are compared by, whatever else a figure reads ([`compare`]).
+const COMPARED: [Reading; 12] = [
+    Reading::VideoBitrate,
+    Reading::WireBitrate,
+    Reading::Utilization,
+    Reading::Psnr,
+    Reading::Ssim,
+    Reading::LatencyMedian,
+    Reading::LatencyP95,
+    Reading::LatencyMean,
+    Reading::FrameRate,
+    Reading::Stalls,
+    Reading::LateFrames,
+    Reading::EstimateAccuracy,
+];
+
+impl Sample {
+    /// What `readings`, and those that schemes are compared by, read off a run.
+    pub fn of(outcome: &Outcome, readings: &[Reading]) -> Sample {
+        let values = readings.iter().chain(&COMPARED).map(|reading| (reading.key(), reading.of(outcome)));
+        Sample { summary: outcome.summary.clone(), values: values.collect() }
+    }
+
+    /// What was read by this key; `None` where nothing was, or it does not apply.
+    pub fn value(&self, key: &str) -> Option<f64> {
+        self.values.iter().find(|(known, _)| *known == key)?.1
+    }
+}
+
+/// What several runs come to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation, with n - 1; `None` of one.
+    pub sigma: Option<f64>,
+    /// How many there are.
+    pub runs: usize,
+}
+
+/// Mean and deviation of what was read by `key`, over runs that it applies to; `None` where there is none.
+pub fn spread(samples: &[&Sample], key: &str) -> Option<Spread> {
+    let values: Vec<f64> = samples.iter().filter_map(|sample| sample.value(key)).collect();
+    let runs = values.len();
+    let mean = (runs > 0).then(|| values.iter().sum::<f64>() / runs as f64)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let sigma = (runs > 1).then(|| (squares / (runs - 1) as f64).sqrt());
+    Some(Spread { mean, sigma, runs })
+}
+
+/// Mean of what was read by `key`; `None` where it applies to no run.
+pub fn mean(samples: &[&Sample], key: &str) -> Option<f64> {
+    spread(samples, key).map(|spread| spread.mean)
+}
+
+/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB, ms and points of a
+/// share, ratios of everything else, each of the means over links.
+pub fn compare(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<f64>)> {
+    let both = |reading: Reading| Some((mean(ours, reading.key())?, mean(base, reading.key())?));
+    let ratio = |reading| both(reading).filter(|(_, base)| *base > 0.0).map(|(ours, base)| ours / base);
+    let gain = |reading| both(reading).map(|(ours, base)| ours - base);
+    vec![
+        ("video_bitrate_ratio", ratio(Reading::VideoBitrate)),
+        ("wire_bitrate_ratio", ratio(Reading::WireBitrate)),
+        ("utilization_ratio", ratio(Reading::Utilization)),
+        ("psnr_gain_db", gain(Reading::Psnr)),
+        ("ssim_gain_db", gain(Reading::Ssim)),
+        ("latency_p50_gain_ms", gain(Reading::LatencyMedian)),
+        ("latency_p95_gain_ms", gain(Reading::LatencyP95)),
+        ("latency_p95_ratio", ratio(Reading::LatencyP95)),
+        ("latency_mean_gain_ms", gain(Reading::LatencyMean)),
+        ("frame_rate_ratio", ratio(Reading::FrameRate)),
+        ("stall_gain", gain(Reading::Stalls)),
+        ("stall_times", ratio(Reading::Stalls)),
+        ("late_times", ratio(Reading::LateFrames)),
+        ("estimate_accuracy_gain", gain(Reading::EstimateAccuracy)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(value: Option<f64>) -> Sample {
+        let summary = serde_json::json!({
+            "scheme": "s", "trace": "t", "video": "v", "seed": 1, "duration_s": 1.0, "video_bitrate_bps": 0.0, "wire_bitrate_bps": 0.0,
+            "filler_bitrate_bps": 0.0, "frame_rate_fps": 0.0, "stall_ratio": 0.0, "packet_loss_ratio": 0.0, "tail_missing": 0,
+            "events_fingerprint": "",
+        });
+        Sample { summary: serde_json::from_value(summary).unwrap(), values: vec![("x", value)] }
+    }
+
+    #[test]
+    fn runs_come_to_their_mean_and_the_deviation_of_a_sample() {
+        let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|value| sample(Some(value)));
+        let found = spread(&samples.iter().collect::<Vec<_>>(), "x").unwrap();
+        assert_eq!((found.mean, found.runs), (5.0, 8));
+        assert!((found.sigma.unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12, "{found:?}");
+        // Runs that a figure does not apply to are no part of it.
+        let two = [sample(Some(3.0)), sample(None)];
+        assert_eq!(spread(&two.iter().collect::<Vec<_>>(), "x"), Some(Spread { mean: 3.0, sigma: None, runs: 1 }));
+        assert_eq!(spread(&[&two[1]], "x"), None);
+        assert_eq!(spread(&[&two[0]], "y"), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! What became of each media packet, and what redundancy did for it: beside the records, which do not say what a packet carried.
+
+use thalweg_control::Payload;
+use thalweg_sender::repair::parity::Protected;
+use thalweg_sender::{Content, Event, Fragment, Packet};
+use thalweg_units::{Bytes, Span, Time};
+
+use super::summarize::Bins;
+use crate::metrics::{Delivery, Probes, Redundancy, abu, ffre};
+use crate::outcome::Series;
+
+/// What brought a media packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Itself.
+    Itself,
+    /// A repeat that was asked for.
+    Repeat,
+    /// A repeat in the filler's place.
+    Filler,
+    /// Parity.
+    Parity,
+}
+
+/// A media packet that was sent.
+#[derive(Debug, Clone, Copy)]
+struct Media {
+    frame: u64,
+    captured: Time,
+    payload: u32,
+    size: Bytes,
+    dropped: bool,
+    /// Whether a parity packet was sent for it.
+    protected: bool,
+    /// What brought it first.
+    came: Option<By>,
+}
+
+impl Media {
+    fn is_missing(&self) -> bool {
+        self.dropped && self.came.is_none()
+    }
+}
+
+/// The media packets of a flow, by their numbers, and what was sent beside them.
+pub(super) struct Ledger {
+    deadline: Span,
+    media: Vec<Media>,
+    /// Payload that came in time.
+    in_time: Bytes,
+    in_time_by_bin: Bins,
+    /// Media packets that came too late.
+    late: u64,
+    media_bytes: Bytes,
+    parity: Bytes,
+    filler: Bytes,
+    probes: Probes,
+}
+
+impl Ledger {
+    /// Of nothing yet, with room for a run of this length; what comes later than `deadline` after its capture is too late.
+    pub(super) fn new(duration: Span, deadline: Span) -> Ledger {
+        Ledger {
+            deadline,
+            media: Vec::new(),
+            in_time: Bytes::ZERO,
+            in_time_by_bin: Bins::over(duration),
+            late: 0,
+            media_bytes: Bytes::ZERO,
+            parity: Bytes::ZERO,
+            filler: Bytes::ZERO,
+            probes: Probes::default(),
+        }
+    }
+
+    /// A packet left.
+    pub(super) fn sent(&mut self, packet: &Packet) {
+        let size = packet.sent.size;
+        match packet.content {
+            Content::Media { sequence, fragment } => self.sent_media(sequence, &fragment, size),
+            Content::Parity { protects, .. } => self.sent_parity(&protects, size),
+            _ if packet.sent.payload == Payload::Filler => self.filler += size,
+            _ => {}
+        }
+    }
+
+    fn sent_media(&mut self, sequence: u64, fragment: &Fragment, size: Bytes) {
+        debug_assert_eq!(sequence, self.media.len() as u64, "media packets have a gap");
+        self.media_bytes += size;
+        let Fragment { frame, captured, length, .. } = *fragment;
+        let (dropped, protected, came) = (false, false, None);
+        self.media.push(Media { frame, captured, payload: length, size, dropped, protected, came });
+    }
+
+    fn sent_parity(&mut self, protects: &Protected, size: Bytes) {
+        self.parity += size;
+        for sequence in protects.iter() {
+            if let Some(media) = self.media.get_mut(sequence as usize) {
+                media.protected = true;
+            }
+        }
+    }
+
+    /// A packet arrived.
+    pub(super) fn arrived(&mut self, now: Time, packet: &Packet) {
+        match packet.content {
+            Content::Media { sequence, .. } => self.came(now, sequence, By::Itself),
+            Content::Retransmission { of, .. } => {
+                let by = if packet.sent.payload == Payload::Filler { By::Filler } else { By::Repeat };
+                self.came(now, of, by);
+            }
+            Content::Parity { .. } | Content::Audio { .. } | Content::Padding => {}
+        }
+    }
+
+    /// A media packet was made of parity.
+    pub(super) fn recovered(&mut self, now: Time, sequence: u64) {
+        self.came(now, sequence, By::Parity);
+    }
+
+    fn came(&mut self, now: Time, sequence: u64, by: By) {
+        let Some(media) = self.media.get_mut(sequence as usize).filter(|media| media.came.is_none()) else { return };
+        media.came = Some(by);
+        if now - media.captured > self.deadline {
+            self.late += 1;
+        } else {
+            let payload = Bytes::new(media.payload.into());
+            self.in_time += payload;
+            self.in_time_by_bin.add(now, payload);
+        }
+    }
+
+    /// A packet was dropped on the path.
+    pub(super) fn dropped(&mut self, packet: &Packet) {
+        if let Content::Media { sequence, .. } = packet.content
+            && let Some(media) = self.media.get_mut(sequence as usize)
+        {
+            media.dropped = true;
+        }
+    }
+
+    /// Something happened at the sender.
+    pub(super) fn on_event(&mut self, event: &Event) {
+        if let Event::Decision(decision) = event {
+            self.probes.on_decision(decision.what);
+        }
+    }
+
+    /// What it comes to for a flow that was there from `from` to `until` seconds, over a path of the series' capacity.
+    pub(super) fn figures(self, series: &Series, (from, until): (f64, f64)) -> (Delivery, Option<Redundancy>) {
+        let rate = |bytes: Bytes| bytes.bits() as f64 / (until - from);
+        let mut missing: Vec<u64> =
+            self.media.iter().filter(|media| media.is_missing()).map(|media| media.frame).collect();
+        missing.dedup();
+        let delivery = Delivery {
+            goodput_bps: rate(self.in_time),
+            discard_ratio: self.late as f64 / self.media.len().max(1) as f64,
+            lost_frames: missing.len() as u64,
+            abu: abu(&self.in_time_by_bin.into_values(), &series.capacity_mbps, series.bin_s, (from, until)),
+        };
+        let lost = || self.media.iter().filter(|media| media.protected && media.dropped);
+        let recovered = lost().filter(|media| media.came == Some(By::Parity)).count() as u64;
+        let useful = self.media.iter().filter(|media| matches!(media.came, Some(By::Parity | By::Filler)));
+        let useful: Bytes = useful.map(|media| media.size).sum();
+        let redundancy = Redundancy {
+            fec_bitrate_bps: rate(self.parity),
+            fec_share: self.parity.as_f64() / self.media_bytes.as_f64().max(1.0),
+            ffre: ffre(recovered, lost().count() as u64 - recovered),
+            useful_filler_ratio: useful.as_f64() / (self.parity + self.filler).as_f64().max(1.0),
+            frcc: self.probes.frcc(),
+            probes: self.probes.ended(),
+        };
+        (delivery, (self.parity > Bytes::ZERO).then_some(redundancy))
+    }
+}
+
+#[cfg(test)]
+mod tests;

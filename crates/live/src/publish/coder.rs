@@ -1,0 +1,100 @@
+//! What makes frames for a viewer: an encoder of its own, or nothing where frames come encoded.
+
+use std::sync::Arc;
+
+use thalweg_codecs::{Candidate, Codec, EncodeError, Encoder, Image};
+use thalweg_sender::Scheme;
+use thalweg_sender::frames::EncodePlan;
+use thalweg_session::Encoded;
+use thalweg_units::{Seed, Size};
+use thalweg_video::Picture;
+
+use super::camera::Seen;
+use super::messages::{Key, Message, Outbox};
+use super::passthrough::Passthrough;
+use crate::encoder::EncoderThread;
+
+/// Whether frames can be made as `scheme` wants them, by a codec or, with none, by somebody else beforehand; what to do if not.
+pub(super) fn suits(codec: Option<&Codec>, scheme: &Scheme) -> Result<(), String> {
+    if codec.is_some() || !scheme.needs_candidates() {
+        return Ok(());
+    }
+    let name = &scheme.name;
+    Err(format!(
+        "{name} chooses among frames, and video that is encoded already has one of each picture: choose another scheme, or encode here"
+    ))
+}
+
+/// What a viewer's encoder is started with.
+#[derive(Debug, Clone)]
+pub(super) struct Encoding {
+    /// Which codec; `None` for frames that are encoded already.
+    pub(super) codec: Option<Codec>,
+    pub(super) size: Size,
+    pub(super) seed: Seed,
+}
+
+impl Encoding {
+    /// What can follow the plans of `scheme`. What an encoder makes is told with `number`, by which it is known from those before it.
+    pub(super) fn start(&self, scheme: &Scheme, viewer: Key, number: u64, outbox: &Outbox) -> Result<Coder, String> {
+        suits(self.codec.as_ref(), scheme)?;
+        let codec = match &self.codec {
+            None => return Ok(Coder::Passthrough(Passthrough::default())),
+            Some(codec) if scheme.needs_candidates() => codec.functional(),
+            Some(codec) => codec.clone(),
+        };
+        let (size, seed, outbox) = (self.size, self.seed, outbox.clone());
+        let made = move |made: Result<Vec<Encoded>, EncodeError>| {
+            outbox.send(Message::Encoded { viewer, encoder: number, made })
+        };
+        let failed = made.clone();
+        let encode = move |encoder: &mut dyn Encoder, picture: Option<Arc<Picture>>, plan: &EncodePlan| {
+            let image = picture.as_deref().map_or(Image::blank(size), Image::from);
+            let candidates = encoder.offer(image, plan);
+            let encoded = |made: Candidate| Encoded { frame: made.frame, data: made.data };
+            made(candidates.map(|candidates| candidates.into_iter().map(encoded).collect()));
+        };
+        EncoderThread::start(
+            move || codec.build_seeded(size, seed).map(|pair| pair.encoder),
+            encode,
+            move |error| failed(Err(error)),
+        )
+        .map(Coder::Thread)
+        .map_err(|error| format!("no thread for an encoder: {error}"))
+    }
+}
+
+/// What makes frames for a viewer.
+pub(super) enum Coder {
+    Thread(EncoderThread<Option<Arc<Picture>>>),
+    Passthrough(Passthrough),
+}
+
+impl Coder {
+    /// Has frames made of picture `number`; those that are there at once.
+    pub(super) fn encode(&mut self, number: u64, seen: Option<&Seen>, plan: EncodePlan) -> Option<Vec<Encoded>> {
+        match (self, seen) {
+            (Coder::Thread(encoder), Some(Seen::Picture(picture))) => encoder.encode(Some(picture.clone()), plan),
+            (Coder::Thread(encoder), Some(Seen::Nothing)) => encoder.encode(None, plan),
+            (Coder::Passthrough(frames), Some(Seen::Frame(frame))) => return Some(frames.offer(number, frame, &plan)),
+            // Too old to be worth it, or nothing this makes frames of: as if the encoder had dropped it.
+            _ => return Some(Vec::new()),
+        }
+        None
+    }
+
+    /// Goes on from this candidate of the last picture, or from none.
+    pub(super) fn commit(&mut self, choice: Option<usize>) {
+        match self {
+            Coder::Thread(encoder) => encoder.commit(choice),
+            Coder::Passthrough(frames) => frames.commit(choice.is_some()),
+        }
+    }
+
+    /// The state after this frame need not be kept.
+    pub(super) fn forget(&mut self, frame: u64) {
+        if let Coder::Thread(encoder) = self {
+            encoder.forget(frame);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Threads that make something at its times until they are told to stop.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use thalweg_units::{Span, Time};
+
+use crate::clock::{Clock, pause};
+use crate::thread::spawn;
+
+/// Such a thread. It stops when this is dropped.
+pub(super) struct Running {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    /// Starts a thread that looks at what `body` is given; `ended` hears how it ended when it did so by itself.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(super) fn start<T: 'static>(
+        name: &str,
+        body: impl FnOnce(&AtomicBool) -> T + Send + 'static,
+        ended: impl FnOnce(T) + Send + 'static,
+    ) -> io::Result<Running> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = spawn(name, move || {
+            let end = body(&stopped);
+            if !stopped.load(Ordering::Relaxed) {
+                ended(end);
+            }
+        })?;
+        Ok(Running { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // One that waits for standard input or a device may never wake: it is left to the end of the process.
+        if let Some(thread) = self.thread.take().filter(|thread| thread.is_finished()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits until `due`, or until it is to stop.
+pub(super) fn wait_until(clock: &Clock, due: Time, stop: &AtomicBool) {
+    /// So long a stop may wait.
+    const STEP: Span = Span::from_millis(100);
+    loop {
+        let left = due - clock.now();
+        if left <= Span::ZERO || stop.load(Ordering::Relaxed) {
+            return;
+        }
+        pause(left.min(STEP));
+    }
+}

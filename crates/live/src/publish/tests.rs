@@ -1,0 +1,129 @@
+//! The network thread's work without its thread: what takes half a minute is over at once.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use thalweg_lab::scenario::Video;
+use thalweg_link::Trace;
+use thalweg_transport::sdp::fragment::Fragment;
+use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
+use thalweg_transport::{Credentials, DtlsRole};
+use thalweg_units::Seed;
+
+use super::*;
+use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
+
+fn network(most_viewers: usize) -> Network {
+    let codec = "model".parse().unwrap();
+    let config = PublishConfig {
+        title: "a test".into(),
+        video: Video::scene(thalweg_units::Size::HD, 30),
+        barcode: false,
+        audio: Some("silence".into()),
+        codec: Some(codec),
+        channels: vec![ChannelConfig {
+            name: "main".into(),
+            scheme: "gcc".parse().unwrap(),
+            bind: "127.0.0.1:0".parse().unwrap(),
+            advertise: Vec::new(),
+            link: None,
+        }],
+        link: None,
+        pcap: None,
+        qlog: None,
+        most_viewers,
+        seed: Seed::new(1),
+    };
+    let codecs = Codecs::of(config.codec.as_ref().unwrap());
+    let mut find = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };
+    let made = (codecs, config.video.scene_format(), Time::ZERO);
+    assemble(&config, Clock::new(), made, &mut find).unwrap().0
+}
+
+/// The other end, under this name.
+fn local(ufrag: &str) -> Local {
+    Local {
+        credentials: Credentials { ufrag: ufrag.into(), password: "0123456789012345678901".into() },
+        fingerprint: Identity::generate().unwrap().fingerprint(),
+        candidates: Vec::new(),
+        lite: false,
+        setup: DtlsRole::Client,
+        streams: stream_ids(Seed::new(1)),
+        cname: "there".into(),
+    }
+}
+
+fn join(network: &mut Network) -> Result<Joined, Refused> {
+    let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
+    network.join(network.clock.now(), &Join { offer, scheme: None, channel: None })
+}
+
+#[test]
+fn who_joined_and_never_connected_is_forgotten_after_30_seconds_and_another_may_come() {
+    let mut network = network(1);
+    let clock = network.clock;
+    let silent = join(&mut network).unwrap();
+    network.work();
+    for (seconds, stays) in [(0, true), (29, true), (31, false)] {
+        network.clock = clock.later(Span::from_secs(seconds));
+        network.work();
+        assert_eq!(network.find(&silent.id).is_ok(), stays, "after {seconds} s");
+        assert_eq!(network.by_ufrag.len(), usize::from(stays), "after {seconds} s");
+        let another = join(&mut network);
+        match another {
+            Err(refused) => assert!(stays && refused.kind == RefusedKind::Full, "after {seconds} s: {refused}"),
+            Ok(_) => assert!(!stays, "two have come where one may"),
+        }
+    }
+}
+
+#[test]
+fn an_offer_of_ours_that_nobody_answers_is_given_up_and_frees_its_place() {
+    let mut network = network(1);
+    let clock = network.clock;
+    let (states, _) = channel();
+    let (key, _) = network.offer(clock.now(), states).unwrap();
+    assert_eq!(join(&mut network).unwrap_err().kind, RefusedKind::Full);
+    network.clock = clock.later(Span::from_secs(31));
+    network.work();
+    let late = network.accept(network.clock.now(), key, "v=0").unwrap_err();
+    assert!(late.message.contains("too late"), "{late}");
+    join(&mut network).unwrap();
+}
+
+#[test]
+fn who_restarts_ice_again_and_again_is_known_by_one_name() {
+    let mut network = network(1);
+    let now = network.clock.now();
+    let joined = join(&mut network).unwrap();
+    let before = network.by_ufrag.keys().next().unwrap().clone();
+    for number in 1..=20 {
+        let theirs = format!(
+            "m=video 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=ice-ufrag:new{number}\r\na=ice-pwd:0123456789012345678901\r\n"
+        );
+        let patched = network.patch(now, &joined.id, &theirs, &Condition::Any).unwrap();
+        let Patched::Restarted { fragment, etag } = patched else { panic!("{patched:?}") };
+        assert_eq!(etag, format!("ice-{number}"));
+        let ours = Fragment::read(&fragment).unwrap().credentials.ufrag;
+        assert_ne!(ours, before);
+        assert_eq!(network.by_ufrag.keys().collect::<Vec<_>>(), [&ours]);
+    }
+}
+
+#[test]
+fn the_restart_of_what_we_offered_speaks_of_the_transport_of_picture_and_sound() {
+    let mut network = network(1);
+    let now = network.clock.now();
+    let (states, _news) = channel();
+    let (key, offer) = network.offer(now, states).unwrap();
+    let answer = sdp::answer(&offer, &local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).unwrap();
+    network.accept(now, key, &answer.text).unwrap();
+    let fragment = Fragment::read(&network.restart(now, key).unwrap()).unwrap();
+    assert_eq!((fragment.kind.as_str(), fragment.mid.as_str(), fragment.bundle.len()), ("video", "0", 2));
+    assert_eq!(network.by_ufrag.get(&fragment.credentials.ufrag), Some(&key));
+    assert_eq!(fragment.candidates.len(), 1);
+    let theirs = Fragment { credentials: local("efgh").credentials, ..fragment };
+    assert!(network.restarted(now, key, &theirs.to_string()));
+    assert_eq!(network.viewers[&key].remote.credentials.ufrag, "efgh");
+    assert!(!network.restarted(now, key + 1, &theirs.to_string()), "there is no such connection");
+}

@@ -1,0 +1,68 @@
+//! Whose word for a server counts.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use super::error::WhipError;
+
+/// Certificates that a server's must be signed by, or be itself: in the place of the authorities that the web trusts, for a server whose
+/// certificate is of one's own making. A server may show no certificate of an authority's (`basicConstraints=CA:TRUE`), even one
+/// that is named here.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Authorities(Arc<[CertificateDer<'static>]>);
+
+impl Authorities {
+    /// The certificates in a text of PEM (`-----BEGIN CERTIFICATE-----`); whatever else is in it is passed over.
+    ///
+    /// # Errors
+    /// [`WhipError::Authorities`] if there is none, or one that is no certificate.
+    pub fn read(pem: &[u8]) -> Result<Authorities, WhipError> {
+        let wrong = |why: String| WhipError::Authorities { why };
+        let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+        let found = found.map_err(|error| wrong(error.to_string()))?;
+        if found.is_empty() {
+            return Err(wrong("there is no certificate in it".to_owned()));
+        }
+        let mut store = RootCertStore::empty();
+        for (index, certificate) in found.iter().enumerate() {
+            store.add(certificate.clone()).map_err(|error| wrong(format!("certificate {}: {error}", index + 1)))?;
+        }
+        Ok(Authorities(found.into()))
+    }
+
+    /// TLS that trusts these and no others.
+    pub(super) fn tls(&self) -> TlsConfig {
+        let roots = self.0.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
+        TlsConfig::builder().root_certs(RootCerts::from(roots)).build()
+    }
+}
+
+impl fmt::Debug for Authorities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Authorities({})", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_certificate_is_refused_with_what_is_needed() {
+        let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        let cut = "-----BEGIN CERTIFICATE-----\nAAAA\n";
+        for (text, named) in
+            [("", "no certificate"), ("hello", "no certificate"), (garbage, "certificate 1"), (cut, "")]
+        {
+            let error = Authorities::read(text.as_bytes()).unwrap_err();
+            assert!(!error.may_pass());
+            let error = error.to_string();
+            assert!(error.contains("BEGIN CERTIFICATE") && error.contains(named), "{text:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Extended reports beside receiver reports (RFC 3550, RFC 3611): which packets came, when, and which of them too late to be played
+//! (RFC 7097, RFC 7243), at the pace that FBRA wants of RTCP (fbra.md section 1).
+//!
+//! Each report tells again what the one before told anew, so that one report may be lost and nothing with it.
+
+mod pace;
+mod stream;
+mod streams;
+
+use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::rtcp::{ExtendedReport, Packet, ReceiverReport};
+
+use crate::datagram;
+use crate::rtp::Source;
+use pace::Pace;
+use stream::{Heard, Stream, Told, ticks};
+pub(crate) use streams::ExtendedStreams;
+
+/// Ticks of video's RTP clock in a second (RFC 7741), which receipt times are told in.
+const CLOCK: u32 = 90_000;
+/// The longest datagram, in bytes, so that with 42 around it no report takes more than 1,200 on the wire.
+const LARGEST: usize = 1_158;
+/// The most packets told of in one: the reader believes 16,384 lines of a report, and up to three here are of one packet.
+const PACKETS: usize = 5_000;
+
+/// Arrivals and discards of one stream, and the datagrams that tell them.
+#[derive(Debug)]
+pub(super) struct Extended {
+    sender_ssrc: u32,
+    stream: Stream,
+    source: Source,
+    /// When the newest frame was captured, which the stream's timestamps follow.
+    captured: Time,
+    pace: Pace,
+}
+
+impl Extended {
+    /// Reports by `sender_ssrc` on `media_ssrc`.
+    pub(super) fn new(sender_ssrc: u32, media_ssrc: u32) -> Extended {
+        let (stream, source) = (Stream::new(media_ssrc, CLOCK), Source::new(CLOCK));
+        Extended { sender_ssrc, stream, source, captured: Time::ZERO, pace: Pace::new() }
+    }
+
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.pace.learn(round_trip);
+    }
+
+    /// Packet `number`, unwrapped, came at `now`, which is `here` by the receiver's clock; it is of a frame that was `captured` then, if of
+    /// any. Whether that is news.
+    pub(super) fn on_packet(&mut self, now: Time, here: Time, number: u64, captured: Option<Time>) -> bool {
+        self.captured = captured.unwrap_or(self.captured);
+        self.source.on_packet(here, number as u16, ticks(self.captured, CLOCK));
+        let heard = self.stream.on_packet(here, number);
+        self.pace.on_packet(now, heard);
+        heard != Heard::Nothing
+    }
+
+    /// The packet, with so much payload, came too late to be played.
+    pub(super) fn on_discarded(&mut self, now: Time, number: u64, payload: Bytes) {
+        if self.stream.on_discarded(number, payload) {
+            self.pace.on_trouble(now);
+        }
+    }
+
+    /// When the next report is due.
+    pub(super) fn next(&self) -> Time {
+        self.pace.next()
+    }
+
+    /// The report that is due, in as many datagrams as it takes; what is news in it counts as told then.
+    pub(super) fn datagrams(&mut self, now: Time) -> Vec<Vec<u8>> {
+        self.pace.on_report(now);
+        let told = self.stream.take();
+        let blocks = self.source.block(self.stream.ssrc, None).into_iter().collect();
+        let plain = ReceiverReport { ssrc: self.sender_ssrc, blocks, ..ReceiverReport::default() };
+        let mut datagrams = Vec::new();
+        if !told.is_empty() {
+            self.write(&plain, &told, &mut datagrams);
+        }
+        datagrams
+    }
+
+    /// Writes what is `told`, in halves as long as it is too much for a datagram.
+    fn write(&self, plain: &ReceiverReport, told: &Told, datagrams: &mut Vec<Vec<u8>>) {
+        let extended = ExtendedReport { ssrc: self.sender_ssrc, blocks: self.stream.blocks(told) };
+        let datagram = datagram::compound(&[Packet::ReceiverReport(plain.clone()), Packet::ExtendedReport(extended)]);
+        if told.len() < 2 || (told.len() <= PACKETS && datagram.len() <= LARGEST) {
+            datagrams.push(datagram);
+        } else {
+            let (older, newer) = told.split_at(told.len() / 2);
+            self.write(plain, older, datagrams);
+            self.write(plain, newer, datagrams);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! When extended reports leave: regularly, and early where something went wrong (RFC 4585 section 3.5).
+
+use thalweg_units::{Span, Time};
+
+use super::stream::Heard;
+
+/// The shortest interval of regular reports (fbra.md section 1, a reading).
+const LEAST: Span = Span::from_millis(200);
+/// An interval is so many round trips where they are longer (FBRA).
+const ROUND_TRIPS: i64 = 2;
+/// The longest interval (ours): a sender that hears nothing for 2 s takes it for an outage (FBRA), and after an early report it may be
+/// nearly two intervals and a queue on the way back until the next.
+const MOST: Span = Span::from_millis(900);
+
+/// Times of reports. Between two ends an early report need not wait (RFC 4585's T_dither_max is 0), and regular ones are not
+/// spread at random: that is for groups.
+#[derive(Debug)]
+pub(super) struct Pace {
+    interval: Span,
+    /// When the next regular report is due; `None` before anything came.
+    regular: Option<Time>,
+    /// When an early one is.
+    early: Time,
+    /// Whether it may be: none was since the last regular one (RFC 4585's `allow_early`).
+    may_be_early: bool,
+    /// Whether there is something to tell.
+    has_news: bool,
+}
+
+impl Pace {
+    pub(super) fn new() -> Pace {
+        Pace { interval: LEAST, regular: None, early: Time::NEVER, may_be_early: true, has_news: false }
+    }
+
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.interval = (round_trip * ROUND_TRIPS).clamp(LEAST, MOST);
+    }
+
+    /// A packet came that says this.
+    pub(super) fn on_packet(&mut self, now: Time, heard: Heard) {
+        if heard != Heard::Nothing {
+            self.on_news(now);
+        }
+        if heard == Heard::Loss {
+            self.on_trouble(now);
+        }
+    }
+
+    /// There is something to tell. Regular reports that were due while there was nothing have passed.
+    pub(super) fn on_news(&mut self, now: Time) {
+        self.has_news = true;
+        let at = self.regular.unwrap_or(now + self.interval);
+        let passed = (now - at).max(Span::ZERO).as_nanos();
+        let intervals = passed / self.interval.as_nanos() + i64::from(passed % self.interval.as_nanos() != 0);
+        self.regular = Some(at + self.interval * intervals);
+    }
+
+    /// Something is to be told early, if it may be.
+    pub(super) fn on_trouble(&mut self, now: Time) {
+        if self.may_be_early {
+            self.early = now;
+        }
+    }
+
+    /// When the next report is due.
+    pub(super) fn next(&self) -> Time {
+        match self.regular {
+            Some(regular) if self.has_news => regular.min(self.early),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// The report that was due left. After an early one the next regular one is left out.
+    pub(super) fn on_report(&mut self, now: Time) {
+        let was_early = self.regular.is_some_and(|regular| now < regular);
+        let from = if was_early { self.regular.unwrap_or(now) } else { now };
+        self.regular = Some(from + self.interval);
+        (self.may_be_early, self.early, self.has_news) = (!was_early, Time::NEVER, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    /// A packet each 10 ms, trouble at these times: when reports leave.
+    fn reports(round_trip: i64, troubles: &[u64], until: u64) -> Vec<u64> {
+        let mut pace = Pace::new();
+        pace.learn(Span::from_millis(round_trip));
+        let mut left = Vec::new();
+        for at in (0..until).step_by(10) {
+            pace.on_news(MS(at));
+            if troubles.contains(&at) {
+                pace.on_trouble(MS(at));
+            }
+            if pace.next() <= MS(at) {
+                pace.on_report(MS(at));
+                left.push(at);
+            }
+        }
+        left
+    }
+
+    #[test]
+    fn reports_leave_each_200_ms_or_two_round_trips_and_no_more_than_900_ms_apart() {
+        assert_eq!(reports(20, &[], 700), [200, 400, 600]);
+        assert_eq!(reports(150, &[], 1000), [300, 600, 900]);
+        assert_eq!(reports(5000, &[], 3000), [900, 1800, 2700]);
+    }
+
+    #[test]
+    fn trouble_is_told_at_once_and_the_next_regular_report_left_out() {
+        assert_eq!(reports(20, &[250], 900), [200, 250, 600, 800]);
+        // A second one while none may be early waits for the regular report; after that one may be again.
+        assert_eq!(reports(20, &[250, 300, 590, 650], 1200), [200, 250, 600, 650, 1000]);
+    }
+
+    #[test]
+    fn after_a_pause_the_regular_times_go_on() {
+        let mut pace = Pace::new();
+        pace.on_news(MS(0));
+        pace.on_report(MS(200));
+        assert_eq!(pace.next(), Time::NEVER);
+        pace.on_news(MS(1000));
+        assert_eq!(pace.next(), MS(1000));
+        pace.on_news(MS(1001));
+        assert_eq!(pace.next(), MS(1200));
+    }
+}

@@ -1,0 +1,108 @@
+//! What extended reports tell of one stream.
+
+use std::collections::BTreeSet;
+
+use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::rtcp::{BytesDiscarded, ExtendedBlock, ReceiptTimes, RunLengths};
+
+use crate::reports::arrivals::{Arrivals, Memory};
+
+/// How long arrivals are remembered: two intervals of the longest kind, and what comes late besides.
+const MEMORY: Memory = Memory::Lasting(Span::from_secs(5));
+/// A packet is taken for lost when one sent so many places later has come (RFC 9002 section 6.1.1, as the sender does).
+const LATER: u64 = 3;
+/// The most bytes discarded that the field can say (RFC 7243 section 4.1: the two numbers above have meanings of their own).
+const MOST_BYTES: Bytes = Bytes::new(0xffff_fffd);
+
+/// Packets by number, without end, with the time of those that came.
+pub(super) type Told = [(u64, Option<Time>)];
+
+/// What a packet changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// A copy: nothing.
+    Nothing,
+    /// It is to be told of.
+    News,
+    /// And shows others to be lost that none showed to be before.
+    Loss,
+}
+
+/// Arrivals and discards of a stream.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) ssrc: u32,
+    /// Ticks in a second of its RTP clock, which receipt times are told in.
+    clock: u32,
+    arrivals: Arrivals,
+    newest: Option<u64>,
+    /// Which of those that are remembered came too late, and how many bytes of payload ever did.
+    discarded: BTreeSet<u64>,
+    bytes_discarded: Bytes,
+    /// What was news in the last report began here; `None` before one.
+    before: Option<u64>,
+}
+
+impl Stream {
+    pub(super) fn new(ssrc: u32, clock: u32) -> Stream {
+        let (newest, before, discarded) = (None, None, BTreeSet::new());
+        Stream { ssrc, clock, arrivals: Arrivals::new(MEMORY), newest, discarded, bytes_discarded: Bytes::ZERO, before }
+    }
+
+    /// Packet `number`, unwrapped, came when the receiver's clock showed `here`.
+    pub(super) fn on_packet(&mut self, here: Time, number: u64) -> Heard {
+        if !self.arrivals.on_packet(here, number) {
+            return Heard::Nothing;
+        }
+        let before = self.newest.unwrap_or(number);
+        self.newest = Some(before.max(number));
+        let lost = self.arrivals.misses((before + 1).saturating_sub(LATER), (number + 1).saturating_sub(LATER));
+        if lost { Heard::Loss } else { Heard::News }
+    }
+
+    /// The packet, with so much payload, came too late to be played. Whether that is new.
+    pub(super) fn on_discarded(&mut self, number: u64, payload: Bytes) -> bool {
+        let is_new = self.discarded.insert(number);
+        self.bytes_discarded += if is_new { payload } else { Bytes::ZERO };
+        is_new
+    }
+
+    /// What a report tells of now: what is news, which counts as told then, and what was news in the last one.
+    pub(super) fn take(&mut self) -> Vec<(u64, Option<Time>)> {
+        let Some(news) = self.arrivals.begin() else { return Vec::new() };
+        let begin = self.before.map_or(news, |before| before.min(news));
+        self.before = Some(news);
+        self.discarded = self.discarded.split_off(&self.arrivals.first());
+        self.arrivals.take_range(begin, u64::MAX)
+    }
+
+    /// The blocks that tell it.
+    pub(super) fn blocks(&self, told: &Told) -> Vec<ExtendedBlock> {
+        let ssrc = self.ssrc;
+        let begin = told.first().map_or(0, |(number, _)| *number as u16);
+        let runs = |bits: &mut dyn Iterator<Item = bool>| {
+            let runs = RunLengths::of(ssrc, begin, bits);
+            debug_assert!(runs.is_ok(), "no more is remembered than a block may tell of");
+            runs.ok()
+        };
+        let mut blocks = Vec::new();
+        blocks.extend(runs(&mut told.iter().map(|(_, at)| at.is_some())).map(ExtendedBlock::Losses));
+        if told.iter().any(|(number, _)| self.discarded.contains(number)) {
+            let late = runs(&mut told.iter().map(|(number, _)| self.discarded.contains(number)));
+            blocks.extend(late.map(|packets| ExtendedBlock::Discards { early: false, packets }));
+        }
+        if self.bytes_discarded > Bytes::ZERO {
+            let bytes = self.bytes_discarded.min(MOST_BYTES);
+            let discarded = BytesDiscarded { ssrc, early: false, cumulative: true, bytes };
+            blocks.push(ExtendedBlock::BytesDiscarded(discarded));
+        }
+        let times = ReceiptTimes::of(ssrc, begin, told.iter().map(|(_, at)| at.map(|at| ticks(at, self.clock))));
+        blocks.extend(times.into_iter().map(ExtendedBlock::ReceiptTimes));
+        blocks
+    }
+}
+
+/// An instant on an RTP clock.
+pub(super) fn ticks(at: Time, clock: u32) -> u32 {
+    (u128::from(at.as_nanos()) * u128::from(clock) / 1_000_000_000) as u32
+}

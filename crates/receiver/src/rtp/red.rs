@@ -1,0 +1,95 @@
+//! What a RED packet carries (RFC 2198): media as it would be without RED, and parity over such media (RFC 5109 section
+//! 14).
+
+use thalweg_wire::ParseError;
+use thalweg_wire::red::Red;
+use thalweg_wire::rtp::Packet;
+
+use super::config::Redundancy;
+
+/// A RED packet's payload taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opened<'a> {
+    /// The payload of media, which is the last one: numbers of others are not told, so copies of earlier media are of
+    /// no use.
+    pub(super) media: Option<&'a [u8]>,
+    /// The payload of parity, the last of them.
+    pub(super) parity: Option<&'a [u8]>,
+}
+
+impl Redundancy {
+    /// What a payload in RED has in it, where media is of type `media`.
+    ///
+    /// # Errors
+    /// A block cut short.
+    pub(super) fn open<'a>(&self, media: u8, payload: &'a [u8]) -> Result<Opened<'a>, ParseError> {
+        let red = Red::parse(payload)?;
+        let is_parity = |payload_type: u8| self.ulpfec == Some(payload_type);
+        let earlier = red.earlier.iter().rfind(|block| is_parity(block.payload_type));
+        let last = (!red.payload.is_empty()).then_some(red.payload);
+        Ok(Opened {
+            media: last.filter(|_| red.payload_type == media),
+            parity: last.filter(|_| is_parity(red.payload_type)).or(earlier.map(|block| block.payload)),
+        })
+    }
+}
+
+/// The packet `rtp`, which is these `bytes`, as it was before `media` of this type was put into RED: what parity is
+/// over.
+pub(super) fn without_red(rtp: &Packet<'_>, bytes: &[u8], payload_type: u8, media: &[u8]) -> Vec<u8> {
+    let padding = bytes.len() - usize::from(rtp.padding);
+    let (header, padding) = (&bytes[..padding - rtp.payload.len()], &bytes[padding..]);
+    let mut out = [header, media, padding].concat();
+    out[1] = out[1] & 0x80 | payload_type;
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_wire::red::Earlier;
+    use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header};
+
+    const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: Some(117), retransmission: None };
+
+    fn written(red: &Red<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        red.write(&mut out).unwrap();
+        out
+    }
+
+    fn opened(red: &Red<'_>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+        let payload = written(red);
+        let Opened { media, parity } = REDUNDANCY.open(96, &payload).unwrap();
+        (media.map(<[u8]>::to_vec), parity.map(<[u8]>::to_vec))
+    }
+
+    #[test]
+    fn media_or_parity_or_both_are_in_a_packet() {
+        assert_eq!(opened(&Red::alone(96, b"media")), (Some(b"media".to_vec()), None));
+        assert_eq!(opened(&Red::alone(117, b"parity")), (None, Some(b"parity".to_vec())));
+        assert_eq!(opened(&Red::alone(111, b"sound")), (None, None));
+        assert_eq!(opened(&Red::alone(96, b"")), (None, None));
+        let earlier = |payload_type, payload| Earlier { payload_type, timestamp_offset: 0, payload };
+        let both = vec![earlier(96, &b"before"[..]), earlier(117, b"parity")];
+        let both = Red { earlier: both, payload_type: 96, payload: b"media" };
+        assert_eq!(opened(&both), (Some(b"media".to_vec()), Some(b"parity".to_vec())));
+        assert!(REDUNDANCY.open(96, &[0x80 | 96]).is_err());
+    }
+
+    #[test]
+    fn without_red_a_packet_is_as_its_sender_had_it() {
+        let block = ExtensionBuffer::of(&[Extension { id: 3, data: &[1, 2] }]).unwrap();
+        let packet = |payload_type, payload: &[u8]| {
+            let header = Header { marker: true, payload_type, sequence: 5, timestamp: 7, ssrc: 9 };
+            let packet = Packet { extensions: Some(block.as_extensions()), padding: 3, ..Packet::new(header, payload) };
+            let mut out = Vec::new();
+            packet.write(&mut out).unwrap();
+            out
+        };
+        let bytes = packet(116, &written(&Red::alone(96, b"media")));
+        let rtp = Packet::parse(&bytes).unwrap();
+        let media = REDUNDANCY.open(96, rtp.payload).unwrap().media.unwrap();
+        assert_eq!(without_red(&rtp, &bytes, 96, media), packet(96, b"media"));
+    }
+}

@@ -1,0 +1,195 @@
+//! What a browser sends where nothing better was agreed on: media in RED, ULPFEC among it.
+
+use super::*;
+use thalweg_units::Seed;
+use thalweg_wire::red::{Earlier, Red};
+use thalweg_wire::rtp::blank_extensions;
+use thalweg_wire::ulpfec;
+
+const RED: u8 = 116;
+const ULPFEC: u8 = 117;
+const RED_REPEATS: u8 = 118;
+pub(super) const REDUNDANCY: Redundancy =
+    Redundancy { red: RED, ulpfec: Some(ULPFEC), retransmission: Some(RED_REPEATS) };
+
+fn reception() -> Reception {
+    Config { redundancy: Some(REDUNDANCY), ..config() }.build().unwrap()
+}
+
+fn written(red: &Red<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    red.write(&mut out).unwrap();
+    out
+}
+
+/// A packet, its payload in RED behind these blocks.
+fn in_red(packet: &[u8], earlier: &[Earlier<'_>]) -> Vec<u8> {
+    let mut rtp = Packet::parse(packet).unwrap();
+    let payload_type = std::mem::replace(&mut rtp.header.payload_type, RED);
+    let payload = written(&Red { earlier: earlier.to_vec(), payload_type, payload: rtp.payload });
+    let mut out = Vec::new();
+    Packet { payload: &payload, ..rtp }.write(&mut out).unwrap();
+    out
+}
+
+/// What libwebrtc sums: packets before they are put into RED, extensions that are written last as zeros.
+fn sum(packets: &[Vec<u8>]) -> Vec<u8> {
+    let mut blanked = packets.to_vec();
+    blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());
+    ulpfec::protect(blanked.iter().map(Vec::as_slice)).unwrap()
+}
+
+impl Sender {
+    /// A packet of the media's stream with this parity alone in RED.
+    fn parity(&mut self, timestamp: u32, payload: &[u8]) -> Vec<u8> {
+        let header = Header { payload_type: RED, ..self.header(false, timestamp) };
+        self.packet(header, &written(&Red::alone(ULPFEC, payload)), 0, &[])
+    }
+}
+
+/// The packets that were asked for again.
+fn asked_for(outputs: &[Output]) -> Vec<u16> {
+    let nacks =
+        rtcp(outputs).into_iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
+    nacks.flat_map(|nack| nack.lost().collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn parity_among_the_media_makes_what_is_missing_and_leaves_no_hole() {
+    let (mut reception, mut sender) = (reception(), Sender::new());
+    let data = picture(true, 1, 350);
+    let packets = sender.frame(0, &data);
+    let parity = sender.parity(0, &sum(&packets));
+    let next = picture(false, 2, 50);
+    let following = sender.frame(3000, &next);
+    let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
+    let outputs = give(&mut reception, 0, [&red[0], &red[2], &red[3], &parity]);
+    let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!((&frame.data, frame.recovered, frame.keyframe), (&data, 1, true));
+    let outputs =
+        give(&mut reception, 33, following.iter().map(|packet| in_red(packet, &[])).collect::<Vec<_>>().iter());
+    let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!((&frame.data, frame.recovered), (&next, 0));
+    assert_eq!(asked_for(&outputs), [], "what parity took of the numbers is not missing");
+    let statistics = reception.statistics();
+    assert_eq!((statistics.parity_in_red, statistics.video.recovered, statistics.malformed), (1, 1, 0));
+}
+
+#[test]
+fn parity_that_is_lost_keeps_no_picture_waiting() {
+    let (mut reception, mut sender) = (reception(), Sender::new());
+    let mut shown = 0;
+    for step in 0..6 {
+        let data = picture(step == 0, step as u8, 250);
+        let packets = sender.frame(3000 * step, &data);
+        let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
+        shown += frames(&give(&mut reception, 33 * u64::from(step), &red)).len();
+        // It never comes, nor what was asked for in its place.
+        sender.parity(3000 * step, &sum(&packets));
+    }
+    assert_eq!((shown, reception.statistics().video.keyframes_asked_for), (6, 0));
+    // A picture that is missing is waited for all the same.
+    sender.frame(18_000, &picture(false, 6, 250));
+    let next = sender.frame(21_000, &picture(false, 7, 250));
+    let next: Vec<Vec<u8>> = next.iter().map(|packet| in_red(packet, &[])).collect();
+    assert_eq!(frames(&give(&mut reception, 231, &next)).len(), 0);
+}
+
+#[test]
+fn parity_may_stand_before_media_in_one_packet_and_media_outside_of_red() {
+    let (mut reception, mut sender) = (reception(), Sender::new());
+    let data = picture(true, 1, 350);
+    let packets = sender.frame(0, &data);
+    let (sum, next) = (sum(&packets), sender.frame(3000, &picture(false, 2, 50)));
+    let carrier = in_red(&next[0], &[Earlier { payload_type: ULPFEC, timestamp_offset: 3000, payload: &sum }]);
+    let outputs = give(&mut reception, 0, [&packets[0], &in_red(&packets[1], &[]), &packets[3], &carrier]);
+    let shown = frames(&outputs);
+    assert_eq!(shown.iter().map(|frame| frame.recovered).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(shown[0].data, data);
+}
+
+#[test]
+fn a_repeat_in_red_is_the_packet_it_repeats() {
+    let (mut reception, mut sender) = (reception(), Sender::new());
+    let data = picture(true, 1, 250);
+    let packets = sender.frame(0, &data);
+    let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
+    let outputs = give(&mut reception, 0, [&red[0], &red[2]]);
+    assert_eq!(asked_for(&outputs), [65_501]);
+    let mut repeat = sender.repeat(&red[1]);
+    repeat[1] = repeat[1] & 0x80 | RED_REPEATS;
+    let outputs = give(&mut reception, 20, [&repeat]);
+    let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
+    assert_eq!((&frame.data, frame.repeated), (&data, 1));
+}
+
+/// The frames that come out when packet 1 of four is missing and this is the parity.
+fn with_parity(payload: &[u8]) -> Vec<VideoFrame> {
+    let (mut reception, mut sender) = (reception(), Sender::new());
+    let packets = sender.frame(90_000, &picture(true, 1, 350));
+    let parity = sender.parity(90_000, payload);
+    let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
+    let outputs = give(&mut reception, 0, [&red[0], &red[2], &red[3], &parity]);
+    frames(&outputs).into_iter().cloned().collect()
+}
+
+#[test]
+fn a_corrupt_parity_makes_no_frame_or_one_that_says_it_was_made() {
+    let data = picture(true, 1, 350);
+    let good = sum(&Sender::new().frame(90_000, &data));
+    assert_eq!(with_parity(&good)[0].data, data);
+    // Type, number, timestamp, length, protection length and mask: 2 to 13, and the first byte's P, X and CC.
+    for at in 0..good.len() {
+        for bit in 0..8 {
+            let mut corrupt = good.clone();
+            corrupt[at] ^= 1 << bit;
+            for frame in with_parity(&corrupt) {
+                assert!(frame.data == data || frame.recovered == 1, "byte {at}, bit {bit}");
+                // The marker of a packet in between is of no consequence.
+                let is_found_out = (1..12).contains(&at) && (at, bit) != (1, 7);
+                assert!(frame.data == data || !is_found_out, "byte {at}, bit {bit}: {} bytes", frame.data.len());
+                assert_eq!(frame.timestamp, (1 << 32) + 90_000);
+            }
+        }
+    }
+}
+
+#[test]
+fn forged_parity_shows_nothing_that_does_not_say_it_was_made() {
+    let mut random = Seed::new(5).child("forged red").random();
+    let (mut reception, mut sender) = (reception(), Sender::new());
+    let mut shown = 0;
+    for step in 0..4_000u32 {
+        let data = picture(step % 50 == 0, step as u8 >> 1, 150);
+        let mut packets: Vec<Vec<u8>> =
+            sender.frame(step * 3000, &data).iter().map(|packet| in_red(packet, &[])).collect();
+        let mut payload = sum(&sender_like(&packets));
+        for _ in 0..1 + random.below(4) {
+            let place = random.below(payload.len() as u64) as usize;
+            payload[place] = random.bits() as u8;
+        }
+        packets.push(sender.parity(step * 3000, &payload));
+        packets.remove(random.below(8).min(packets.len() as u64 - 1) as usize);
+        if random.chance(0.1) {
+            let place = random.below(packets[0].len() as u64 - 12) as usize + 12;
+            packets[0].truncate(place);
+        }
+        for frame in frames(&give(&mut reception, u64::from(step) * 33, &packets)) {
+            shown += 1;
+            let tag = frame.data[0] >> 1;
+            let is_whole = frame.data == picture(frame.keyframe, tag, 150);
+            assert!(is_whole || frame.recovered > 0 || frame.data.len() < 150, "{frame:?}");
+        }
+    }
+    assert!(shown > 50, "{shown}");
+}
+
+/// Packets as they were before RED.
+fn sender_like(packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let without = |packet: &Vec<u8>| {
+        let rtp = Packet::parse(packet).unwrap();
+        let media = REDUNDANCY.open(VIDEO, rtp.payload).unwrap().media.unwrap();
+        crate::rtp::red::without_red(&rtp, packet, VIDEO, media)
+    };
+    packets.iter().map(without).collect()
+}

@@ -1,0 +1,274 @@
+//! Filler that the receiver may have a use for: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1; fec.md
+//! section 4).
+//!
+//! What probes the path is acknowledged and lost like anything else, so it may as well carry something. Of the media packets that left
+//! lately and are not known to have arrived, one is still of use if it would be there before its frame is to be shown. Filler is made of
+//! those: a packet known to be lost again, a sum of packets of which any one may be lost, or nothing, where nothing helps.
+
+mod block;
+mod remembered;
+
+use thalweg_control::{Feedback, PacketId};
+use thalweg_units::{Bytes, ConfigError, Span, Time};
+
+use crate::packet::{Content, Fragment, PacketSizes};
+use crate::repair::parity::{Code, Due, Format, Symbol, Written};
+use block::Block;
+use remembered::{Remembered, Tracked};
+
+/// What filler is made of, and for how long it is of use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// What of.
+    pub kind: Kind,
+    /// Of which code parity is.
+    pub code: Code,
+    /// How it is written.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
+    pub format: Format,
+    /// Where it is a block code: a block has as many parity packets at most as this share of its media, above 0 and at most 4 (fec.md section 4:
+    /// half, unless much is lost; filler costs nothing but itself, R).
+    pub block_share: f64,
+    /// A frame is of no use this long after it was captured (fbra.md section 2, delay_max: 400 ms).
+    pub deadline: Span,
+    /// The fewest packets under one sum (fec.md section 4: 2).
+    pub least_group: u16,
+    /// The most packets under one sum (fec.md section 4: 14; FBRA's longest FEC interval).
+    pub most_group: u16,
+    /// A sum is of as many packets as lose one at this loss at least, 0..1: without losses, of 1 / 0.02 = 50 and so of `most_group`
+    /// (fec.md section 4).
+    pub least_loss: f64,
+    /// How many sums a packet is under at most; the second goes across the first. fec.md section 4 has 2; with 4, filler that would otherwise be
+    /// of nothing leaves 9 % of the time in stalls instead of 13 % where a tenth is lost (crates/lab/tests/scenarios/filler.rs), (R).
+    pub sums: u8,
+    /// How often a packet is repeated before it is known to be lost (R).
+    pub repeats: u8,
+    /// A keyframe is of use once this share of packets was lost lately, 0..1 (fec.md section 4: 0.05).
+    pub refresh_loss: f64,
+    /// And not within this time of the last one (fec.md section 4: 2 s).
+    pub refresh_interval: Span,
+    /// A parity packet's own RTP header extensions, besides those it protects (see [`crate::repair::parity::Config::extensions`]).
+    pub extensions: Bytes,
+}
+
+/// What filler is made of; where that has nothing, of nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Kind {
+    /// Sums of packets.
+    #[default]
+    Fec,
+    /// Packets once more: those known to be lost, then those under way.
+    Rtx,
+    /// An early keyframe, once what would have filled the path since the last one could have paid for it.
+    Keyframe,
+    /// Whichever helps most: parity, which is there before anybody asks; then what is lost, a second time, since who misses it asks for the
+    /// first; then what is under way; and a keyframe as above.
+    Best,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            kind: Kind::Fec,
+            code: Code::Sum,
+            format: Format::Flexfec,
+            block_share: 1.0,
+            deadline: Span::from_millis(400),
+            least_group: 2,
+            most_group: 14,
+            least_loss: 0.02,
+            sums: 4,
+            repeats: 1,
+            refresh_loss: 0.05,
+            refresh_interval: Span::from_secs(2),
+            extensions: Bytes::new(8),
+        }
+    }
+}
+
+impl Config {
+    /// Filler of this kind and the usual parameters.
+    pub fn of(kind: Kind) -> Config {
+        Config { kind, ..Config::default() }
+    }
+
+    /// Filler for a stream that begins.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self, sizes: PacketSizes) -> Result<Useful, ConfigError> {
+        if self.deadline <= Span::ZERO {
+            return Err(ConfigError::out_of_range("fill_with.deadline", self.deadline, "longer than 0, such as 400ms"));
+        }
+        if !(1..=self.most_group).contains(&self.least_group) {
+            let range = "1 to fill_with.most_group, such as 2";
+            return Err(ConfigError::out_of_range("fill_with.least_group", self.least_group, range));
+        }
+        if u64::from(self.most_group) > crate::repair::parity::LONGEST {
+            return Err(ConfigError::out_of_range("fill_with.most_group", self.most_group, "1 to 109, such as 14"));
+        }
+        for (name, share) in [("fill_with.least_loss", self.least_loss), ("fill_with.refresh_loss", self.refresh_loss)]
+        {
+            if !(share > 0.0 && share < 1.0) {
+                return Err(ConfigError::out_of_range(name, share, "above 0 and below 1, such as 0.02"));
+            }
+        }
+        if !(self.block_share > 0.0 && self.block_share <= 4.0) {
+            let (value, range) = (self.block_share, "above 0 and at most 4, such as 1");
+            return Err(ConfigError::out_of_range("fill_with.block_share", value, range));
+        }
+        if self.refresh_interval < Span::ZERO {
+            let range = "0 or longer, such as 2s";
+            return Err(ConfigError::out_of_range("fill_with.refresh_interval", self.refresh_interval, range));
+        }
+        let refresh = Refresh { last: Time::ZERO, cost: Bytes::ZERO, saved: Bytes::ZERO };
+        let (among_media, remembered) = Default::default();
+        Ok(Useful { config: self, sizes, among_media, remembered, block: None, refresh })
+    }
+
+    fn written(&self) -> Written {
+        Written { format: self.format, extensions: self.extensions }
+    }
+}
+
+/// What is known of keyframes and what was spent on filler since the last.
+#[derive(Debug, Clone, Copy)]
+struct Refresh {
+    last: Time,
+    /// What it took of the wire.
+    cost: Bytes,
+    saved: Bytes,
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Useful {
+    config: Config,
+    sizes: PacketSizes,
+    /// Parity packets that left and took numbers of media.
+    among_media: u64,
+    remembered: Remembered,
+    /// The block that filler is of.
+    block: Option<Block>,
+    refresh: Refresh,
+}
+
+impl Useful {
+    /// A media packet of wire size `size` left.
+    pub fn on_media(&mut self, now: Time, id: PacketId, (sequence, fragment): (u64, Fragment), size: Bytes) {
+        if fragment.keyframe {
+            if fragment.index == 0 {
+                self.refresh = Refresh { last: now, cost: Bytes::ZERO, saved: Bytes::ZERO };
+            }
+            self.refresh.cost += size;
+        }
+        self.remembered.forget(|packet| packet.arrived || packet.fragment.captured + self.config.deadline < now);
+        let place = sequence + self.among_media;
+        self.remembered.push(Tracked::new(id, (sequence, place), fragment, size));
+    }
+
+    /// A parity packet left, of this or of repair.
+    pub fn on_parity(&mut self) {
+        self.among_media += u64::from(self.config.format == Format::Ulpfec);
+    }
+
+    /// What became of packets.
+    pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        self.remembered.on_feedback(feedback);
+    }
+
+    /// Filler of this wire size left.
+    pub fn on_filler(&mut self, size: Bytes) {
+        self.refresh.saved += size;
+    }
+
+    /// What would help most now and takes at most `most` of the wire; a packet takes half of `path_rtt` to arrive. The same until
+    /// something happens or [`Useful::on_sent`] says that it left.
+    pub fn head(&mut self, now: Time, path_rtt: Span, most: Bytes) -> Option<(Content, Bytes)> {
+        let deadline = self.config.deadline;
+        let in_time = |packet: &&Tracked| packet.fragment.captured + deadline > now + path_rtt / 2;
+        let found = match self.config.kind {
+            Kind::Fec => self.parity(in_time),
+            Kind::Rtx => self.lost(in_time).or_else(|| self.under_way(in_time)),
+            Kind::Keyframe => None,
+            Kind::Best => self.parity(in_time).or_else(|| self.lost(in_time)).or_else(|| self.under_way(in_time)),
+        };
+        found.filter(|(_, size)| *size <= most)
+    }
+
+    /// What [`Useful::head`] gave has left.
+    pub fn on_sent(&mut self, content: &Content) {
+        match content {
+            Content::Parity { symbol: Symbol::OfBlock { index, .. }, .. } => {
+                self.block.iter_mut().for_each(|block| block.left(*index));
+            }
+            Content::Parity { protects, .. } => self.remembered.under_sum(protects),
+            Content::Retransmission { of, .. } => self.remembered.repeated(*of),
+            _ => {}
+        }
+    }
+
+    /// Whether the next frame had better be a keyframe.
+    pub fn wants_keyframe(&self, now: Time) -> bool {
+        matches!(self.config.kind, Kind::Keyframe | Kind::Best)
+            && self.remembered.loss() > self.config.refresh_loss
+            && now - self.refresh.last >= self.config.refresh_interval
+            && self.refresh.saved >= self.refresh.cost
+    }
+
+    /// The share of media packets lost lately, 0..=1.
+    pub fn loss(&self) -> f64 {
+        self.remembered.loss()
+    }
+
+    /// How many packets a sum is of: as many as lose one on average (fec.md section 4).
+    fn group(&self) -> usize {
+        let loss = self.remembered.loss().max(self.config.least_loss);
+        let packets = libm::round(1.0 / loss) as u16;
+        usize::from(packets.clamp(self.config.least_group, self.config.most_group))
+    }
+
+    fn lost(&self, in_time: impl Fn(&&Tracked) -> bool) -> Option<(Content, Bytes)> {
+        let lost = |packet: &&Tracked| packet.lost && !packet.again;
+        self.remembered.packets().filter(in_time).find(lost).map(|packet| self.repeat(packet))
+    }
+
+    /// The oldest: news of it is due soonest, and what has hit those behind it is over.
+    fn under_way(&self, in_time: impl Fn(&&Tracked) -> bool) -> Option<(Content, Bytes)> {
+        let waits = |packet: &&Tracked| !packet.arrived && !packet.lost && packet.repeats < self.config.repeats;
+        self.remembered.packets().filter(in_time).find(waits).map(|packet| self.repeat(packet))
+    }
+
+    fn repeat(&self, packet: &Tracked) -> (Content, Bytes) {
+        let content = Content::Retransmission { of: packet.sequence, fragment: packet.fragment };
+        (content, packet.size + self.sizes.retransmission)
+    }
+
+    fn parity(&mut self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
+        match self.config.code {
+            Code::Sum => self.sum(in_time),
+            Code::Block => self.of_block(in_time),
+        }
+    }
+
+    /// A sum of packets under way that are under the fewest so far: the first sums are of packets far apart, so that a burst of losses
+    /// takes one of each, the second of neighbours, which a burst leaves alone.
+    fn sum(&self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
+        let group = self.group();
+        (0..self.config.sums).find_map(|level| {
+            let open = |packet: &&Tracked| !packet.arrived && !packet.lost && packet.sums == level;
+            let candidates = || self.remembered.packets().filter(in_time).filter(open);
+            let stride = if level % 2 == 0 { candidates().count().div_ceil(group).max(1) } else { 1 };
+            let first = candidates().next()?.place;
+            let near = |packet: &&Tracked| packet.place - first < self.config.format.longest();
+            let members = || candidates().take_while(near).step_by(stride).take(group);
+            let due = Due::sum(members().map(Tracked::member), self.config.written())?;
+            Some((due.content(), due.size))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Media packets that may still be of use, and what is known of each.
+
+use alloc::collections::VecDeque;
+
+use thalweg_control::{Fate, Feedback, PacketId, Payload};
+use thalweg_units::Bytes;
+
+use crate::packet::Fragment;
+use crate::repair::parity::{Member, Protected};
+
+/// No more are remembered: half a second at 20 Mbps.
+const MOST: usize = 1_000;
+/// The share of losses forgets by this with each packet: the last 250 count.
+const LOSS_GAIN: f64 = 1.0 / 250.0;
+
+/// A media packet that left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tracked {
+    id: PacketId,
+    pub(super) sequence: u64,
+    /// See [`Member::place`].
+    pub(super) place: u64,
+    pub(super) fragment: Fragment,
+    pub(super) size: Bytes,
+    pub(super) arrived: bool,
+    pub(super) lost: bool,
+    /// Whether it was repeated since it is known to be lost.
+    pub(super) again: bool,
+    /// How often it was repeated before that.
+    pub(super) repeats: u8,
+    /// How many sums it is under.
+    pub(super) sums: u8,
+}
+
+impl Tracked {
+    /// Nothing is known of it yet.
+    pub(super) fn new(id: PacketId, (sequence, place): (u64, u64), fragment: Fragment, size: Bytes) -> Tracked {
+        Tracked { id, sequence, place, fragment, size, arrived: false, lost: false, again: false, repeats: 0, sums: 0 }
+    }
+
+    /// As parity is made over it.
+    pub(super) fn member(&self) -> Member<'_> {
+        Member { sequence: self.sequence, place: self.place, fragment: &self.fragment, size: self.size }
+    }
+}
+
+/// Those of the last while, in the order of sending.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Remembered {
+    packets: VecDeque<Tracked>,
+    loss: f64,
+}
+
+impl Remembered {
+    /// Another one left.
+    pub(super) fn push(&mut self, packet: Tracked) {
+        if self.packets.len() == MOST {
+            self.packets.pop_front();
+        }
+        self.packets.push_back(packet);
+    }
+
+    /// Forgets the oldest, as long as they are of no use.
+    pub(super) fn forget(&mut self, useless: impl Fn(&Tracked) -> bool) {
+        while self.packets.front().is_some_and(&useless) {
+            self.packets.pop_front();
+        }
+    }
+
+    /// Oldest first.
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Tracked> + Clone {
+        self.packets.iter()
+    }
+
+    /// See [`super::Useful::loss`].
+    pub(super) fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// What became of packets.
+    pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+        for report in feedback.reports.iter().filter(|report| report.packet.payload == Payload::Media) {
+            let lost = report.fate == Fate::Lost;
+            self.loss += LOSS_GAIN * (f64::from(u8::from(lost)) - self.loss);
+            let place = self.packets.binary_search_by_key(&report.packet.id, |packet| packet.id);
+            if let Some(packet) = place.ok().and_then(|place| self.packets.get_mut(place)) {
+                (packet.arrived, packet.lost) = (!lost, lost);
+            }
+        }
+    }
+
+    /// These are under a sum more.
+    pub(super) fn under_sum(&mut self, protects: &Protected) {
+        self.packets
+            .iter_mut()
+            .filter(|packet| protects.contains(packet.sequence))
+            .for_each(|packet| packet.sums = packet.sums.saturating_add(1));
+    }
+
+    /// This one left again.
+    pub(super) fn repeated(&mut self, sequence: u64) {
+        if let Ok(place) = self.packets.binary_search_by_key(&sequence, |packet| packet.sequence) {
+            let packet = &mut self.packets[place];
+            packet.again = packet.lost;
+            packet.repeats = packet.repeats.saturating_add(1);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What an encoder makes of what it is asked for: a keyframe every second costs more than its rate control expects.
+
+use thalweg_units::Bytes;
+
+/// How much the newest group says of the next.
+const NEWEST: f64 = 0.3;
+/// Groups of which fewer frames than this share were made say nothing.
+const ENOUGH: f64 = 0.75;
+/// Nothing is believed beyond these.
+const LEAST: f64 = 0.5;
+const MOST: f64 = 2.0;
+
+/// Bytes made over bytes asked for, of groups.
+#[derive(Debug, Clone)]
+pub(super) struct Made {
+    ratio: f64,
+    asked: Bytes,
+    made: Bytes,
+    frames: u32,
+}
+
+impl Default for Made {
+    fn default() -> Made {
+        Made { ratio: 1.0, asked: Bytes::ZERO, made: Bytes::ZERO, frames: 0 }
+    }
+}
+
+impl Made {
+    /// How many times what it is asked for the encoder makes.
+    pub(super) fn ratio(&self) -> f64 {
+        self.ratio
+    }
+
+    /// A frame of so many bytes is asked for.
+    pub(super) fn ask(&mut self, size: Bytes) {
+        self.asked += size;
+    }
+
+    /// It was made.
+    pub(super) fn add(&mut self, size: Bytes) {
+        self.made += size;
+        self.frames += 1;
+    }
+
+    /// A group of `frames` is over.
+    pub(super) fn end(&mut self, frames: u32) {
+        if f64::from(self.frames) >= ENOUGH * f64::from(frames) && self.asked > Bytes::ZERO {
+            let ratio = (self.made.as_f64() / self.asked.as_f64()).clamp(LEAST, MOST);
+            self.ratio += NEWEST * (ratio - self.ratio);
+        }
+        (self.asked, self.made, self.frames) = (Bytes::ZERO, Bytes::ZERO, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(made: &mut Made, frames: u32, bytes: u64) -> f64 {
+        for _ in 0..frames {
+            made.ask(Bytes::new(1000));
+            made.add(Bytes::new(bytes));
+        }
+        made.end(32);
+        made.ratio()
+    }
+
+    #[test]
+    fn an_encoder_that_makes_too_much_is_asked_for_less_and_a_group_cut_short_says_nothing() {
+        let mut made = Made::default();
+        assert_eq!(made.ratio(), 1.0);
+        (0..30).for_each(|_| {
+            group(&mut made, 32, 1250);
+        });
+        assert!((made.ratio() - 1.25).abs() < 0.01);
+        assert!((group(&mut made, 8, 9000) - 1.25).abs() < 0.01);
+        assert!(group(&mut made, 32, 90_000) <= MOST);
+    }
+}

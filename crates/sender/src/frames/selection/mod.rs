@@ -1,0 +1,95 @@
+//! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; rebera.md
+//! sections 5 and 6).
+//!
+//! Frames are made in temporal layers ([`super::layers`]), so that some can be left out and the rest still be decoded. A controller
+//! that plans ahead says what a group may cost ([`thalweg_control::Allowance::budget`]); of any other, what it allows for as long as
+//! the group takes, less what still waits to leave.
+//!
+//! * [`Selector`]: which frames are sent, with no clock and no encoder; [`by_worth`]: the order of their worth;
+//! * [`Selection`]: the policy.
+
+mod estimates;
+mod made;
+mod policy;
+mod priority;
+mod selector;
+#[cfg(test)]
+mod tests;
+
+use thalweg_units::{ConfigError, Rate, Size};
+
+use super::rate_targeted::EncoderBounds;
+use super::{layers, resolution};
+pub use policy::Selection;
+pub use priority::by_worth;
+pub use selector::{Method, Selector};
+
+/// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// N and G: how many frames a group that begins with a keyframe has, and in which layers (32 and 4 \[P\]).
+    pub layers: layers::Config,
+    /// How the budget is spent.
+    pub method: Method,
+    /// gamma: how much the newest size weighs in the estimate of the next of its layer, 0..=1 (0.75 \[P\]).
+    pub newest_size: f64,
+    /// What the encoder is asked for.
+    pub aim: Aim,
+    /// The encoder's bounds.
+    pub encoder: EncoderBounds,
+    /// How the size is chosen, anew for each group.
+    pub resolution: resolution::Config,
+}
+
+/// What the encoder is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Aim {
+    /// This share of what the group may cost, spread over its time, by what the encoder made of what it was asked for before (ours).
+    Budget(f64),
+    /// Always this rate: the paper's video was coded beforehand.
+    Fixed(Rate),
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            layers: layers::Config::default(),
+            method: Method::default(),
+            newest_size: 0.75,
+            aim: Aim::Budget(0.95),
+            encoder: EncoderBounds::default(),
+            resolution: resolution::Config::Fixed,
+        }
+    }
+}
+
+impl Config {
+    /// The policy for a camera of this size.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(&self, source: Size) -> Result<Selection, ConfigError> {
+        if !(0.0..=1.0).contains(&self.newest_size) {
+            return Err(ConfigError::out_of_range("selection.newest_size", self.newest_size, "0 to 1, such as 0.75"));
+        }
+        match self.aim {
+            Aim::Budget(share) if !(share > 0.0 && share <= 2.0) => {
+                return Err(ConfigError::out_of_range(
+                    "selection.aim.budget",
+                    share,
+                    "above 0 and at most 2, such as 1",
+                ));
+            }
+            Aim::Fixed(Rate::ZERO) => {
+                return Err(ConfigError::out_of_range("selection.aim.fixed", Rate::ZERO, "above 0, such as 600kbps"));
+            }
+            Aim::Budget(_) | Aim::Fixed(_) => {}
+        }
+        self.encoder.check()?;
+        let pattern = self.layers.build()?;
+        let selector = Selector::new(self.method, pattern, self.newest_size);
+        Ok(Selection::new(self, pattern, selector, self.resolution.build(source)?))
+    }
+}

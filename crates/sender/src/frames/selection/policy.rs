@@ -1,0 +1,169 @@
+//! The policy: groups begin, frames are made at their place in the layers, and the selector says which leave.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use thalweg_units::{Bytes, Rate, Size, Span, Time};
+
+use super::made::Made;
+use super::selector::Selector;
+use super::{Aim, Config};
+use crate::event::Why;
+use crate::frames::layers::Pattern;
+use crate::frames::plan::{EncodePlan, EncodedFrame, Target};
+use crate::frames::policy::{FramePlan, FramePolicy, Occasion, View};
+use crate::frames::rate_targeted::EncoderBounds;
+use crate::frames::resolution::{Resolution, Signals};
+
+/// Within a group the encoder is asked for no less and no more of its mean than this: what is left when a keyframe was large or frames were
+/// left out is spread, but not all of it over the last few frames.
+const STEERED: (f64, f64) = (0.7, 1.4);
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    pattern: Pattern,
+    selector: Selector,
+    aim: Aim,
+    encoder: EncoderBounds,
+    resolution: Resolution,
+    /// The size of the group's pictures.
+    size: Size,
+    /// Where in its group the next picture is.
+    next: u32,
+    /// Whether a frame that the rest of the group refers to was left out because nobody is heard.
+    broken: bool,
+    /// The place of the picture in the encoder.
+    encoding: u32,
+    /// The numbers of the group's frames that were sent, by their places.
+    sent: Vec<Option<u64>>,
+    target: Rate,
+    made: Made,
+}
+
+impl Selection {
+    pub(super) fn new(config: &Config, pattern: Pattern, selector: Selector, resolution: Resolution) -> Selection {
+        Selection {
+            pattern,
+            selector,
+            aim: config.aim,
+            encoder: config.encoder,
+            size: resolution.size(),
+            resolution,
+            next: 0,
+            broken: false,
+            encoding: 0,
+            sent: vec![None; pattern.period() as usize],
+            target: config.encoder.min,
+            made: Made::default(),
+        }
+    }
+
+    /// Whether the path is in an outage: whatever is sent would only wait.
+    fn is_stopped(view: &View) -> bool {
+        view.allowance.keep_frames <= 0.0
+    }
+
+    fn begins(&self, view: &View) -> bool {
+        (self.next == 0 || view.keyframe_due || self.broken) && !Selection::is_stopped(view)
+    }
+
+    fn begin(&mut self, view: &View) {
+        let period = view.interval * i64::from(self.pattern.period());
+        let allowed = || view.allowance.capacity.over(period).saturating_sub(view.queue.bytes);
+        let wire = view.allowance.budget.unwrap_or_else(allowed);
+        self.selector.begin(wire);
+        self.sent.fill(None);
+        (self.next, self.broken) = (0, false);
+        self.made.end(self.pattern.period());
+        self.aim(view);
+        self.size = self.resolution.size();
+    }
+
+    /// What is left of the budget, over what is left of the group.
+    fn aim(&mut self, view: &View) {
+        let rate = match self.aim {
+            Aim::Fixed(rate) => rate,
+            Aim::Budget(share) => {
+                let period = self.pattern.period();
+                let whole = self.selector.budget().per(view.interval * i64::from(period));
+                let left = self.selector.budget().saturating_sub(self.selector.spent());
+                let left = left.per(view.interval * i64::from((period - self.next).max(1)));
+                let steered = left.clamp(whole.scale(STEERED.0), whole.scale(STEERED.1));
+                steered.scale(share * view.payload_share / self.made.ratio())
+            }
+        };
+        self.target = rate.clamp(self.encoder.min, self.encoder.max);
+    }
+
+    /// Where the frame at `place` refers to: the number of the frame there, if it was sent.
+    fn reference(&self, place: u32) -> Option<u64> {
+        let parent = self.pattern.refers_to(place)?;
+        self.sent.get(parent as usize).copied().flatten()
+    }
+
+    /// The next picture is not encoded.
+    fn leave_out(&mut self, place: u32) {
+        self.selector.leave_out(place);
+        self.next = (place + 1) % self.pattern.period();
+    }
+}
+
+impl FramePolicy for Selection {
+    fn begins_period(&self, view: &View) -> Option<Span> {
+        self.begins(view).then(|| view.interval * i64::from(self.pattern.period()))
+    }
+
+    fn plan(&mut self, view: &View) -> FramePlan {
+        let signals =
+            Signals { now: view.now, outage: false, alpha: 1.0, target: self.target, interval: view.interval };
+        if view.occasion != Occasion::QueueEmpty {
+            self.resolution.on_camera(&signals);
+        }
+        if self.begins(view) {
+            self.begin(view);
+        }
+        let place = self.next;
+        if Selection::is_stopped(view) {
+            self.broken |= self.pattern.layer(place).number == 0;
+            self.leave_out(place);
+            return FramePlan::Skip(Why::PathSilent);
+        }
+        if !self.selector.is_possible(place) {
+            self.leave_out(place);
+            return FramePlan::Skip(Why::ReferenceLeftOut);
+        }
+        self.aim(view);
+        self.made.ask(self.target.over(view.interval));
+        self.encoding = place;
+        self.next = (place + 1) % self.pattern.period();
+        let mut plan = EncodePlan::new(vec![Target::Rate(self.target)], self.size, view.interval);
+        self.pattern.plan(place, self.reference(place), &mut plan);
+        FramePlan::Encode(plan)
+    }
+
+    fn choose(&mut self, view: &View, candidates: &[EncodedFrame]) -> Option<usize> {
+        let frame = candidates.first();
+        self.resolution.on_encoded(view.now, frame);
+        let Some(frame) = frame else {
+            self.selector.leave_out(self.encoding);
+            return None;
+        };
+        self.made.add(frame.size);
+        let wire = Bytes::scale(frame.size, 1.0 / view.payload_share.clamp(0.1, 1.0));
+        self.selector.consider(self.encoding, wire).then_some(0)
+    }
+
+    fn on_queued(&mut self, _now: Time, frame: u64, _encoded: &EncodedFrame, _packets: u16) {
+        if let Some(sent) = self.sent.get_mut(self.encoding as usize) {
+            *sent = Some(frame);
+        }
+    }
+
+    fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
+        see("target_bps", self.target.as_bps_f64());
+        see("group kB", self.selector.budget().as_f64() / 1e3);
+        see("spent kB", self.selector.spent().as_f64() / 1e3);
+        see("height", f64::from(self.size.height));
+    }
+}

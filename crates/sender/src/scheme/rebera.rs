@@ -1,0 +1,99 @@
+//! Rebera (rebera.md): whole frames leave as trains that measure the path, a forecast makes a budget, and of each group of frames those
+//! worth most are sent.
+
+use alloc::string::String;
+
+use thalweg_control::End;
+use thalweg_control::estimate::forecast::{self, RlsConfig};
+use thalweg_control::rebera::{self, Backlog, Errors, MarginConfig, MeasurementConfig, Short};
+use thalweg_units::{Bytes, Rate};
+
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
+use crate::frames::{resolution, selection};
+use crate::pacing::{self, PacingRate};
+use crate::packet::PacketSizes;
+use crate::repair::{self, parity};
+
+/// What a packet says of itself where the receiver measures: the bytes sent before it, in a header extension (RFC 8285: 4 bytes and their
+/// element, padded to whole words).
+const BYTES_BEFORE: Bytes = Bytes::new(8);
+
+/// The sender measures, from the arrivals that transport-wide feedback tells of. No pacing, no window, nothing is repeated.
+pub(super) fn measured_at_sender() -> Scheme {
+    Scheme {
+        name: String::new(),
+        controller: ControllerConfig::Rebera(rebera::Config::default()),
+        pacing: pacing::Config { rate: PacingRate::Unpaced, ..pacing::Config::default() },
+        filler: None,
+        fill_with: None,
+        frames: FramesConfig::Selection(selection::Config {
+            // The start rate is a convention here and says nothing of the path.
+            resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig {
+                start_rate_qvga: Rate::ZERO,
+                ..resolution::QualityScalerConfig::default()
+            }),
+            ..selection::Config::default()
+        }),
+        repair: None,
+        feedback: FeedbackStyle::Twcc,
+        receiver: ReceiverKind::Ordinary,
+        packets: PacketSizes { least_packets: 2, ..PacketSizes::default() },
+    }
+}
+
+/// The receiver measures, as in the paper.
+fn measured_at_receiver(config: rebera::Config) -> Scheme {
+    let scheme = measured_at_sender();
+    let packets = PacketSizes { overhead: scheme.packets.overhead + BYTES_BEFORE, ..scheme.packets };
+    let controller = ControllerConfig::Rebera(rebera::Config { measured_by: End::Receiver, ..config });
+    Scheme { controller, receiver: ReceiverKind::Measures(config.measurement), packets, ..scheme }
+}
+
+/// The receiver measures; what waits is taken off a plan, and trains too short to be measured count as long as the shortest that is.
+pub(super) fn rebera() -> Scheme {
+    measured_at_receiver(rebera::Config::default())
+}
+
+/// To the letter: everything that is under way is taken off, what comes too close together says nothing, and errors count in bit/s.
+pub(super) fn of_the_paper() -> Scheme {
+    let measurement = MeasurementConfig { short: Short::LeftOut, ..MeasurementConfig::default() };
+    let margin = MarginConfig { errors: Errors::Absolute, first: 0, at_most: 1.0, ..MarginConfig::default() };
+    let predictor = forecast::Config::Rls(RlsConfig { at_most: Some(2.0), at_least: 0.0, ..RlsConfig::default() });
+    let backlog = Backlog::All;
+    measured_at_receiver(rebera::Config { measurement, margin, predictor, backlog, ..rebera::Config::default() })
+}
+
+/// With parity, unequal: a keyframe, which thirty-one frames hang on, counts three times, the base twice, and the highest layer, which
+/// nothing refers to, not at all. What is asked for is repeated within the same share of the wire.
+pub(super) fn with_parity() -> Scheme {
+    let parity =
+        parity::Config { keyframe_weight: 3.0, layer_weights: [2.0, 1.0, 0.0, 0.0], ..parity::Config::default() };
+    let budget = Some(repair::BudgetConfig::default());
+    let repair = repair::Config { parity: Some(parity), budget, ..repair::Config::default() };
+    Scheme { repair: Some(repair), ..rebera() }
+}
+
+/// Another scheme with frames in layers, of which those worth most are sent within what its controller allows; `None` where its encoder is not
+/// aimed at a rate.
+pub(super) fn layered(scheme: Scheme) -> Option<Scheme> {
+    let FramesConfig::RateTargeted(frames) = &scheme.frames else { return None };
+    let (encoder, resolution) = (frames.encoder, frames.resolution.clone());
+    let frames = FramesConfig::Selection(selection::Config { encoder, resolution, ..selection::Config::default() });
+    Some(Scheme { frames, ..scheme })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_scheme_aimed_at_a_rate_can_send_layers_and_no_other() {
+        let layered: Scheme = "gcc+layers".parse().unwrap();
+        let gcc: Scheme = "gcc".parse().unwrap();
+        assert!(matches!(layered.frames, FramesConfig::Selection(_)) && layered.controller == gcc.controller);
+        assert_eq!(layered.name, "gcc+layers");
+        for name in ["salsify+layers", "rebera+layers", "+layers"] {
+            assert!(name.parse::<Scheme>().is_err(), "{name}");
+        }
+    }
+}

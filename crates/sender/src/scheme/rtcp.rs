@@ -1,0 +1,50 @@
+//! FBRA and what its paper measures it against: rates worked out each few hundred milliseconds, from 128 kbps, not below 32.
+
+use thalweg_control::{cnadu as cnadu_control, fbra as fbra_control, rrtcc as rrtcc_control, tfrc as tfrc_control};
+
+use thalweg_units::Span;
+
+use super::peers::under_webrtc;
+use super::{ControllerConfig, FeedbackStyle, Scheme};
+use crate::repair::{self, parity};
+
+/// A controller paced at its own rate; reports every 62 ms are more often than it looks at them.
+fn of(controller: ControllerConfig) -> Scheme {
+    under_webrtc(controller, FeedbackStyle::Twcc)
+}
+
+/// FBRA (fbra.md), whose probes are parity packets that can still help in time.
+pub(super) fn fbra() -> Scheme {
+    let config = fbra_control::Config::default();
+    let (amount, deadline) = (parity::Amount::Asked, Some(config.delay_max));
+    let parity = Some(parity::Config { amount, deadline, ..parity::Config::default() });
+    let repair = Some(repair::Config { parity, ..repair::Config::default() });
+    Scheme { repair, ..of(ControllerConfig::Fbra(config)) }
+}
+
+/// FBRA told by RTCP extended reports, as in its paper. The receiver keeps the interval, so each report ends one: what comes a tenth before
+/// its time is no early report but one that the way back delayed less than the last.
+pub(super) fn fbra_extended() -> Scheme {
+    let config = fbra_control::Config {
+        report_interval: Span::from_millis(180),
+        report_round_trips: 1.8,
+        longest_interval: Span::from_millis(810),
+        ..fbra_control::Config::default()
+    };
+    Scheme { controller: ControllerConfig::Fbra(config), feedback: FeedbackStyle::Extended, ..fbra() }
+}
+
+/// RRTCC (rrtcc.md).
+pub(super) fn rrtcc() -> Scheme {
+    of(ControllerConfig::Rrtcc(rrtcc_control::Config::default()))
+}
+
+/// A reading of C-NADU (cnadu.md).
+pub(super) fn cnadu() -> Scheme {
+    of(ControllerConfig::Cnadu(cnadu_control::Config::default()))
+}
+
+/// TFRC (tfrc.md).
+pub(super) fn tfrc() -> Scheme {
+    of(ControllerConfig::Tfrc(tfrc_control::Config::default()))
+}

@@ -1,0 +1,134 @@
+//! What descriptors say of temporal layers, so that a relay can drop frames and a receiver knows which it can do without.
+
+use thalweg_sender::frames::{Basis, Buffers, EncodePlan};
+use thalweg_sender::packet::Fragment;
+
+/// What the plan of a frame says beyond its fragments, where frames are in several layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layered {
+    /// How many layers there are.
+    layers: u8,
+    /// Whether no frame will refer to it.
+    discardable: bool,
+}
+
+impl Layered {
+    /// What a frame made by this plan is; `None` if there is only one layer.
+    pub(super) fn of(plan: &EncodePlan) -> Option<Layered> {
+        let kept = |basis| match basis {
+            Basis::Buffers(Buffers { becomes_last, kept_in, .. }) => becomes_last || kept_in.is_some(),
+            Basis::Latest | Basis::After(_) => true,
+        };
+        let discardable = !plan.keyframe && !kept(plan.basis);
+        (plan.layer.count > 1).then_some(Layered { layers: plan.layer.count, discardable })
+    }
+
+    /// How many layers there are.
+    pub(super) fn layers(self) -> u8 {
+        self.layers
+    }
+}
+
+/// What the descriptors of a frame's packets say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Label {
+    /// The temporal layer (TID).
+    pub(super) layer: u8,
+    /// A running number of the frames of the base (TL0PICIDX).
+    pub(super) base_index: u8,
+    /// Whether it depends on the newest frame of the base alone, or on none (RFC 7741 section 4.2: Y).
+    pub(super) base_only: bool,
+    /// Whether no other frame refers to it (N).
+    pub(super) discardable: bool,
+    /// The frame it depends on, counted backwards from it.
+    pub(super) reference: Option<u64>,
+}
+
+/// Labels frames in the order they leave in: only those that leave are counted.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    /// The newest frame of the base.
+    base: Option<u64>,
+    base_index: u8,
+    latest: Option<(u64, Label)>,
+}
+
+impl Labels {
+    /// What the packets of a fragment's frame say.
+    pub(super) fn of(&mut self, fragment: &Fragment, layered: Layered) -> Label {
+        if let Some((_, label)) = self.latest.filter(|(frame, _)| *frame == fragment.frame) {
+            return label;
+        }
+        let base_only = fragment.keyframe || fragment.layer > 0 && fragment.depends_on == self.base;
+        if fragment.layer == 0 {
+            self.base_index = self.base_index.wrapping_add(u8::from(self.base.is_some()));
+            self.base = Some(fragment.frame);
+        }
+        let label = Label {
+            layer: fragment.layer,
+            base_index: self.base_index,
+            base_only,
+            discardable: layered.discardable && !fragment.keyframe,
+            reference: fragment.depends_on.map(|frame| fragment.frame - frame),
+        };
+        self.latest = Some((fragment.frame, label));
+        label
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_sender::frames::layers::Config;
+    use thalweg_units::{Size, Span, Time};
+
+    fn fragment(frame: u64, layer: u8, depends_on: Option<u64>) -> Fragment {
+        Fragment {
+            frame,
+            picture: frame,
+            captured: Time::ZERO,
+            index: 0,
+            count: 1,
+            offset: 0,
+            length: 10,
+            keyframe: depends_on.is_none(),
+            layer,
+            depends_on,
+            transition: None,
+        }
+    }
+
+    #[test]
+    fn frames_of_a_pattern_say_their_layer_and_what_they_depend_on() {
+        let pattern = Config { group: 4, period: 8 }.build().unwrap();
+        let mut labels = Labels::default();
+        let mut said = Vec::new();
+        for place in 0..9u32 {
+            let mut plan = EncodePlan::new(Vec::new(), Size::HD, Span::from_millis(33));
+            pattern.plan(place, Some(0), &mut plan);
+            let frame = fragment(place.into(), plan.layer.number, pattern.refers_to(place).map(u64::from));
+            let label = labels.of(&frame, Layered::of(&plan).unwrap());
+            assert_eq!(labels.of(&Fragment { index: 1, ..frame }, Layered::of(&plan).unwrap()), label);
+            said.push((label.layer, label.base_index, label.base_only, label.discardable, label.reference));
+        }
+        assert_eq!(
+            said,
+            [
+                (0, 0, true, false, None),
+                (2, 0, true, true, Some(1)),
+                (1, 0, true, false, Some(2)),
+                (2, 0, false, true, Some(1)),
+                (0, 1, false, false, Some(4)),
+                (2, 1, true, true, Some(1)),
+                (1, 1, true, false, Some(2)),
+                (2, 1, false, true, Some(1)),
+                (0, 2, true, false, None),
+            ]
+        );
+    }
+
+    #[test]
+    fn without_layers_there_is_nothing_to_say() {
+        assert_eq!(Layered::of(&EncodePlan::new(Vec::new(), Size::HD, Span::from_millis(33))), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! What a receiver that sends nothing learns the round trip by: its own times, sent back (RFC 3611 sections 4.4 and 4.5).
+
+use thalweg_units::Time;
+use thalweg_wire::rtcp::{Compound, ExtendedBlock, ExtendedReport, LastReceiverTime, NtpShort, Packet};
+
+/// The last time that the receiver said, until it is sent back.
+#[derive(Debug, Default)]
+pub(super) struct ReceiverTime(Option<Said>);
+
+/// Who said which time, and when it came.
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    ssrc: u32,
+    time: NtpShort,
+    came: Time,
+}
+
+impl ReceiverTime {
+    /// A datagram came; one that cannot be read says nothing.
+    pub(super) fn on_rtcp(&mut self, now: Time, datagram: &[u8]) {
+        let extended = |packet| if let Ok(Packet::ExtendedReport(report)) = packet { Some(report) } else { None };
+        for ExtendedReport { ssrc, blocks } in Compound::new(datagram).filter_map(extended) {
+            for block in blocks {
+                if let ExtendedBlock::ReceiverTime(time) = block {
+                    self.0 = Some(Said { ssrc, time: time.short(), came: now });
+                }
+            }
+        }
+    }
+
+    /// What goes along with the reports of the stream `ssrc`, once for each time.
+    pub(super) fn echo(&mut self, now: Time, ssrc: u32) -> Option<Packet> {
+        let said = self.0.take()?;
+        let delay = NtpShort::of(now - said.came);
+        let last = LastReceiverTime { ssrc: said.ssrc, last_report: said.time, delay };
+        Some(Packet::ExtendedReport(ExtendedReport {
+            ssrc,
+            blocks: vec![ExtendedBlock::SinceReceiverTime(vec![last])],
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use thalweg_wire::rtcp::{self, NtpTime};
+
+    use super::*;
+
+    #[test]
+    fn the_newest_time_is_sent_back_once_with_how_long_ago_it_came() {
+        let mut times = ReceiverTime::default();
+        let said = |millis| {
+            let blocks = vec![ExtendedBlock::ReceiverTime(NtpTime::at(Time::from_millis(millis)))];
+            let mut datagram = Vec::new();
+            rtcp::write(&[Packet::ExtendedReport(ExtendedReport { ssrc: 9, blocks })], &mut datagram).unwrap();
+            datagram
+        };
+        assert_eq!(times.echo(Time::ZERO, 5), None);
+        times.on_rtcp(Time::from_millis(100), &said(7_000));
+        times.on_rtcp(Time::from_millis(200), &said(8_000));
+        times.on_rtcp(Time::from_millis(300), &[0x80, 207, 0]);
+        let last_report = NtpShort::at(Time::from_millis(8_000));
+        // Half a second in 2^-16 s.
+        let last = LastReceiverTime { ssrc: 9, last_report, delay: NtpShort::from_bits(0x8000) };
+        let blocks = vec![ExtendedBlock::SinceReceiverTime(vec![last])];
+        let expected = Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks });
+        assert_eq!(times.echo(Time::from_millis(700), 5), Some(expected));
+        assert_eq!(times.echo(Time::from_millis(800), 5), None);
+    }
+}

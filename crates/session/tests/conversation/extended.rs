@@ -1,0 +1,97 @@
+//! Extended reports (RFC 3611): what FBRA is told by, from a live receiver to the sender's engine.
+
+use std::collections::BTreeSet;
+
+use thalweg_wire::rtcp::{self, Compound, ExtendedBlock};
+
+use super::*;
+
+/// A world in which `scheme` is told by extended reports for 10 s, what passes in the clear along with it.
+fn told_by_reports(scheme: &str, loss: f64) -> World {
+    let congestion = vec![CongestionFeedback::Extended];
+    let receiver = Capabilities { congestion, ..Capabilities::all(Direction::ReceiveOnly) };
+    let mut world = World::new(scheme.parse().expect("a scheme"), &path(loss), &receiver);
+    world.outgoing.capture();
+    world.run(Span::from_secs(10));
+    world
+}
+
+/// The streams whose losses the receiver told of in run lengths, and those of which it told receipt times.
+fn streams_told(world: &mut World) -> (BTreeSet<u32>, BTreeSet<u32>) {
+    let (mut losses, mut times) = (BTreeSet::new(), BTreeSet::new());
+    for plain in world.outgoing.take_plain().iter().filter(|plain| !plain.leaves) {
+        for packet in Compound::new(&plain.bytes) {
+            let rtcp::Packet::ExtendedReport(report) = packet.expect("the receiver's RTCP is sound") else { continue };
+            for block in &report.blocks {
+                match block {
+                    ExtendedBlock::Losses(packets) if packets.sequences(false).next().is_some() => {
+                        losses.insert(packets.ssrc);
+                    }
+                    ExtendedBlock::ReceiptTimes(stretch) => {
+                        times.insert(stretch.ssrc);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    (losses, times)
+}
+
+#[test]
+fn fbra_hears_of_losses_and_of_times_of_all_its_streams_in_extended_reports() {
+    let mut world = told_by_reports("fbra:xr", 0.03);
+    assert_exact(&world);
+    let (mut lost, mut sent) = (0, 0);
+    for timed in world.outgoing.drain_events().collect::<Vec<_>>() {
+        if let Event::Feedback { lost: more, .. } = timed.event {
+            lost += more;
+        }
+        if let Event::PacketSent { .. } = timed.event {
+            sent += 1;
+        }
+    }
+    // 3 % of what was sent, as chance has it.
+    let share = f64::from(lost) / f64::from(sent);
+    assert!((0.01..0.06).contains(&share), "{lost} of {sent} lost");
+    let reports = world.outgoing.figures().reports;
+    assert!((45..200).contains(&reports), "{reports} reports in 10 s");
+    // Media, its repeats, parity (FBRA's probes), sound.
+    let [video, retransmission, parity, audio] = [100, 101, 102, 103];
+    let (losses, times) = streams_told(&mut world);
+    assert!(losses.contains(&video), "{losses:?}");
+    assert_eq!(times, BTreeSet::from([video, retransmission, parity, audio]));
+    assert!(world.incoming.statistics().round_trip.is_some());
+    assert!(
+        world.shown.len() > 200,
+        "{} of {}: {:?}",
+        world.shown.len(),
+        world.encoded.len(),
+        world.incoming.statistics()
+    );
+}
+
+#[test]
+fn what_is_taken_for_lost_is_what_the_queue_dropped_and_nothing_else() {
+    for scheme in ["fbra:xr", "gcc", "vidaptive"] {
+        let mut world = told_by_reports(scheme, 0.0);
+        assert_exact(&world);
+        let mut lost = 0;
+        for timed in world.outgoing.drain_events().collect::<Vec<_>>() {
+            if let Event::Feedback { lost: more, .. } = timed.event {
+                lost += more;
+            }
+        }
+        let statistics = world.incoming.statistics();
+        let streams = [
+            statistics.video_stream,
+            statistics.retransmission_stream,
+            statistics.parity_stream,
+            statistics.audio_stream,
+        ];
+        let dropped: i64 = streams.iter().map(|stream| stream.lost).sum();
+        assert_eq!(i64::from(lost), dropped, "{scheme}: {streams:?}");
+        assert_eq!((world.outgoing.figures().malformed, world.incoming.statistics().malformed), (0, 0), "{scheme}");
+        assert!(world.shown.len() > 200, "{scheme}: {}", world.shown.len());
+    }
+}

@@ -1,0 +1,218 @@
+//! Parity among the media: RED and ULPFEC, where the other end knows no flexfec-03.
+
+use thalweg_sender::event::Event;
+use thalweg_sender::repair::parity::{self, Amount};
+use thalweg_sender::{Scheme, repair};
+use thalweg_session::outgoing::Plain;
+use thalweg_transport::sdp::{Capabilities, CongestionFeedback, VideoCodec};
+use thalweg_wire::red::Red;
+use thalweg_wire::rtp::Packet;
+
+use super::*;
+
+/// A receiver of RED and no flexfec-03.
+fn without_flexfec(receiver: &mut Capabilities) {
+    receiver.parity = false;
+}
+
+fn known(name: &str) -> Scheme {
+    name.parse().expect("a scheme")
+}
+
+/// A world in which `scheme` has been played for 20 s, what left in the clear along with it. How much filler there is room for is a matter of
+/// chance: of the handshake's, too.
+fn played(scheme: Scheme, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
+    let mut receiver = Capabilities::all(Direction::ReceiveOnly);
+    without_flexfec(&mut receiver);
+    change(&mut receiver);
+    let mut world = World::new(scheme, &path(loss), &receiver);
+    world.outgoing.capture();
+    world.run(Span::from_secs(20));
+    world
+}
+
+/// Packets of video that left, by their payload type: media, RED with media, RED with parity, repeats of media, repeats of RED.
+fn left(world: &mut World) -> [u32; 5] {
+    let video = world.outgoing.video().clone();
+    let types = video.redundancy.expect("agreed on");
+    let mut counts = [0; 5];
+    for plain in world.outgoing.take_plain().iter().filter(|plain| plain.leaves) {
+        let Ok(packet) = Packet::parse(&plain.bytes) else { continue };
+        if packet.payload.is_empty() {
+            continue;
+        }
+        let place = match packet.header.payload_type {
+            kind if kind == video.payload_type => 0,
+            kind if kind == types.red => {
+                let red = Red::parse(packet.payload).expect("RED");
+                assert!(red.earlier.is_empty() && [video.payload_type, types.ulpfec].contains(&red.payload_type));
+                if red.payload_type == types.ulpfec { 2 } else { 1 }
+            }
+            kind if Some(kind) == video.retransmission => 3,
+            kind if Some(kind) == types.retransmission => 4,
+            _ => continue,
+        };
+        counts[place] += 1;
+    }
+    counts
+}
+
+#[test]
+fn parity_in_red_makes_what_is_lost_whatever_kind_of_feedback_was_agreed_on() {
+    for kind in [CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport] {
+        let mut world = played(known("vidaptive+fec"), 0.03, |receiver| receiver.congestion = vec![kind]);
+        assert_exact(&world);
+        let statistics = world.incoming.statistics();
+        assert_eq!((statistics.malformed, statistics.unknown), (0, 0), "{kind:?}");
+        assert!(statistics.parity_in_red > 30 && world.shown.len() > 500, "{kind:?}: {statistics:?}");
+        assert!(statistics.video.recovered > 4, "{kind:?}: {statistics:?}");
+        let [media, in_red, parity, repeats, in_red_again] = left(&mut world);
+        assert!(media == 0 && repeats == 0, "{kind:?}: {media} and {repeats} outside of RED");
+        assert!(in_red > 2000 && parity > 30 && in_red_again > 0, "{kind:?}: {in_red}, {parity}, {in_red_again}");
+    }
+}
+
+#[test]
+fn nothing_is_taken_for_lost_on_a_clean_path_and_what_is_charged_is_what_leaves() {
+    for scheme in ["vidaptive+fec", "gcc"] {
+        let mut world = played(known(scheme), 0.0, |_| {});
+        assert_exact(&world);
+        assert_eq!(world.outgoing.figures().nacks, 0, "{scheme}");
+        let (mut lost, mut charged) = (0, 0);
+        for timed in world.outgoing.drain_events().collect::<Vec<_>>() {
+            match timed.event {
+                Event::Feedback { lost: more, .. } => lost += more,
+                Event::PacketSent { size, .. } => charged += size.get(),
+                _ => {}
+            }
+        }
+        assert_eq!(lost, 0, "{scheme}");
+        let around = 28 + 16;
+        let left: u64 = world
+            .outgoing
+            .take_plain()
+            .iter()
+            .filter(|plain| plain.leaves && !(64..=95).contains(&(plain.bytes[1] & 0x7f)))
+            .map(|plain| plain.bytes.len() as u64 + around)
+            .sum();
+        let share = charged as f64 / left as f64;
+        assert!((1.0..1.005).contains(&share), "{scheme}: {charged} bytes charged, {left} left");
+    }
+}
+
+/// What a packet of video in the clear is; `None` of padding.
+fn kind(world: &World, bytes: &[u8]) -> Option<&'static str> {
+    let video = world.outgoing.video();
+    let packet = Packet::parse(bytes).expect("RTP");
+    let types = video.redundancy.map(|types| (types.red, types.ulpfec));
+    match packet.header.payload_type {
+        _ if packet.payload.is_empty() => None,
+        kind if kind == video.payload_type => Some("media"),
+        kind if Some(kind) == video.parity => Some("parity"),
+        kind if types.is_some_and(|(red, _)| red == kind) => {
+            let red = Red::parse(packet.payload).expect("RED");
+            Some(if types.is_some_and(|(_, ulpfec)| red.payload_type == ulpfec) { "parity" } else { "media" })
+        }
+        _ => Some("another"),
+    }
+}
+
+#[test]
+fn media_and_parity_weigh_to_the_byte_what_the_engine_charges_in_either_format() {
+    let filled = known("vidaptive+fec");
+    let mut beforehand = known("gcc");
+    let parity = parity::Config { amount: Amount::Share(0.05), packets: 40, ..parity::Config::default() };
+    beforehand.repair = Some(repair::Config { parity: Some(parity), ..repair::Config::default() });
+    // Over sound: each packet of the engine's is one of the wire's. The same extensions in every packet.
+    let plain = |receiver: &mut Capabilities| {
+        receiver.congestion = vec![CongestionFeedback::Transport];
+        (receiver.functional, receiver.playout_delay, receiver.mid) = (false, false, false);
+    };
+    for (scheme, flexfec) in [(&filled, true), (&filled, false), (&beforehand, true), (&beforehand, false)] {
+        let mut world = played(scheme.clone(), 0.03, |receiver| {
+            plain(receiver);
+            receiver.parity = flexfec;
+        });
+        let name = format!("{}, flexfec: {flexfec}", scheme.name);
+        let charged: Vec<_> = world.outgoing.drain_events().collect();
+        let charged = charged.iter().filter_map(|timed| match timed.event {
+            Event::PacketSent { size, .. } => Some(size.get()),
+            _ => None,
+        });
+        let plain = world.outgoing.take_plain();
+        let is_rtp = |plain: &&Plain| plain.leaves && !(64..=95).contains(&(plain.bytes[1] & 0x7f));
+        let left: Vec<_> = plain.iter().filter(is_rtp).collect();
+        assert_eq!(charged.clone().count(), left.len(), "{name}");
+        let (mut headers, mut media) = (BTreeSet::new(), 0);
+        for (charged, plain) in charged.zip(left) {
+            // IPv4, UDP, and the tag of AES-GCM.
+            let weighs = plain.bytes.len() as u64 + 28 + 16;
+            match kind(&world, &plain.bytes) {
+                Some("media") => media += 1,
+                Some("parity") => {
+                    let payload = Packet::parse(&plain.bytes).expect("RTP").payload;
+                    headers.insert(if flexfec { payload[18] >> 7 == 1 } else { payload[1] & 0x40 != 0 });
+                }
+                _ => continue,
+            }
+            assert_eq!(charged, weighs, "{name}: {:?}", kind(&world, &plain.bytes));
+        }
+        assert!(media > 500, "{name}: {media}");
+        if scheme.name == "gcc" {
+            assert_eq!(headers, BTreeSet::from([false, true]), "{name}: masks of both lengths");
+        }
+    }
+}
+
+#[test]
+fn a_scheme_without_parity_sends_media_as_it_is_and_a_change_of_schemes_changes_that() {
+    let mut world = played(known("gcc"), 0.02, |_| {});
+    let [media, in_red, parity, repeats, in_red_again] = left(&mut world);
+    assert!(media > 300 && repeats > 5, "{media}, {repeats}");
+    assert_eq!((in_red, parity, in_red_again), (0, 0, 0));
+    let now = world.now();
+    world.outgoing.change_scheme(now, &known("vidaptive+fec")).expect("a good scheme");
+    world.run(Span::from_secs(20));
+    let [media, in_red, parity, ..] = left(&mut world);
+    assert!(in_red > 2000 && parity > 20, "{in_red}, {parity}");
+    assert!(media < 5, "{media}");
+    assert_exact(&world);
+    assert!(world.incoming.statistics().video.recovered > 0);
+}
+
+#[test]
+fn parity_sent_unasked_recovers_and_no_number_of_it_is_repeated() {
+    let parity = parity::Config { amount: Amount::Share(0.2), ..parity::Config::default() };
+    let mut scheme = known("gcc");
+    scheme.repair = Some(repair::Config { parity: Some(parity), ..repair::Config::default() });
+    let world = played(scheme, 0.03, |_| {});
+    assert_exact(&world);
+    let statistics = world.incoming.statistics();
+    assert!(statistics.video.recovered > 50 && world.shown.len() > 500, "{statistics:?}");
+    assert_eq!((statistics.malformed, statistics.unknown), (0, 0));
+}
+
+#[test]
+fn without_repeats_of_red_media_is_repeated_outside_of_it_and_without_any_parity_fills() {
+    let receiver = Capabilities { parity: false, ..Capabilities::all(Direction::ReceiveOnly) };
+    let no_red_repeats = |offer: &str| offer.replace("a=rtpmap:120 rtx/90000\r\n", "");
+    let mut world = World::with_offer(known("vidaptive+fec"), &path(0.03), &receiver, no_red_repeats);
+    world.outgoing.capture();
+    world.run(Span::from_secs(20));
+    assert_exact(&world);
+    let [media, in_red, parity, repeats, in_red_again] = left(&mut world);
+    assert!(in_red > 2000 && parity > 20 && repeats > 0, "{in_red}, {parity}, {repeats}");
+    assert_eq!((media, in_red_again), (0, 0));
+    let world = played(known("vidaptive+fec"), 0.01, |receiver| receiver.retransmission = false);
+    assert_exact(&world);
+    let statistics = world.incoming.statistics();
+    assert!(statistics.video.recovered > 0 && statistics.video.repeated == 0, "{statistics:?}");
+}
+
+#[test]
+fn h264_whose_frames_are_not_numbered_leaves_as_it_is_where_repeats_mend_it() {
+    let world = played(known("vidaptive+fec"), 0.0, |receiver| receiver.video = vec![VideoCodec::H264]);
+    assert!(world.outgoing.video().redundancy.is_some());
+    let fitted = world.outgoing.fitted_scheme();
+    assert!(fitted.fill_with.is_none() && world.incoming.statistics().parity_in_red == 0, "{fitted:?}");
+}

@@ -1,0 +1,166 @@
+//! The programs `ffmpeg` and `ffprobe`, when they are installed.
+
+use std::io::{self, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::{Builder, JoinHandle};
+
+use crate::source::SourceError;
+
+/// An `ffmpeg` whose output is read. It is ended when this is dropped.
+pub struct Process {
+    child: Child,
+    output: ChildStdout,
+    /// Reads what it says of errors, so that it never waits for somebody to do so.
+    words: Option<JoinHandle<String>>,
+}
+
+impl Process {
+    /// Starts ffmpeg with these arguments, the last of which should be `-`, to read `what`.
+    ///
+    /// # Errors
+    /// When it is not installed, with what to install, or cannot be started.
+    pub fn start(what: &str, arguments: &[&str]) -> Result<Process, SourceError> {
+        let mut child = Command::new("ffmpeg")
+            .args(["-nostdin", "-v", "error"])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| not_started("ffmpeg", what, error))?;
+        let (Some(output), Some(mut errors)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(SourceError::format(what, "ffmpeg gave no output"));
+        };
+        let words = Builder::new().name("ffmpeg".into()).spawn(move || {
+            let mut words = Vec::new();
+            // The last line counts; what does not fit was long ago.
+            let mut chunk = [0; 4096];
+            while let Ok(count @ 1..) = errors.read(&mut chunk) {
+                words.extend_from_slice(&chunk[..count]);
+                words.drain(..words.len().saturating_sub(chunk.len()));
+            }
+            last_line(&words).unwrap_or_else(|| "it says nothing".into())
+        });
+        match words {
+            Ok(words) => Ok(Process { child, output, words: Some(words) }),
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(SourceError::io("ffmpeg", error))
+            }
+        }
+    }
+
+    /// Waits for its end; its own words if it failed, once.
+    fn finish(&mut self) -> io::Result<()> {
+        let status = self.child.wait()?;
+        let words = self.words.take().and_then(|words| words.join().ok());
+        match words {
+            Some(words) if !status.success() => Err(io::Error::other(format!("ffmpeg cannot read it: {words}"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Read for Process {
+    /// At the end, an error if ffmpeg came to it by one.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.output.read(buffer)?;
+        if count == 0 && !buffer.is_empty() {
+            self.finish()?;
+        }
+        Ok(count)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What `ffprobe` says of the first video stream of `what`: its codec's name and its mean frame rate.
+///
+/// # Errors
+/// When it is not installed, with what to install, or `what` has no video that it can read, with its own words.
+pub fn probe(what: &str) -> Result<(String, (u32, u32)), SourceError> {
+    let output = Command::new("ffprobe")
+        .args(["-v", "error", "-select_streams", "v:0", "-show_entries", "stream=codec_name,avg_frame_rate"])
+        .args(["-of", "csv=p=0", what])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| not_started("ffprobe", what, error))?;
+    let said = |bytes: &[u8]| last_line(bytes).unwrap_or_default();
+    if !output.status.success() {
+        return Err(SourceError::format(what, format!("ffprobe cannot read it: {}", said(&output.stderr))));
+    }
+    let line = said(&output.stdout);
+    let parsed = line.split_once(',').and_then(|(codec, rate)| {
+        let (frames, seconds) = rate.split_once('/')?;
+        Some((codec.to_string(), (frames.parse().ok()?, seconds.trim_end_matches(',').parse().ok()?)))
+    });
+    parsed.ok_or_else(|| SourceError::format(what, format!("it has no video stream (ffprobe says \"{line}\")")))
+}
+
+/// Whether ffmpeg is there, for tests that need it; where it is not, this says so and they pass.
+pub fn is_installed() -> bool {
+    let found = Command::new("ffmpeg").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !found {
+        println!("skipped: ffmpeg is not installed");
+    }
+    found
+}
+
+fn last_line(words: &[u8]) -> Option<String> {
+    String::from_utf8_lossy(words).trim().lines().next_back().map(str::to_string)
+}
+
+fn not_started(program: &str, what: &str, error: io::Error) -> SourceError {
+    match error.kind() {
+        io::ErrorKind::NotFound => SourceError::format(
+            what,
+            format!(
+                "the program {program}, which reads this, is not installed (Debian: apt-get install ffmpeg); files of y4m, IVF, H.264 \
+                 and Ogg Opus are read without"
+            ),
+        ),
+        _ => SourceError::io(program, error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ffmpeg_cannot_read_is_said_in_its_words() {
+        if !is_installed() {
+            return;
+        }
+        let mut ffmpeg = Process::start("nowhere", &["-i", "/nowhere/at/all", "-f", "ogg", "-"]).unwrap();
+        let error = ffmpeg.read(&mut [0; 10]).unwrap_err().to_string();
+        assert!(error.contains("/nowhere/at/all: No such file"), "{error}");
+        let error = probe("/nowhere/at/all").unwrap_err().to_string();
+        assert!(error.contains("No such file"), "{error}");
+    }
+
+    #[test]
+    fn however_much_ffmpeg_complains_it_is_read_to_its_end() {
+        if !is_installed() {
+            return;
+        }
+        // A line of debugging for each packet and more: far beyond the 64 KiB that a pipe holds.
+        let arguments =
+            ["-v", "trace", "-f", "lavfi", "-i", "testsrc=size=64x64:rate=100:duration=20", "-f", "rawvideo", "-"];
+        let mut ffmpeg = Process::start("a test picture", &arguments).unwrap();
+        let bytes = io::copy(&mut ffmpeg, &mut io::sink()).unwrap();
+        assert_eq!(bytes, 2000 * 64 * 64 * 3);
+    }
+
+    #[test]
+    fn a_program_that_is_missing_has_a_package() {
+        let error = not_started("ffmpeg", "song.mp3", io::ErrorKind::NotFound.into()).to_string();
+        assert!(error.contains("song.mp3") && error.contains("apt-get install ffmpeg"), "{error}");
+    }
+}

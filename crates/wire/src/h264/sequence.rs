@@ -1,0 +1,300 @@
+//! How large pictures are: what a sequence parameter set says of it (ITU-T H.264 sections 7.3.2.1.1 and 7.4.2.1.1).
+
+use thalweg_units::Size;
+
+use super::golomb::{Codes, unescaped};
+use super::{UnitKind, units};
+
+/// Profiles whose sets say how chroma is sampled (section 7.3.2.1.1).
+const WITH_CHROMA: [u8; 13] = [44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244];
+/// Pixels on a side of a macroblock.
+const MACROBLOCK: u32 = 16;
+/// The most frames in a cycle of picture order counts (section 7.4.2.1.1).
+const LONGEST_CYCLE: u32 = 255;
+
+/// The size of pictures as they are to be shown, by the first sequence parameter set of `stream` (Annex B); `None` where there is none, or it
+/// makes no sense.
+///
+/// ```
+/// use thalweg_units::Size;
+/// use thalweg_wire::h264::picture_size;
+///
+/// let set = [0x67, 0x42, 0xc0, 0x0b, 0xd9, 0x02, 0x84, 0x7e, 0x5c, 0x04, 0x40];
+/// assert_eq!(picture_size(&[&[0, 0, 0, 1][..], &set].concat()), Some(Size::new(160, 120)));
+/// ```
+pub fn picture_size(stream: &[u8]) -> Option<Size> {
+    let set = units(stream).find(|unit| UnitKind::of(unit[0]) == UnitKind::SequenceParameters)?;
+    size(&mut Codes::new(&unescaped(&set[1..])))
+}
+
+/// What a set says, from behind the unit's header on.
+fn size(codes: &mut Codes<'_>) -> Option<Size> {
+    let profile = codes.bits(8)? as u8;
+    // Constraints and level.
+    codes.bits(16)?;
+    codes.unsigned().filter(|id| *id < 32)?;
+    let chroma = if WITH_CHROMA.contains(&profile) { chroma(codes)? } else { Chroma::HALVED };
+    // Frame numbers' length.
+    codes.unsigned()?;
+    skip_order_counts(codes)?;
+    // Reference frames, and whether numbers may have gaps.
+    codes.unsigned()?;
+    codes.flag()?;
+    let (width, height) = (codes.unsigned()?, codes.unsigned()?);
+    // Where fields may be coded, heights are of one of the two.
+    let fields = if codes.flag()? { 1 } else { 2 };
+    if fields == 2 {
+        codes.flag()?;
+    }
+    // How motion is derived.
+    codes.flag()?;
+    let mut cropped = [0; 4];
+    if codes.flag()? {
+        for side in &mut cropped {
+            *side = codes.unsigned()?;
+        }
+    }
+    let [left, right, top, bottom] = cropped;
+    let side = |macroblocks: u32, unit: u32, crop: [u32; 2]| {
+        let coded = macroblocks.checked_add(1)?.checked_mul(MACROBLOCK)?;
+        let cropped = crop[0].checked_add(crop[1])?.checked_mul(unit)?;
+        u16::try_from(coded.checked_sub(cropped)?).ok().filter(|side| *side > 0)
+    };
+    let macroblocks_high = height.checked_add(1)?.checked_mul(fields)?.checked_sub(1)?;
+    let width = side(width, chroma.across, [left, right])?;
+    Some(Size::new(width, side(macroblocks_high, chroma.down * fields, [top, bottom])?))
+}
+
+/// Pixels of luma to one of chroma, which cropping is counted in (table 6-1); 1 where there is none of its own.
+struct Chroma {
+    across: u32,
+    down: u32,
+}
+
+impl Chroma {
+    const HALVED: Chroma = Chroma { across: 2, down: 2 };
+}
+
+/// How chroma is sampled; what stands beside it, up to the scaling lists, is passed over.
+fn chroma(codes: &mut Codes<'_>) -> Option<Chroma> {
+    let format = codes.unsigned()?;
+    let is_separate = format == 3 && codes.flag()?;
+    // Depths of luma and chroma, and whether some blocks are not transformed.
+    codes.unsigned()?;
+    codes.unsigned()?;
+    codes.flag()?;
+    if codes.flag()? {
+        for list in 0..if format == 3 { 12 } else { 8 } {
+            if codes.flag()? {
+                skip_scaling_list(codes, if list < 6 { 16 } else { 64 })?;
+            }
+        }
+    }
+    Some(match format {
+        _ if is_separate => Chroma { across: 1, down: 1 },
+        0 | 3 => Chroma { across: 1, down: 1 },
+        1 => Chroma::HALVED,
+        2 => Chroma { across: 2, down: 1 },
+        _ => return None,
+    })
+}
+
+/// A list ends with the first scale of nothing, which repeats the last (section 7.3.2.1.1.1).
+fn skip_scaling_list(codes: &mut Codes<'_>, length: usize) -> Option<()> {
+    let mut scale = 8;
+    for _ in 0..length {
+        scale = (scale + codes.signed()?).rem_euclid(256);
+        if scale == 0 {
+            break;
+        }
+    }
+    Some(())
+}
+
+fn skip_order_counts(codes: &mut Codes<'_>) -> Option<()> {
+    match codes.unsigned()? {
+        0 => drop(codes.unsigned()?),
+        1 => {
+            codes.flag()?;
+            codes.signed()?;
+            codes.signed()?;
+            for _ in 0..codes.unsigned().filter(|frames| *frames <= LONGEST_CYCLE)? {
+                codes.signed()?;
+            }
+        }
+        2 => {}
+        _ => return None,
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(set: &[u8]) -> Option<Size> {
+        picture_size(&[&[0, 0, 0, 1, 0x09, 0xf0, 0, 0, 1][..], set, &[0, 0, 1, 0x68, 0xce]].concat())
+    }
+
+    #[test]
+    fn sets_of_real_encoders_say_the_size_they_were_given() {
+        // x264 by ffmpeg 4.4: constrained baseline; High with eight lines cropped; 4:2:2; 4:4:4 with odd sides; fields;
+        // no chroma to speak of; ten bits; a level of 5.2.
+        let sets: [(&[u8], (u16, u16)); 8] = [
+            (
+                &[0x67, 0x42, 0xc0, 0x0b, 0xd9, 0x02, 0x84, 0x7e, 0x5c, 0x04, 0x40, 0x00, 0x00, 0x03, 0x00, 0x40],
+                (160, 120),
+            ),
+            (
+                &[0x67, 0x64, 0x00, 0x28, 0xac, 0xd9, 0x40, 0x78, 0x02, 0x27, 0xe5, 0xc0, 0x44, 0x00, 0x00, 0x03],
+                (1920, 1080),
+            ),
+            (
+                &[0x67, 0x7a, 0x00, 0x1f, 0xbc, 0xd9, 0x40, 0xd8, 0x3d, 0xe6, 0xbc, 0x04, 0x40, 0x00, 0x00, 0x03],
+                (854, 478),
+            ),
+            (
+                &[0x67, 0xf4, 0x00, 0x0d, 0x91, 0x9b, 0x28, 0x2a, 0x10, 0xf1, 0xd1, 0xd8, 0x08, 0x80, 0x00, 0x00],
+                (323, 243),
+            ),
+            (
+                &[0x67, 0x64, 0x00, 0x1f, 0xac, 0xd9, 0x40, 0xb4, 0x24, 0xfc, 0x98, 0x08, 0x80, 0x00, 0x00, 0x03],
+                (720, 564),
+            ),
+            (
+                &[0x67, 0x64, 0x00, 0x0d, 0xf3, 0x65, 0x05, 0x42, 0x1e, 0x3e, 0x3f, 0x01, 0x6c, 0x80, 0x00, 0x00],
+                (322, 242),
+            ),
+            (
+                &[0x67, 0x6e, 0x00, 0x1e, 0xa6, 0xcd, 0x94, 0x0a, 0x02, 0xff, 0x93, 0x01, 0x10, 0x00, 0x00, 0x03],
+                (640, 362),
+            ),
+            (
+                &[0x67, 0x42, 0xc0, 0x34, 0xda, 0x00, 0x40, 0x00, 0x48, 0x6c, 0x04, 0x40, 0x00, 0x00, 0x03, 0x00],
+                (4096, 2304),
+            ),
+        ];
+        for (set, (width, height)) in sets {
+            assert_eq!(of(set), Some(Size::new(width, height)));
+        }
+    }
+
+    #[test]
+    fn a_set_that_ends_early_or_that_nothing_would_be_left_of_says_nothing() {
+        let set = [0x67, 0x42, 0xc0, 0x0b, 0xd9, 0x02, 0x84, 0x7e, 0x5c];
+        assert_eq!(of(&set), Some(Size::new(160, 120)));
+        for length in 1..set.len() {
+            assert_eq!(of(&set[..length]), None, "{length}");
+        }
+        assert_eq!(picture_size(&[0, 0, 1, 0x68, 0xce, 0x38]), None);
+        assert_eq!(picture_size(&[]), None);
+        let crop = |width, cropped| of(&written(66, 0, 0, [width, 5], true, Some([cropped, 0, 0, 0])));
+        assert_eq!(crop(1, 15), Some(Size::new(2, 96)));
+        assert_eq!(crop(1, 16), None);
+        assert_eq!(crop(4095, 8), Some(Size::new(65_520, 96)));
+        assert_eq!(crop(4095, 0), None);
+    }
+
+    /// Writes bits, and keeps start codes out.
+    #[derive(Default)]
+    struct Writer(Vec<bool>);
+
+    impl Writer {
+        fn put(&mut self, count: u32, value: u32) -> &mut Writer {
+            self.0.extend((0..count).rev().map(|place| value >> place & 1 == 1));
+            self
+        }
+
+        fn unsigned(&mut self, value: u32) -> &mut Writer {
+            let zeros = (value + 1).ilog2();
+            self.put(zeros, 0).put(zeros + 1, value + 1)
+        }
+
+        fn unit(&mut self) -> Vec<u8> {
+            self.put(1, 1);
+            let bytes = self
+                .0
+                .chunks(8)
+                .map(|bits| bits.iter().zip((0..8).rev()).fold(0, |byte, (bit, place)| byte | u8::from(*bit) << place));
+            let (mut unit, mut zeros) = (vec![0x67], 0);
+            for byte in bytes {
+                if zeros == 2 && byte <= 3 {
+                    unit.push(3);
+                    zeros = 0;
+                }
+                zeros = if byte == 0 { zeros + 1 } else { 0 };
+                unit.push(byte);
+            }
+            unit
+        }
+    }
+
+    /// A set with everything optional in it that its profile allows.
+    fn written(profile: u8, chroma: u32, order: u32, sides: [u32; 2], frames: bool, crop: Option<[u32; 4]>) -> Vec<u8> {
+        let mut bits = Writer::default();
+        bits.put(8, profile.into()).put(16, 31).unsigned(0);
+        if WITH_CHROMA.contains(&profile) {
+            bits.unsigned(chroma);
+            if chroma == 3 {
+                bits.put(1, 0);
+            }
+            bits.unsigned(0).unsigned(0).put(1, 0).put(1, 1);
+            for list in 0..if chroma == 3 { 12 } else { 8 } {
+                // Left out, ended by a scale of nothing (a change of -8), and whole.
+                match list % 3 {
+                    0 => _ = bits.put(1, 0),
+                    1 => _ = bits.put(1, 1).unsigned(16),
+                    _ => {
+                        bits.put(1, 1);
+                        for _ in 0..if list < 6 { 16 } else { 64 } {
+                            bits.unsigned(1);
+                        }
+                    }
+                }
+            }
+        }
+        bits.unsigned(4).unsigned(order);
+        match order {
+            0 => _ = bits.unsigned(2),
+            1 => _ = bits.put(1, 0).unsigned(7).unsigned(8).unsigned(2).unsigned(300).unsigned(0),
+            _ => {}
+        }
+        bits.unsigned(3).put(1, 0).unsigned(sides[0]).unsigned(sides[1]).put(1, frames.into());
+        if !frames {
+            bits.put(1, 0);
+        }
+        bits.put(1, 1).put(1, crop.is_some().into());
+        for side in crop.iter().flatten() {
+            bits.unsigned(*side);
+        }
+        bits.put(1, 0);
+        bits.unit()
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_set_has_beside_it_the_size_is_found(
+            profile in prop_oneof![Just(66u8), Just(77), Just(100), Just(244)], chroma in 0u32..4, order in 0u32..3,
+            sides in [0u32..300, 0u32..150], frames: bool, crop in prop::option::of([0u32..4, 0u32..4, 0u32..2, 0u32..2]),
+        ) {
+            let chroma = if profile >= 100 { chroma } else { 1 };
+            let (across, down) = [(1, 1), (2, 2), (2, 1), (1, 1)][chroma as usize];
+            let fields = if frames { 1 } else { 2 };
+            let [left, right, top, bottom] = crop.unwrap_or_default();
+            let width = 16 * (sides[0] + 1) - across * (left + right);
+            let height = 16 * (sides[1] + 1) * fields - down * fields * (top + bottom);
+            let set = written(profile, chroma, order, sides, frames, crop);
+            let expected = (width > 0 && height > 0).then(|| Size::new(width as u16, height as u16));
+            prop_assert_eq!(of(&set), expected);
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes: Vec<u8>) {
+            let _ = (picture_size(&bytes), of(&[&[0x67][..], &bytes].concat()), of(&[&[0x67, 100, 0, 30][..], &bytes].concat()));
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The one packet that is missing, out of the others.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{HEADER, Parity};
+use crate::ParseError;
+
+/// What a parity packet is good for, given what else there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recovery {
+    /// The packet that was missing, as its sender had it. Extensions that were blanked are zeros.
+    Packet(Vec<u8>),
+    /// Nothing is missing: the parity can go.
+    Complete,
+    /// So many are missing, two or more: the parity waits until one of them comes.
+    Missing(u32),
+}
+
+/// Why a parity packet and the packets under it do not belong together; it is of no use any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Corrupt {
+    /// A packet that is held is not of the set: shorter than a header, longer than the sum, or of another stream or
+    /// number.
+    Held {
+        /// The number it was held under.
+        sequence: u16,
+    },
+    /// What is left is longer than what was summed.
+    Length {
+        /// The length that came out, in bytes after the header.
+        found: u16,
+        /// The length of the sum.
+        most: usize,
+    },
+    /// Beyond the end of what is left not all is zero.
+    Tail,
+    /// What is left is no RTP packet.
+    Packet(ParseError),
+    /// What is left is a packet of another payload type than the others of its block, or has bits that no packet has
+    /// (block codes alone).
+    Stream {
+        /// The two bits.
+        unused: u8,
+        /// Its payload type.
+        found: u8,
+        /// That of the others.
+        expected: u8,
+    },
+    /// The code has no such block (block codes alone).
+    Code,
+}
+
+impl fmt::Display for Corrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Corrupt::Held { sequence } => write!(f, "packet {sequence} is not the one under this parity")?,
+            Corrupt::Length { found, most } => {
+                write!(f, "a recovered packet of {found} bytes out of a sum of {most}, allowed is up to that many")?;
+            }
+            Corrupt::Tail => f.write_str("a recovered packet goes on behind its end")?,
+            Corrupt::Packet(error) => write!(f, "what was recovered is no packet: {error}")?,
+            Corrupt::Stream { unused, found, expected } => {
+                write!(f, "a recovered packet of type {found} and bits {unused}, allowed is {expected} and 0")?;
+            }
+            Corrupt::Code => f.write_str("a block that the code has not")?,
+        }
+        f.write_str("; drop the parity packet, and blank what senders change on the way")
+    }
+}
+
+impl core::error::Error for Corrupt {}
+
+impl Parity {
+    /// Recovers the missing packet if it is the only one. `held` gives the packets that are there, plaintext RTP; which
+    /// are, must not change while it is asked.
+    ///
+    /// # Errors
+    /// When what comes out cannot be the packet.
+    pub fn recover<'p>(&self, mut held: impl FnMut(u16) -> Option<&'p [u8]>) -> Result<Recovery, Corrupt> {
+        let mut lost = None;
+        let mut missing = 0;
+        let mut present = Vec::new();
+        for sequence in self.mask.sequences() {
+            match held(sequence) {
+                Some(packet) => present.push((sequence, packet)),
+                None => (lost, missing) = (Some(sequence), missing + 1),
+            }
+        }
+        match (lost, missing) {
+            (None, _) => Ok(Recovery::Complete),
+            (Some(lost), 1) => self.subtract(lost, &present).map(Recovery::Packet),
+            _ => Ok(Recovery::Missing(missing)),
+        }
+    }
+
+    /// What is left of the sum without the packets `present`, as packet `lost`.
+    fn subtract(&self, lost: u16, present: &[(u16, &[u8])]) -> Result<Vec<u8>, Corrupt> {
+        let mut sums = self.sums.clone();
+        for (sequence, packet) in present {
+            let fits = packet.len() <= HEADER + sums.rest.len() || self.covers_beginnings;
+            if !fits || !is_packet(packet, *sequence, self.ssrc) {
+                return Err(Corrupt::Held { sequence: *sequence });
+            }
+            sums.take_off(packet);
+        }
+        sums.packet(lost, self.ssrc)
+    }
+}
+
+/// Whether `packet` is long enough for one, and number `sequence` of stream `ssrc`.
+pub(crate) fn is_packet(packet: &[u8], sequence: u16, ssrc: u32) -> bool {
+    packet.len() >= HEADER && packet[2..4] == sequence.to_be_bytes() && packet[8..12] == ssrc.to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flexfec::testing::read;
+    use crate::flexfec::{Format, protect};
+    use crate::parity::testing::example;
+    use crate::rtp::{self, Packet};
+    use proptest::prelude::*;
+
+    fn parity() -> ([Vec<u8>; 3], Parity) {
+        let packets = example();
+        let payload = protect(Format::Draft03, packets.iter().map(Vec::as_slice)).unwrap();
+        (packets, read(Format::Draft03, &payload).unwrap())
+    }
+
+    #[test]
+    fn each_packet_of_the_example_comes_back_from_the_others() {
+        let (packets, parity) = parity();
+        for lost in 1000..1003 {
+            let held = |sequence: u16| (sequence != lost).then(|| packets[usize::from(sequence - 1000)].as_slice());
+            let expected = packets[usize::from(lost - 1000)].clone();
+            assert_eq!(parity.recover(held), Ok(Recovery::Packet(expected)), "{lost}");
+        }
+    }
+
+    #[test]
+    fn two_missing_wait_until_one_comes_and_none_missing_needs_no_parity() {
+        let (packets, parity) = parity();
+        let only = |sequence: u16| (sequence == 1001).then_some(packets[1].as_slice());
+        assert_eq!(parity.recover(only), Ok(Recovery::Missing(2)));
+        // A retransmission of 1002 brings it.
+        let repaired = |sequence: u16| (sequence > 1000).then(|| packets[usize::from(sequence - 1000)].as_slice());
+        assert_eq!(parity.recover(repaired), Ok(Recovery::Packet(packets[0].clone())));
+        let all = |sequence: u16| Some(packets[usize::from(sequence - 1000)].as_slice());
+        assert_eq!(parity.recover(all), Ok(Recovery::Complete));
+    }
+
+    #[test]
+    fn what_does_not_belong_together_is_corrupt() {
+        let (packets, parity) = parity();
+        let with = |parity: &Parity, other: &[u8]| {
+            let held = |sequence| match sequence {
+                1000 => Some(packets[0].as_slice()),
+                1002 => Some(other),
+                _ => None,
+            };
+            parity.recover(held).unwrap_err()
+        };
+        let foreign = Corrupt::Held { sequence: 1002 };
+        assert_eq!(with(&parity, &packets[1]), foreign, "another number");
+        assert_eq!(with(&parity, &packets[2][..11]), foreign, "shorter than a header");
+        assert_eq!(with(&parity, &[&packets[2][..], &[0; 4]].concat()), foreign, "longer than the sum");
+        assert_eq!(with(&parity, &[&packets[2][..], &[0; 1]].concat()), Corrupt::Tail, "2 bytes are left of 3");
+        let mut other = packets[2].clone();
+        other[0] |= 0x0f;
+        assert!(matches!(with(&parity, &other), Corrupt::Packet(_)), "sources that are not there");
+        let mut long = parity.clone();
+        long.sums.length ^= 8;
+        assert_eq!(with(&long, &packets[2]), Corrupt::Length { found: 3 + 8, most: 5 });
+    }
+
+    proptest! {
+        #[test]
+        fn any_packet_of_any_set_comes_back_from_the_others(
+            draft: bool, first: u16, timestamp: u32, ssrc: u32,
+            places in prop::collection::btree_set(0u16..109, 1..30),
+            payloads in prop::collection::vec((any::<bool>(), 0u8..128, 0u8..20, prop::collection::vec(any::<u8>(), 0..60)), 30),
+            lost in any::<prop::sample::Index>(),
+        ) {
+            let lowest = *places.first().unwrap();
+            let packets: Vec<(u16, Vec<u8>)> = places
+                .iter()
+                .zip(&payloads)
+                .map(|(place, (marker, payload_type, padding, payload))| {
+                    let sequence = first.wrapping_add(place - lowest);
+                    let header = rtp::Header { marker: *marker, payload_type: *payload_type, sequence, timestamp, ssrc };
+                    let mut out = Vec::new();
+                    let contributors = [7].repeat(usize::from(padding % 3));
+                    let packet = Packet { contributors, padding: *padding, ..Packet::new(header, payload) };
+                    packet.write(&mut out).unwrap();
+                    (sequence, out)
+                })
+                .collect();
+            let format = if draft { Format::Draft03 } else { Format::Rfc8627 };
+            let payload = protect(format, packets.iter().map(|(_, packet)| packet.as_slice())).unwrap();
+            let header = rtp::Header { marker: false, payload_type: 118, sequence: 0, timestamp, ssrc: 1 };
+            let contributors = if draft { Vec::new() } else { [ssrc].to_vec() };
+            let parity = Parity::parse(format, &Packet { contributors, ..Packet::new(header, &payload) }).unwrap();
+            let (lost, expected) = lost.get(&packets);
+            let held = |sequence: u16| {
+                packets.iter().find(|(number, _)| *number == sequence && number != lost).map(|(_, packet)| packet.as_slice())
+            };
+            prop_assert_eq!(parity.recover(held), Ok(Recovery::Packet(expected.clone())));
+        }
+    }
+}

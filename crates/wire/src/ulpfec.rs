@@ -1,0 +1,204 @@
+//! ULPFEC (RFC 5109): parity in the media's own stream, each packet the sum (exclusive or) of a set of media packets.
+//!
+//! It goes in RED ([`red`](crate::red)), which is how browsers send it when nothing better was agreed on. Of its levels
+//! of protection only the first is written, over whole packets, as libwebrtc does (`ulpfec_header_reader_writer.cc`);
+//! levels behind it are passed over. A first level that covers only the beginnings of packets is read: it recovers the
+//! packets that are no longer.
+//!
+//! What is summed and how the packet that is missing comes back is as of [`flexfec`](crate::flexfec), and so is what
+//! must be blanked first. Media under parity is taken as it would be without RED around it: payload type and payload
+//! are those inside.
+
+use alloc::vec::Vec;
+
+pub use crate::parity::{Corrupt, Mask, Parity, Recovery};
+use crate::parity::{Protected, Sums};
+use crate::reader::Reader;
+use crate::{ParseError, WriteError};
+
+/// How many sequence numbers a mask spans at most.
+pub const LONGEST: u16 = 48;
+/// How many a short one spans.
+const SHORT: u32 = 16;
+/// E, which no version of the format sets.
+const EXTENSION: u8 = 0x80;
+/// L: the mask is the long one.
+const LONG: u8 = 0x40;
+
+/// Reads the payload of a parity packet that came on the stream `ssrc`, RED taken off.
+///
+/// # Errors
+/// A header cut short, a future version of it (E set), a mask without packets, less to recover from than the header
+/// says.
+pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Parity, ParseError> {
+    let mut reader = Reader::new(payload);
+    let first = reader.u8("ULPFEC first byte")?;
+    if first & EXTENSION != 0 {
+        return Err(ParseError::OutOfRange { what: "ULPFEC extension flag", at: 0, found: 1, least: 0, most: 0 });
+    }
+    let kind = reader.u8("ULPFEC payload type recovery")?;
+    let base = reader.u16("ULPFEC base sequence number")?;
+    let timestamp = reader.u32("ULPFEC timestamp recovery")?;
+    let length = reader.u16("ULPFEC length recovery")?;
+    let protected = usize::from(reader.u16("ULPFEC protection length")?);
+    let at = reader.at();
+    // The highest bit stands for place 0.
+    let mut bits = u64::from(reader.u16("ULPFEC mask")?) << 48;
+    if first & LONG != 0 {
+        bits |= u64::from(reader.u32("ULPFEC mask, second part")?) << 16;
+    }
+    if bits == 0 {
+        let most = LONGEST.into();
+        return Err(ParseError::OutOfRange { what: "packets in a ULPFEC mask", at, found: 0, least: 1, most });
+    }
+    let mask = Mask { first: base, places: bits.reverse_bits().into() };
+    let rest = reader.take("what ULPFEC recovers from", protected)?.to_vec();
+    let sums = Sums { flags: first & 0x3f, kind, length, timestamp, rest };
+    Ok(Parity { ssrc, mask, sums, covers_beginnings: true })
+}
+
+/// The payload of a parity packet over `packets`, plaintext RTP of one stream in ascending order of sequence numbers
+/// (those that wrap included), to be sent on the same stream.
+///
+/// # Errors
+/// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one too
+/// far from the first ([`LONGEST`]).
+pub fn protect<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, WriteError> {
+    let Protected { mask, sums, .. } = Protected::of(LONGEST, packets, |_| Ok(()))?;
+    let is_long = mask.length() > SHORT;
+    let bits = (mask.places as u64).reverse_bits();
+    let mut out = Vec::with_capacity(header(&mask) + sums.rest.len());
+    out.extend_from_slice(&[sums.flags | if is_long { LONG } else { 0 }, sums.kind]);
+    out.extend_from_slice(&mask.first.to_be_bytes());
+    out.extend_from_slice(&sums.timestamp.to_be_bytes());
+    out.extend_from_slice(&sums.length.to_be_bytes());
+    // The longest packet sets it, of which no more than 16 bits count.
+    out.extend_from_slice(&(sums.rest.len() as u16).to_be_bytes());
+    out.extend_from_slice(&bits.to_be_bytes()[..if is_long { 6 } else { 2 }]);
+    out.extend_from_slice(&sums.rest);
+    Ok(out)
+}
+
+/// Bytes before the sum: 14 or, with a long mask, 18.
+fn header(mask: &Mask) -> usize {
+    if mask.length() > SHORT { 18 } else { 14 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parity::testing::example;
+    use crate::rtp::{Header, Packet};
+    use proptest::prelude::*;
+
+    const MEDIA: u32 = 0x1122_3344;
+
+    #[test]
+    fn the_example_gives_the_bytes_of_the_rfc() {
+        let payload = protect(example().iter().map(Vec::as_slice)).unwrap();
+        let expected = [
+            0x00, 0xe0, 0x03, 0xe8, 0x00, 0x01, 0x5f, 0x90, 0x00, 0x04, 0x00, 0x05, 0xe0, 0x00, 0x5f, 0x4e, 0xa0, 0x04,
+            0x05,
+        ];
+        assert_eq!(payload, expected);
+        let parity = parse(MEDIA, &payload).unwrap();
+        assert_eq!((parity.ssrc, parity.mask.first(), parity.mask.places()), (MEDIA, 1000, 0b111));
+    }
+
+    #[test]
+    fn a_packet_more_than_fifteen_behind_the_first_takes_the_long_mask() {
+        let [first, ..] = example();
+        let at = |sequence: u16| {
+            let mut packet = first.clone();
+            packet[2..4].copy_from_slice(&sequence.to_be_bytes());
+            packet
+        };
+        for (last, length, mask) in [
+            (1015, 14, &[0x80, 0x01][..]),
+            (1016, 18, &[0x80, 0, 0x80, 0, 0, 0]),
+            (1047, 18, &[0x80, 0, 0, 0, 0, 0x01]),
+        ] {
+            let payload = protect([&at(1000)[..], &at(last)]).unwrap();
+            assert_eq!((payload.len() - 5, payload[0] & LONG != 0, &payload[12..length]), (length, length == 18, mask));
+            assert_eq!(parse(MEDIA, &payload).unwrap().mask.sequences().collect::<Vec<_>>(), [1000, last]);
+        }
+        assert!(protect([&at(1000)[..], &at(1048)]).is_err());
+    }
+
+    #[test]
+    fn each_packet_of_the_example_comes_back_from_the_others() {
+        let packets = example();
+        let parity = parse(MEDIA, &protect(packets.iter().map(Vec::as_slice)).unwrap()).unwrap();
+        for lost in 1000..1003u16 {
+            let held = |sequence: u16| (sequence != lost).then(|| packets[usize::from(sequence - 1000)].as_slice());
+            assert_eq!(parity.recover(held), Ok(Recovery::Packet(packets[usize::from(lost - 1000)].clone())));
+        }
+    }
+
+    #[test]
+    fn a_level_over_beginnings_recovers_what_is_no_longer_and_levels_behind_it_are_passed_over() {
+        let packets = example();
+        let mut payload = protect(packets.iter().map(Vec::as_slice)).unwrap();
+        // Protection of three bytes, and a second level behind it.
+        payload[11] = 3;
+        payload.extend_from_slice(&[0, 2, 0x80, 0, 9, 9]);
+        let parity = parse(MEDIA, &payload).unwrap();
+        let without = |lost: u16| move |sequence: u16| (sequence != lost).then_some(usize::from(sequence - 1000));
+        let recover = |lost| parity.recover(|sequence| without(lost)(sequence).map(|place| packets[place].as_slice()));
+        assert_eq!(recover(1001), Ok(Recovery::Packet(packets[1].clone())));
+        assert_eq!(recover(1002), Ok(Recovery::Packet(packets[2].clone())));
+        assert_eq!(recover(1000), Err(Corrupt::Length { found: 5, most: 3 }));
+    }
+
+    #[test]
+    fn a_later_version_no_packets_and_a_cut_packet_are_refused() {
+        let payload = protect(example().iter().map(Vec::as_slice)).unwrap();
+        let mut other = payload.clone();
+        other[0] |= EXTENSION;
+        assert!(matches!(parse(MEDIA, &other), Err(ParseError::OutOfRange { at: 0, .. })));
+        let mut none = payload.clone();
+        none[12..14].fill(0);
+        assert!(matches!(parse(MEDIA, &none), Err(ParseError::OutOfRange { at: 12, .. })));
+        for length in 0..payload.len() {
+            assert!(parse(MEDIA, &payload[..length]).is_err(), "{length} bytes");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_packet_of_any_set_comes_back_from_the_others(
+            first: u16, timestamp: u32, ssrc: u32,
+            places in prop::collection::btree_set(0u16..48, 1..30),
+            payloads in prop::collection::vec((any::<bool>(), 0u8..128, prop::collection::vec(any::<u8>(), 0..60)), 30),
+            lost in any::<prop::sample::Index>(),
+        ) {
+            let lowest = *places.first().unwrap();
+            let packets: Vec<(u16, Vec<u8>)> = places
+                .iter()
+                .zip(&payloads)
+                .map(|(place, (marker, payload_type, payload))| {
+                    let sequence = first.wrapping_add(place - lowest);
+                    let header = Header { marker: *marker, payload_type: *payload_type, sequence, timestamp, ssrc };
+                    let mut out = Vec::new();
+                    Packet::new(header, payload).write(&mut out).unwrap();
+                    (sequence, out)
+                })
+                .collect();
+            let payload = protect(packets.iter().map(|(_, packet)| packet.as_slice())).unwrap();
+            let parity = parse(ssrc, &payload).unwrap();
+            let (lost, expected) = lost.get(&packets);
+            let held = |sequence: u16| {
+                let packet = packets.iter().find(|(number, _)| *number == sequence && number != lost);
+                packet.map(|(_, packet)| packet.as_slice())
+            };
+            prop_assert_eq!(parity.recover(held), Ok(Recovery::Packet(expected.clone())));
+        }
+
+        #[test]
+        fn no_bytes_panic(payload: Vec<u8>, held: Vec<u8>) {
+            if let Ok(parity) = parse(7, &payload) {
+                let _ = parity.recover(|sequence| (sequence & 1 == 0).then_some(&held[..]));
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Extended reports.
+
+use thalweg_wire::rtcp::{ExtendedBlock, ExtendedReport, Packet, RunLengths, parse};
+
+use crate::rtcp::{feedback, survive};
+
+/// Of the packets that a block tells of, one by one; it can tell of 65,535 in a few bytes.
+const LOOKED_AT: usize = 500;
+
+/// Takes the bytes for the body of an extended report, then for a block of each kind; then for a bit for each of many
+/// packets.
+pub fn extended_report(data: &[u8]) {
+    read(data);
+    for kind in [1u8, 2, 3, 4, 5, 6, 25, 26] {
+        // Some kinds have a length of their own.
+        let most = match kind {
+            4 | 26 => 2,
+            6 => 9,
+            _ => 65_535,
+        };
+        let words = (data.len() / 4).min(most);
+        let specific = if kind == 6 { 0xe8 } else { data.len() as u8 & 0xf0 };
+        let head = [0, 0, 0, 5, kind, specific, (words >> 8) as u8, words as u8];
+        read(&[&head[..], &data[..4 * words]].concat());
+    }
+    let bits = data.iter().flat_map(|byte| (0..1 + u32::from(byte >> 4)).map(move |bit| byte >> (bit & 3) & 1 == 1));
+    let bits: Vec<bool> = bits.take(RunLengths::MOST.into()).collect();
+    let begin = data.len() as u16;
+    let packets = RunLengths::of(7, begin, bits.iter().copied()).expect("few enough");
+    assert!(packets.iter().map(|(_, bit)| bit).eq(bits));
+    let early = begin & 1 == 1;
+    let blocks = vec![ExtendedBlock::Losses(packets.clone()), ExtendedBlock::Discards { early, packets }];
+    survive(&[Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks })]);
+}
+
+fn read(body: &[u8]) {
+    let Ok(packets) = parse(&feedback(207, 0, body)) else { return };
+    survive(&packets);
+    for packet in &packets {
+        let Packet::ExtendedReport(report) = packet else { continue };
+        for block in &report.blocks {
+            match block {
+                ExtendedBlock::Losses(packets)
+                | ExtendedBlock::Duplicates(packets)
+                | ExtendedBlock::Discards { packets, .. } => {
+                    assert!(packets.iter().count() <= packets.span().into());
+                    // Told anew, they tell of the same packets.
+                    let told: Vec<(u16, bool)> = packets.iter().take(LOOKED_AT).collect();
+                    let bits = told.iter().map(|(_, bit)| *bit);
+                    let again = RunLengths::of(packets.ssrc, packets.begin(), bits).expect("few enough");
+                    assert!(again.iter().eq(told));
+                }
+                ExtendedBlock::ReceiptTimes(times) => assert_eq!(times.iter().count(), times.times.len()),
+                _ => {}
+            }
+        }
+    }
+}

@@ -31,7 +31,8 @@ export function decode(width, height, brightness) {
   return number <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(number) : null;
 }
 
-// Reads what an element shows. Only the two corners are copied, without scaling.
+// Reads what an element shows. Only the two corners are copied, without scaling, and at once: between two copies a video goes on, and
+// what stands in its corners would be of two pictures.
 export class Reader {
   constructor(canvas = new OffscreenCanvas(1, 1)) {
     this.canvas = canvas;
@@ -41,17 +42,23 @@ export class Reader {
   read(source, width, height) {
     if (width < COLUMNS || height < ROWS) return null;
     const w = Math.ceil(width * SIDE / COLUMNS) + 1, h = Math.ceil(height * SIDE / ROWS) + 1;
-    if (this.canvas.width !== 2 * w || this.canvas.height !== h) Object.assign(this.canvas, { width: 2 * w, height: h });
-    this.context.drawImage(source, 0, 0, w, h, 0, 0, w, h);
-    this.context.drawImage(source, width - w, height - h, w, h, w, 0, w, h);
-    const { data } = this.context.getImageData(0, 0, 2 * w, h);
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      Object.assign(this.canvas, { width, height });
+      const corners = new Path2D();
+      corners.rect(0, 0, w, h);
+      corners.rect(width - w, height - h, w, h);
+      this.context.clip(corners);
+    }
+    this.context.drawImage(source, 0, 0, width, height);
+    const { data: first } = this.context.getImageData(0, 0, w, h);
+    const { data: second } = this.context.getImageData(width - w, height - h, w, h);
     return decode(width, height, (x0, x1, y0, y1) => {
       // What is not of the first corner is of the second.
-      const dx = x0 < w ? 0 : 2 * w - width, dy = x0 < w ? 0 : h - height;
+      const [data, left, top] = x0 < w ? [first, 0, 0] : [second, width - w, height - h];
       let sum = 0;
       for (let y = y0; y < y1; y++) {
         for (let x = x0; x < x1; x++) {
-          const at = 4 * ((y + dy) * 2 * w + x + dx);
+          const at = 4 * ((y - top) * w + x - left);
           sum += 0.2126 * data[at] + 0.7152 * data[at + 1] + 0.0722 * data[at + 2];
         }
       }

@@ -59,9 +59,9 @@ pub(crate) fn bottleneck(trace: &str, queue: QueueConfig) -> HopConfig {
     HopConfig::Bottleneck { trace: trace.into(), queue, once: false }
 }
 
-/// A bottleneck, loss at random behind it, and then the way.
-pub(crate) fn path(bottleneck: Option<HopConfig>, loss: Option<f64>, delay: Span) -> PathConfig {
+/// Bottlenecks one behind the other, loss at random behind them, and then the way.
+pub(crate) fn path(bottlenecks: impl IntoIterator<Item = HopConfig>, loss: Option<f64>, delay: Span) -> PathConfig {
     let loss = loss.map(|probability| HopConfig::Loss(LossModel::Random { probability }));
     let delay = HopConfig::Delay { delay, jitter: Jitter::None, reorders: false };
-    PathConfig { hops: bottleneck.into_iter().chain(loss).chain([delay]).collect() }
+    PathConfig { hops: bottlenecks.into_iter().chain(loss).chain([delay]).collect() }
 }

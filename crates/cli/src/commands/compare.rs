@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// A link that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of a trace's opportunities
     #[arg(long, conflicts_with = "trace")]
     rate: Option<Rates>,
+    /// A second link behind the first, as where both ends are cellular: as --trace
+    #[arg(long)]
+    then: Option<String>,
     /// The way back, for reports: as --trace; unlimited when absent
     #[arg(long)]
     down: Option<String>,
@@ -54,11 +57,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn scenario(arguments: &Arguments) -> Scenario {
     let queue = link::queue(arguments.queue);
-    let (name, up) = match &arguments.rate {
+    let (mut name, first) = match &arguments.rate {
         Some(rate) => (rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue }),
         None => (link::label(&arguments.trace), link::bottleneck(&arguments.trace, queue)),
     };
+    let second = arguments.then.as_ref().map(|trace| {
+        name = format!("{name}, {}", link::label(trace));
+        link::bottleneck(trace, queue)
+    });
+    let forth = link::path([first].into_iter().chain(second), None, arguments.delay);
     let down = arguments.down.as_ref().map(|name| link::bottleneck(name, QueueConfig::Infinite));
-    let path = |bottleneck| link::path(bottleneck, None, arguments.delay);
-    arguments.pictures.over(name, arguments.duration, arguments.seed, path(Some(up)), path(down))
+    let back = link::path(down, None, arguments.delay);
+    arguments.pictures.over(name, arguments.duration, arguments.seed, forth, back)
 }

@@ -88,6 +88,26 @@ fn compare_prints_one_json_object_with_the_promised_keys_and_leaves_run_folders_
 }
 
 #[test]
+fn a_second_link_behind_the_first_bears_no_more_than_it_can() {
+    let folder = Folder::new("two-links");
+    let out = folder.0.display().to_string();
+    let rate = |then: &[&str]| {
+        let played =
+            ["compare", "--scheme", "gcc", "--encoder", "model", "--duration", "10s", "--trace", "1Mbps", "--json"];
+        let done = thalweg(&[&played[..], then, &["--out", &out]].concat());
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        (
+            printed["runs"][0]["trace"].as_str().unwrap().to_string(),
+            printed["runs"][0]["wire_bitrate_bps"].as_f64().unwrap(),
+        )
+    };
+    let ((alone, all), (both, less)) = (rate(&[]), rate(&["--then", "400kbps"]));
+    assert_eq!((alone.as_str(), both.as_str()), ("1Mbps", "1Mbps, 400kbps"));
+    assert!(all > 600e3 && (200e3..600e3).contains(&less), "{all} and {less} bit/s");
+}
+
+#[test]
 fn what_is_wrong_is_said_with_the_value_the_range_and_the_fix() {
     let folder = Folder::new("errors");
     let decreasing = folder.file("bad.trace", "5\n7\n6\n");
@@ -100,6 +120,7 @@ fn what_is_wrong_is_said_with_the_value_the_range_and_the_fix() {
         (vec!["compare", "--trace", "no-such-link"], vec!["no-such-link", "lte-driving", "2Mbps"]),
         (vec!["compare", "--trace", "2Mbps", "--video", &not_video], vec!["clip.y4m", "yuv4mpegpipe"]),
         (vec!["compare", "--trace", "2Mbps", "--video", "/nowhere/clip.mp4"], vec!["/nowhere/clip.mp4"]),
+        (vec!["compare", "--scheme", "rebera", "--codec", "h264"], vec!["temporal layers", "vp8 or vp9"]),
         (vec!["run", &toml], vec!["bad.toml", "'20'", "20ms"]),
     ] {
         let quick = if arguments[0] == "compare" { &quick[..] } else { &[] };

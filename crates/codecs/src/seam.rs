@@ -36,7 +36,8 @@ pub(crate) fn at_size(picture: &Picture, size: Size) -> Cow<'_, Picture> {
 
 /// Refuses plans that only a codec whose states are values can follow.
 pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
-    let range = "the last frame sent; choose the codec functional to go back to others";
+    let range =
+        "only to the last one sent; choose the codec vp8 or vp9 for layers and long-term buffers, functional for all";
     if plan.basis == Basis::Latest && plan.keep.is_none() {
         Ok(())
     } else {
@@ -46,7 +47,7 @@ pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), 
 
 /// Refuses plans that only a codec whose states are values can follow, but not named buffers.
 pub(crate) fn buffers_at_most(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
-    let range = "the last frame sent or named buffers; choose the codec functional to go back to other states";
+    let range = "only to the last one sent or a buffer; choose the codec functional for all";
     if matches!(plan.basis, Basis::Latest | Basis::Buffers(_)) && plan.keep.is_none() {
         Ok(())
     } else {
@@ -166,7 +167,7 @@ pub enum EncodeError {
         range: String,
     },
     /// The plan asks for a frame that refers to what this codec does not have.
-    #[error("{codec} cannot make a frame on the basis {basis:?}: {range}")]
+    #[error("{codec} cannot make a frame that refers to {basis}: {range}")]
     Basis {
         /// Which codec.
         codec: &'static str,

@@ -79,7 +79,7 @@ impl FunctionalEncoder {
     /// The state a frame on this basis is coded from.
     fn source(&self, basis: Basis) -> Result<State, EncodeError> {
         let Basis::After(frame) = basis else { return Ok(self.state.clone()) };
-        let range = "a frame that was kept and not forgotten";
+        let range = "only to one that was kept and not forgotten";
         self.kept.get(&frame).cloned().ok_or(EncodeError::Basis { codec: CODEC, basis, range })
     }
 

@@ -217,7 +217,7 @@ impl Encoder for ModelEncoder {
             Basis::After(frame) => *self.kept.get(&frame).ok_or(EncodeError::Basis {
                 codec: CODEC,
                 basis: plan.basis,
-                range: "a frame that was kept and not forgotten",
+                range: "only to one that was kept and not forgotten",
             })?,
             Basis::Latest | Basis::Buffers(_) => self.state.hash,
         };

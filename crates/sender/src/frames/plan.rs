@@ -1,6 +1,8 @@
 //! What a frame should be: the words between the engine and an encoder.
 
 use alloc::vec::Vec;
+use core::fmt;
+
 use thalweg_units::{Bytes, Rate, Size, Span};
 
 /// What an encoder is asked to make of one picture.
@@ -74,6 +76,16 @@ pub enum Basis {
     /// changes in the codec's probabilities holds for itself alone, so that a frame that was lost is missed only by those
     /// that refer to its picture.
     Buffers(Buffers),
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Basis::Latest => f.write_str("the last one sent"),
+            Basis::After(frame) => write!(f, "what frame {frame} left"),
+            Basis::Buffers(_) => f.write_str("chosen buffers, as temporal layers and long-term references do"),
+        }
+    }
 }
 
 /// Of an ordinary decoder's buffers, which a frame refers to, and in which it is kept.

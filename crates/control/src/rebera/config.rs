@@ -3,9 +3,8 @@
 use thalweg_units::{ConfigError, Rate, Span};
 
 use super::Rebera;
-use super::margin::MarginConfig;
 use super::measurement::MeasurementConfig;
-use crate::estimate::forecast;
+use crate::estimate::forecast::{self, MarginConfig};
 use crate::feedback::End;
 
 /// Rebera's parameters, by the paper's symbols. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).

@@ -6,11 +6,10 @@
 //! up to whoever has them ([`crate::Allowance::budget`]).
 //!
 //! * [`Measurement`]: trains, and loss told from backlog by the bytes sent before each packet;
-//! * `margin`: the quantile; `silence`: the stop in an outage;
+//! * `silence`: the stop in an outage;
 //! * here: the budget, and when it is made.
 
 mod config;
-mod margin;
 mod measurement;
 mod sent;
 mod silence;
@@ -22,12 +21,11 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 use crate::controller::{Allowance, Controller, Decision};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
-use crate::estimate::forecast::{Forecast, Predictor};
+pub use crate::estimate::forecast::{Errors, MarginConfig};
+use crate::estimate::forecast::{Forecast, Margin, Predictor};
 use crate::feedback::{End, Feedback, PathReport};
 use crate::packet::SentPacket;
 pub use config::{Backlog, Config};
-use margin::Margin;
-pub use margin::{Errors, MarginConfig};
 pub use measurement::{Arrival, Measurement, MeasurementConfig, Short};
 use sent::Sent;
 use silence::{Contact, Silence};

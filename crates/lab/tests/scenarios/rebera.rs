@@ -58,6 +58,16 @@ fn on_a_staircase_more_than_83_percent_is_used_whoever_measures() {
 }
 
 #[test]
+fn an_encoder_aimed_at_a_forecast_makes_a_little_less_and_the_path_stays_as_full() {
+    let of = |name: &str| play(60, vec![lte()], &named(name));
+    let (now, forecast) = (of("vidaptive"), of("vidaptive+forecast"));
+    let video = forecast.video_bitrate_bps / now.video_bitrate_bps;
+    println!("video {video}, used {} {}", used(&now), used(&forecast));
+    assert!((0.85..1.0).contains(&video), "{video}");
+    assert!((used(&forecast) - used(&now)).abs() < 0.03, "{} {}", used(&now), used(&forecast));
+}
+
+#[test]
 fn the_more_often_the_path_may_bear_less_than_planned_the_more_is_used_and_waits() {
     let of = |delta: f64| {
         let mut scheme = named("rebera");

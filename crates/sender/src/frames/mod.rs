@@ -1,11 +1,12 @@
 //! Which frames to make, and how large.
 //!
 //! [`FramePolicy`] is the seam. [`EveryFrame`] is its trivial proof; [`RateTargeted`] steers a conventional encoder and is made
-//! of parts that ablations leave out: [`safeguards`], [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make
+//! of parts that ablations leave out: [`foresight`], [`safeguards`], [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make
 //! several frames of a picture and sends the one that fits, if any does; [`recovery`] says what frames may refer to, and [`layers`] is
 //! the pattern of frames of which a sender or a relay may drop some. [`Selection`] sends those of a group that are worth most.
 
 mod every_frame;
+pub mod foresight;
 pub mod headroom;
 pub mod late_choice;
 pub mod layers;

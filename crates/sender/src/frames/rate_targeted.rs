@@ -6,6 +6,7 @@ use alloc::vec;
 use thalweg_control::camel::encoder;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
+use super::foresight::{self, Foresight};
 use super::headroom::{self, Headroom};
 use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
@@ -33,6 +34,9 @@ pub enum TargetBase {
 pub struct Config {
     /// What the target is a share of.
     pub base: TargetBase,
+    /// Aims at what it is forecast to become; `None` at what it is.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub foresight: Option<foresight::Config>,
     /// What is kept back of it so that the sender's own queue empties; `None` for nothing.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reserve: Option<Reserve>,
@@ -54,6 +58,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             base: TargetBase::default(),
+            foresight: None,
             reserve: None,
             safeguards: safeguards::Config::NONE,
             headroom: None,
@@ -147,6 +152,7 @@ impl Config {
         self.encoder.check()?;
         Ok(RateTargeted {
             base: self.base,
+            foresight: self.foresight.map(foresight::Config::build).transpose()?,
             reserve: self.reserve.map(Reserve::checked).transpose()?,
             safeguards: self.safeguards.build()?,
             headroom: self.headroom.map(headroom::Config::build).transpose()?,
@@ -164,6 +170,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct RateTargeted {
     base: TargetBase,
+    foresight: Option<Foresight>,
     reserve: Option<Reserve>,
     safeguards: Safeguards,
     headroom: Option<Headroom>,
@@ -191,6 +198,7 @@ impl RateTargeted {
             TargetBase::CapacityLessOverhead => view.allowance.capacity,
             TargetBase::PacingRateLessOverhead | TargetBase::PacingRate => view.pacing,
         };
+        let base = self.foresight.as_mut().map_or(base, |foresight| foresight.of(view.now, base));
         let base = self.reserve.map_or(base, |reserve| reserve.leaves(base, view));
         let base = match self.base {
             TargetBase::PacingRate => base,
@@ -269,6 +277,9 @@ impl FramePolicy for RateTargeted {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         if let Some(headroom) = &self.headroom {
             see("alpha", headroom.alpha());
+        }
+        if let Some(foresight) = &self.foresight {
+            see("growth", foresight.growth());
         }
         see("paused", f64::from(u8::from(self.safeguards.paused())));
         see("height", f64::from(self.resolution.size().height));

@@ -373,9 +373,16 @@ const FILLED_WITH: [(&str, Kind, Code); 6] = [
     ("+best-rs", Kind::Best, Code::Block),
 ];
 
-/// What may follow the name of a scheme whose encoder is aimed at a rate: its frames are made in temporal layers, and those of each second
-/// worth most are sent ([`selection`]).
-const LAYERED: &str = "+layers";
+/// Makes another scheme of one, where it can.
+type Change = fn(Scheme) -> Option<Scheme>;
+
+/// What may follow the name of a scheme whose encoder is aimed at a rate.
+const AIMED: [(&str, Change); 2] = [
+    // Its frames are made in temporal layers, and those of each second worth most are sent ([`selection`]).
+    ("+layers", rebera::layered),
+    // It is aimed at what that is forecast to become ([`crate::frames::foresight`]).
+    ("+forecast", rebera::foreseeing),
+];
 
 /// No scheme has this name; the message lists those that are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -385,10 +392,12 @@ impl core::fmt::Display for UnknownScheme {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let names: Vec<&str> = known().iter().map(|known| known.name).collect();
         let filled = FILLED_WITH.map(|(suffix, ..)| suffix);
-        let (names, filled) = (names.join(", "), filled.join(", "));
+        let aimed = AIMED.map(|(suffix, _)| suffix);
+        let (names, filled, aimed) = (names.join(", "), filled.join(", "), aimed.join(" or "));
         write!(
             f,
-            "'{}' is no scheme: choose from {names}, with {filled} behind it for useful filler, or {LAYERED}",
+            "'{}' is no scheme: choose from {names}, with {filled} behind it for useful filler, or, where its encoder is aimed at a rate, \
+             {aimed}",
             self.0
         )
     }
@@ -406,10 +415,10 @@ impl core::str::FromStr for Scheme {
             let fill_with = useful::Config { kind, code, ..useful::Config::default() };
             Some(Scheme { name: name.into(), fill_with: Some(fill_with), ..find(base)? })
         };
-        let layered = || {
-            let scheme = rebera::layered(find(name.strip_suffix(LAYERED)?)?)?;
-            Some(Scheme { name: name.into(), ..scheme })
+        let aimed = || {
+            let fits = |(suffix, change): &(&str, Change)| change(find(name.strip_suffix(suffix)?)?);
+            Some(Scheme { name: name.into(), ..AIMED.iter().find_map(fits)? })
         };
-        find(name).or_else(filled).or_else(layered).ok_or_else(|| UnknownScheme(name.into()))
+        find(name).or_else(filled).or_else(aimed).ok_or_else(|| UnknownScheme(name.into()))
     }
 }

@@ -9,7 +9,7 @@ use thalweg_control::rebera::{self, Backlog, Errors, MarginConfig, MeasurementCo
 use thalweg_units::{Bytes, Rate};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
-use crate::frames::{resolution, selection};
+use crate::frames::{foresight, resolution, selection};
 use crate::pacing::{self, PacingRate};
 use crate::packet::PacketSizes;
 use crate::repair::{self, parity};
@@ -82,9 +82,26 @@ pub(super) fn layered(scheme: Scheme) -> Option<Scheme> {
     Some(Scheme { frames, ..scheme })
 }
 
+/// Another scheme whose encoder is aimed at what Rebera's filter makes of its estimate; `None` where it is not aimed at a rate.
+pub(super) fn foreseeing(mut scheme: Scheme) -> Option<Scheme> {
+    let FramesConfig::RateTargeted(frames) = &mut scheme.frames else { return None };
+    frames.foresight = Some(foresight::Config::default());
+    Some(scheme)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_scheme_aimed_at_a_rate_can_forecast_it_and_no_other() {
+        let foreseeing: Scheme = "vidaptive+forecast".parse().unwrap();
+        let FramesConfig::RateTargeted(frames) = foreseeing.frames else { panic!("{foreseeing:?}") };
+        assert_eq!(frames.foresight, Some(foresight::Config::default()));
+        for name in ["salsify+forecast", "rebera+forecast", "+forecast"] {
+            assert!(name.parse::<Scheme>().is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn any_scheme_aimed_at_a_rate_can_send_layers_and_no_other() {

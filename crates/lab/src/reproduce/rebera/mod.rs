@@ -5,6 +5,7 @@
 //! four slowest recordings. Video is a model's; the text of the paper was not at hand, so its numbers are those of the specification.
 
 mod forecasts;
+mod foresight;
 mod selections;
 
 use thalweg_control::rebera;
@@ -72,6 +73,7 @@ pub(super) fn figures() -> Vec<Figure> {
         losses(),
         selections::figure4(),
         staircase(),
+        foresight::figure(),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! u: how far below the forecast a plan stays, from how wrong forecasts were (rebera.md section 4).
+//! u: how far below a forecast a plan stays, from how wrong forecasts were (rebera.md section 4).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -54,7 +54,7 @@ impl Default for MarginConfig {
 
 /// Errors of one-step forecasts: what came less what was forecast, as [`Errors`] has it.
 #[derive(Debug, Clone)]
-pub(super) struct Margin {
+pub struct Margin {
     config: MarginConfig,
     errors: VecDeque<f64>,
     /// Forecasts of which the error was left out.
@@ -62,20 +62,24 @@ pub(super) struct Margin {
 }
 
 impl Margin {
-    pub(super) fn new(config: MarginConfig) -> Result<Margin, ConfigError> {
+    /// Before the first error.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: MarginConfig) -> Result<Margin, ConfigError> {
         if !(config.delta > 0.0 && config.delta < 1.0) {
-            return Err(ConfigError::out_of_range("rebera.delta", config.delta, "above 0 and below 1, such as 0.05"));
+            return Err(ConfigError::out_of_range("margin.delta", config.delta, "above 0 and below 1, such as 0.05"));
         }
         if !(0.0..1.0).contains(&config.before) {
-            return Err(ConfigError::out_of_range("rebera.margin.before", config.before, "0 to below 1, such as 0.15"));
+            return Err(ConfigError::out_of_range("margin.before", config.before, "0 to below 1, such as 0.15"));
         }
         if !(config.at_most > 0.0 && config.at_most <= 1.0) {
             let range = "above 0 and at most 1, such as 0.7";
-            return Err(ConfigError::out_of_range("rebera.margin.at_most", config.at_most, range));
+            return Err(ConfigError::out_of_range("margin.at_most", config.at_most, range));
         }
         if config.window == 0 || config.least > config.window {
             return Err(ConfigError::out_of_range(
-                "rebera.margin.window",
+                "margin.window",
                 config.window,
                 "1 or more, and not below margin.least",
             ));
@@ -84,7 +88,7 @@ impl Margin {
     }
 
     /// `forecast` was said, and `sample` came.
-    pub(super) fn add(&mut self, sample: Rate, forecast: Rate) {
+    pub fn add(&mut self, sample: Rate, forecast: Rate) {
         if self.left_out < self.config.first {
             self.left_out += 1;
             return;
@@ -100,7 +104,7 @@ impl Margin {
     }
 
     /// u in bit/s, added to a forecast: below 0 but for a delta above the share of errors that are.
-    pub(super) fn of(&self, forecast: Rate) -> f64 {
+    pub fn of(&self, forecast: Rate) -> f64 {
         if self.errors.len() < self.config.least.max(1) {
             return -self.config.before * forecast.as_bps_f64();
         }

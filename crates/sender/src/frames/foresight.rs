@@ -1,0 +1,133 @@
+//! Foresight for any scheme: what its encoder is aimed at is forecast (Rebera's filter where its paper has none; rebera.md section 4).
+//!
+//! A controller says what the path bears now; what an encoder makes of that leaves in the moments after. The encoder's base at equal intervals
+//! is a series, its next member is forecast, and until that comes the base is multiplied by the growth that is forecast. When packets leave
+//! stays the scheme's own matter.
+
+use thalweg_control::estimate::forecast::{self, Forecast, Margin, MarginConfig, Predictor};
+use thalweg_units::{ConfigError, Rate, Span, Time};
+
+/// The forecast's parameters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// What comes next.
+    pub predictor: forecast::Config,
+    /// How far below that the encoder stays: by the quantile of the forecast's errors, here the lower quartile and nothing before there are
+    /// enough of them.
+    pub margin: MarginConfig,
+    /// How far ahead, which is the time between two members of the series.
+    pub interval: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            predictor: forecast::Config::default(),
+            margin: MarginConfig { delta: 0.25, before: 0.0, ..MarginConfig::default() },
+            interval: Span::from_millis(200),
+        }
+    }
+}
+
+impl Config {
+    /// Foresight that has seen nothing.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Foresight, ConfigError> {
+        if self.interval <= Span::ZERO {
+            return Err(ConfigError::out_of_range("foresight.interval", self.interval, "longer than 0, such as 200ms"));
+        }
+        Ok(Foresight {
+            interval: self.interval,
+            predictor: self.predictor.build()?,
+            margin: Margin::new(self.margin)?,
+            next: Time::ZERO,
+            growth: 1.0,
+        })
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Foresight {
+    interval: Span,
+    predictor: Forecast,
+    margin: Margin,
+    /// When the next member of the series is due.
+    next: Time,
+    growth: f64,
+}
+
+impl Foresight {
+    /// The base is `rate` at `now`. What it is forecast to become.
+    pub fn of(&mut self, now: Time, rate: Rate) -> Rate {
+        if now >= self.next {
+            self.next = now + self.interval;
+            self.step(rate);
+        }
+        rate.scale(self.growth)
+    }
+
+    /// What the base is forecast to be an interval later, as a share of what it is; 1 where nothing is known.
+    pub fn growth(&self) -> f64 {
+        self.growth
+    }
+
+    fn step(&mut self, sample: Rate) {
+        if let Some(forecast) = self.predictor.forecast() {
+            self.margin.add(sample, forecast);
+        }
+        self.predictor.observe(sample);
+        self.growth = self.predictor.forecast().filter(|_| sample > Rate::ZERO).map_or(1.0, |forecast| {
+            let next = forecast.as_bps_f64() + self.margin.of(forecast);
+            next.max(0.0) / sample.as_bps_f64()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is forecast when the base had these values in kbps, a fifth of a second each.
+    fn told(kbps: impl Iterator<Item = u64>) -> (Foresight, Rate) {
+        let mut foresight = Config::default().build().unwrap();
+        let mut last = Rate::ZERO;
+        for (step, kbps) in (0..).zip(kbps) {
+            for part in 0..10 {
+                last = foresight.of(Time::from_millis(200 * step + 20 * part), Rate::from_kbps(kbps));
+            }
+        }
+        (foresight, last)
+    }
+
+    #[test]
+    fn a_base_that_stays_is_forecast_to_stay() {
+        let (_, rate) = told((0..50).map(|_| 800));
+        assert!((790..=810).contains(&(rate.as_bps() / 1000)), "{rate}");
+    }
+
+    #[test]
+    fn a_base_that_has_always_swung_is_forecast_to_swing() {
+        let swing = |step: u64| if step % 4 < 2 { 600 } else { 1200 };
+        let (before_a_fall, _) = told((0..104).map(swing));
+        let (before_a_rise, _) = told((0..102).map(swing));
+        // Behind two fast steps two slow ones come.
+        assert!(before_a_fall.growth() < 0.75 && before_a_rise.growth() > 1.2, "{before_a_fall:?} {before_a_rise:?}");
+    }
+
+    #[test]
+    fn nothing_known_or_nothing_left_leaves_the_base_as_it_is() {
+        let (foresight, rate) = told([500].into_iter());
+        assert_eq!((foresight.growth(), rate), (1.0, Rate::from_kbps(500)));
+        let (foresight, rate) = told((0..20).map(|_| 0));
+        assert_eq!((foresight.growth(), rate), (1.0, Rate::ZERO));
+    }
+
+    #[test]
+    fn an_interval_of_nothing_is_refused() {
+        assert!(Config { interval: Span::ZERO, ..Config::default() }.build().is_err());
+    }
+}

@@ -40,7 +40,7 @@ impl std::fmt::Display for Config {
         let kind = if self.functional { ", functional" } else { "" };
         write!(
             f,
-            "statistical model of libvpx VP8 on {}, {} up and {} down{kind}; sizes and quality are modelled",
+            "statistical model of libvpx VP8 on {}, {} behind a rate that rises and {} behind one that falls{kind}; sizes and quality are modelled",
             self.content, lag.up, lag.down
         )
     }

@@ -2,7 +2,7 @@
 
 use thalweg_codecs::{Codec, Image, model};
 use thalweg_sender::frames::layers::{self, Pattern};
-use thalweg_sender::frames::selection::{Method, Selector};
+use thalweg_sender::frames::selection::{Method, Room, Selector};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
@@ -20,7 +20,20 @@ const SIZE: Size = Size::new(704, 576);
 /// gamma.
 const NEWEST: f64 = 0.75;
 
-const METHODS: [(&str, Method); 3] = [("dfs", Method::Dynamic), ("lp", Method::LayerPush), ("fp", Method::FramePush)];
+/// The last two have no use for a room.
+const METHODS: [(&str, Method, Room); 4] = [
+    ("dfs", Method::Dynamic, Room::Elapsed),
+    ("dfs:unspent", Method::Dynamic, Room::Unspent),
+    ("lp", Method::LayerPush, Room::Elapsed),
+    ("fp", Method::FramePush, Room::Elapsed),
+];
+
+/// Bytes of a keyframe and of a frame of each layer.
+type Sizes = (u64, [u64; 3]);
+/// Means of what libvpx makes of the built-in scene at one quantiser (704x576, y_ac_qi 100, layers as here): 454 kbps.
+const ONE_QUANTISER: Sizes = (6352, [2327, 1804, 1470]);
+/// The same keyframe and the same bytes of the rest, where a frame takes as much however old what it refers to is.
+const EQUAL: Sizes = (6352, [1750; 3]);
 
 pub(super) fn figure4() -> Figure {
     let about = "frames sent of nine periods coded at 415 kbps, what of the budget is left, and the time-weighted distance of frames";
@@ -51,9 +64,17 @@ fn video(pattern: &Pattern, seed: Seed) -> Result<Vec<Vec<Bytes>>, SimulateError
     Ok(periods)
 }
 
-/// What a method makes of the periods with a budget for each.
-fn choose(method: Method, pattern: Pattern, periods: &[Vec<Bytes>], budget: Bytes) -> Vec<Option<f64>> {
-    let mut selector = Selector::new(method, pattern, NEWEST);
+/// The same sizes in each period.
+fn steady(pattern: &Pattern, (keyframe, layers): Sizes) -> Vec<Vec<Bytes>> {
+    let size = |place: u32| match place {
+        0 => keyframe,
+        _ => layers[usize::from(pattern.layer(place).number)],
+    };
+    vec![(0..pattern.period()).map(|place| Bytes::new(size(place))).collect(); PERIODS]
+}
+
+/// What a selector makes of the periods with a budget for each.
+fn choose(mut selector: Selector, pattern: Pattern, periods: &[Vec<Bytes>], budget: Bytes) -> Vec<Option<f64>> {
     let (mut sent, mut unused) = (Vec::new(), 0.0);
     for (period, sizes) in periods.iter().enumerate() {
         selector.begin(budget);
@@ -77,15 +98,22 @@ fn choose(method: Method, pattern: Pattern, periods: &[Vec<Bytes>], budget: Byte
 
 fn play(_find: &mut FindTrace<'_>, seed: Seed) -> Result<Vec<Row>, SimulateError> {
     let pattern = layers::Config::default().build()?;
-    let periods = video(&pattern, seed)?;
-    let budgets = (1..=8).map(|tens| Bytes::new(10_000 * tens));
-    let cells = budgets.flat_map(|budget| METHODS.map(|(name, method)| (budget, name, method)));
-    let row = |(budget, name, method): (Bytes, &str, Method)| Row {
-        link: budget.to_string(),
-        scheme: name.into(),
-        values: choose(method, pattern, &periods, budget),
-    };
-    Ok(cells.map(row).collect())
+    let videos = [
+        ("", video(&pattern, seed)?),
+        (", one quantiser", steady(&pattern, ONE_QUANTISER)),
+        (", equal frames", steady(&pattern, EQUAL)),
+    ];
+    let mut rows = Vec::new();
+    for (of, periods) in &videos {
+        for budget in (1..=8).map(|tens| Bytes::new(10_000 * tens)) {
+            rows.extend(METHODS.map(|(name, method, room)| Row {
+                link: format!("{budget}{of}"),
+                scheme: name.into(),
+                values: choose(Selector::new(method, room, pattern, NEWEST), pattern, periods, budget),
+            }));
+        }
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]
@@ -99,8 +127,8 @@ mod tests {
     fn dynamic_selection_spaces_frames_better_than_either_push_and_sends_nearly_as_many_as_pushing_them() {
         let rows = play(&mut |name| Err(format!("no trace '{name}'")), Seed::new(1)).unwrap();
         let value = |row: &Row, place: usize| row.values[place].unwrap();
-        for (tens, rows) in (1..).zip(rows.chunks(METHODS.len())) {
-            let [dfs, lp, fp] = rows else { panic!("{rows:?}") };
+        for (tens, rows) in (1..=8).zip(rows.chunks(METHODS.len())) {
+            let [dfs, unspent, lp, fp] = rows else { panic!("{rows:?}") };
             let frames = value(dfs, 0) / value(fp, 0);
             let least = if tens < 5 { 0.5 } else { 0.95 };
             assert!((least..=1.0).contains(&frames), "{}: {frames} of the frames", dfs.link);

@@ -60,7 +60,17 @@ const BACK: [(&str, &str); 2] = [("slow", "TMobile-UMTS-driving.up"), ("faster",
 
 fn readings() -> Vec<Reading> {
     use Reading::*;
-    vec![Utilization, QueueDelayP95, LatencyP95, FrameRate, VideoBitrate, PacketLoss, EstimateAccuracy]
+    vec![
+        Utilization,
+        QueueDelayP95,
+        LatencyP95,
+        FrameRate,
+        FrameDistance,
+        FrameDistanceDeviation,
+        VideoBitrate,
+        PacketLoss,
+        EstimateAccuracy,
+    ]
 }
 
 fn over(forth: Seconds, back: Seconds) -> Origin {
@@ -124,7 +134,7 @@ fn recorded() -> Figure {
         Link::new(format!("{forth}, {speed} way back"), Origin::Recorded { forth: forth.into(), back: back.into() })
     };
     let links = BACK.iter().flat_map(|back| RECORDED.iter().map(|forth| link(*back, forth)));
-    let schemes = known(&["rebera", "gcc", "vidaptive", "salsify"]);
+    let schemes = known(&["rebera", "rebera:absolute", "gcc", "vidaptive", "salsify"]);
     figure(
         "rebera-recorded",
         "the four slowest recordings as they are, two ways back",
@@ -134,9 +144,9 @@ fn recorded() -> Figure {
     )
 }
 
-/// Rebera with another share of periods in which the path may bear less than planned.
+/// Another share of periods in which the path may bear less than planned.
 fn with_delta(name: &str, delta: f64) -> Scheme {
-    let mut scheme = Scheme { name: name.into(), ..known(&["rebera"]).remove(0) };
+    let mut scheme = Scheme { name: format!("{name}:{delta}"), ..known(&[name]).remove(0) };
     if let ControllerConfig::Rebera(rebera::Config { margin, .. }) = &mut scheme.controller {
         margin.delta = delta;
     }
@@ -144,8 +154,8 @@ fn with_delta(name: &str, delta: f64) -> Scheme {
 }
 
 fn margins() -> Figure {
-    let schemes = [("rebera:0.05", 0.05), ("rebera:0.1", 0.1), ("rebera:0.2", 0.2), ("rebera:0.5", 0.5)]
-        .map(|(name, delta)| with_delta(name, delta));
+    let with = |name| [0.05, 0.1, 0.2, 0.5].map(|delta| with_delta(name, delta));
+    let schemes = ["rebera", "rebera:absolute", "rebera:unspent"].map(with).concat();
     let name = "Tr2";
     let published = [
         cell(name, "rebera:0.05", 67.18, 347.0),
@@ -154,7 +164,7 @@ fn margins() -> Figure {
         cell(name, "rebera:0.5", 79.77, 468.0),
     ];
     let about = "how often the path may bear less than planned (delta)";
-    figure("rebera-table6", about, schemes.to_vec(), ways_forth(TR7), published.concat())
+    figure("rebera-table6", about, schemes, ways_forth(TR7), published.concat())
 }
 
 fn losses() -> Figure {

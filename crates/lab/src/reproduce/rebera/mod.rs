@@ -1,11 +1,13 @@
 //! The tables and figures of Rebera (rebera.md section 8).
 //!
-//! The paper's traces Tr1 to Tr8 are not public. They are measurements of throughput over 1000 intra-periods, replayed as rates, so its tables III to VII
-//! are played over recorded links by the second at the paper's means ([`Seconds`]): for each trace the recording that varies and is out about
-//! as much. The recordings as they are, every chance to send 1500 bytes at its millisecond, are `rebera-recorded`. Video is a model's; the text of the paper was not at hand, so its numbers are those of the specification.
+//! The paper's traces Tr1 to Tr8 are not public. They are measurements of throughput over 1000 intra-periods, replayed as rates, so its tables
+//! III to VII are played over recorded links by the second at the paper's means ([`traces`]). The recordings as they are, every chance to send
+//! 1500 bytes at its millisecond, are `rebera-recorded`. Video is a model's; the text of the paper was not at hand, so its numbers are those of
+//! the specification.
 
 mod forecasts;
 mod selections;
+mod traces;
 
 use thalweg_control::rebera;
 use thalweg_link::{LossModel, Rates};
@@ -13,6 +15,7 @@ use thalweg_sender::Scheme;
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_units::{Rate, Span};
 
+use self::traces::{FORTH, TR1, TR2, TR5, TR7};
 use super::vidaptive::known;
 use super::{Encoder, Experiment, Figure, Link, Links, Origin, Published, Reading, Seconds, Setup};
 
@@ -26,31 +29,6 @@ const SETUP: Setup = Setup { duration: DURATION, encoder: Encoder::Model, ..Setu
 /// What the paper's sender is compared with here: FaceTime is not to be had.
 const COMPARED: [&str; 8] =
     ["rebera", "rebera:absolute", "rebera:unspent", "rebera:sender", "rebera:paper", "gcc", "vidaptive", "salsify"];
-
-/// What stands for a trace of the paper: a recording by the second, at the mean of the paper's (rebera.md section 8, T2).
-const fn trace(kbps: u64, recording: &'static str) -> Seconds {
-    Seconds { recording, mean: Rate::from_kbps(kbps) }
-}
-
-// Of all ways to have six of the eight recordings stand for six traces this is the one with the least sum of distances in two things: standard
-// deviation over mean, and share of seconds of nothing. Below are both of the paper's trace, then of the recording, and how long that is: all
-// come round again, as none lasts 1000 periods, and vary more than what they stand for.
-
-/// 0.65 and 2.0 %; 0.64 and 0.0 %, 140 s.
-const TR1: Seconds = trace(176, "Verizon-LTE-short.down");
-/// 0.43 and 0.5 %; 0.52 and 0.7 %, 140 s.
-const TR2: Seconds = trace(388, "Verizon-LTE-short.up");
-/// 0.41 and 0.0 %; 0.56 and 0.0 %, 786 s.
-const TR4: Seconds = trace(634, "ATT-LTE-driving.down");
-/// 0.36 and 0.2 %; 0.46 and 2.9 %, 931 s.
-const TR5: Seconds = trace(735, "TMobile-UMTS-driving.up");
-/// 0.38 and 1.2 %; 0.49 and 9.3 %, 1012 s, of which 77 in a row have nothing.
-const TR6: Seconds = trace(937, "ATT-LTE-driving.up");
-/// 0.48 and 0.1 %; 0.59 and 0.0 %, 139 s.
-const TR7: Seconds = trace(1055, "TMobile-LTE-short.down");
-
-/// The four ways forth of tables IV to VI.
-const FORTH: [(&str, Seconds); 4] = [("Tr2", TR2), ("Tr4", TR4), ("Tr5", TR5), ("Tr6", TR6)];
 
 /// The four slowest recordings, as ways forth as they are.
 const RECORDED: [&str; 4] =

@@ -285,6 +285,27 @@ fn camels_figures_have_links_of_their_own_and_the_papers_numbers_of_each() {
 }
 
 #[test]
+fn recordings_by_the_second_are_played_at_the_papers_means_whatever_theirs_are() {
+    let folder = Folder::new("seconds");
+    let out = folder.0.display().to_string();
+    // 12 and 6 Mbps.
+    for (name, gap) in [("Verizon-LTE-short.up", 1), ("TMobile-LTE-short.down", 2)] {
+        let lines: Vec<String> = (1..=4000).map(|line| (line * gap).to_string()).collect();
+        folder.file(name, &(lines.join("\n") + "\n"));
+    }
+    let options = ["reproduce", "rebera-table3", "--json", "--duration", "20s", "--out", &out, "--traces"];
+    let printed = json(&thalweg(&[&options[..], &[&out]].concat()));
+    let from = printed["links"][0]["from"].as_str().unwrap();
+    assert!(from.contains("388kbps on average and then TMobile") && from.contains("way back unlimited"), "{from}");
+    let gcc = printed["runs"].as_array().unwrap().iter().find(|run| run["scheme"] == "gcc").unwrap();
+    assert!((150e3..388.5e3).contains(&gcc["video_bitrate_bps"].as_f64().unwrap()), "{gcc}");
+    let used = gcc["utilization"].as_f64().unwrap();
+    assert!((0.4..=1.0).contains(&used), "{used}");
+    let done = thalweg(&[&options[..], &["/nowhere"]].concat());
+    assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
+}
+
+#[test]
 fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get_them() {
     let done = thalweg(&["reproduce", "vidaptive-fig99"]);
     assert!(!done.status.success() && text(&done.stderr).contains("vidaptive-fig7"), "{}", text(&done.stderr));

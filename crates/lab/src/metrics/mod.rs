@@ -9,6 +9,7 @@ mod percentile;
 mod qoe;
 mod redundancy;
 pub mod response;
+pub mod spacing;
 mod stall;
 mod traffic;
 

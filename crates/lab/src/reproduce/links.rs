@@ -5,6 +5,7 @@ use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, QueueConfig, Rates};
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
 
+use super::Seconds;
 use crate::scenario::{Competitor, Sender};
 
 /// Over which links.
@@ -79,6 +80,13 @@ pub enum Origin {
         forth: String,
         /// From the receiver to the sender.
         back: String,
+    },
+    /// Recorded cellular links by the second, at means that are given, served bit after bit.
+    BySecond {
+        /// From the sender to the receiver, one behind the other, each with the link's queue.
+        forth: Vec<Seconds>,
+        /// From the receiver to the sender, with an endless queue; `None` of one that is unlimited.
+        back: Option<Seconds>,
     },
     /// A file that somebody else made, and the link of this project's own to play where it is absent. The way back is
     /// unlimited.

@@ -17,6 +17,7 @@ mod rows;
 mod salsify;
 mod sample;
 mod scatter;
+mod seconds;
 mod signals;
 mod vidaptive;
 
@@ -31,6 +32,7 @@ pub use reading::{Reading, Windowed};
 pub use rows::{Row, Rows};
 pub use sample::{Sample, Spread, compare, mean, spread};
 pub use scatter::{beaten, scatters};
+pub use seconds::Seconds;
 pub use signals::Signals;
 
 /// A published figure.
@@ -167,7 +169,7 @@ mod tests {
             let name = format!("fbra-table{table}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
-        for of in ["table2", "table3", "table4", "table5", "table6", "table7", "fig4", "fig6"] {
+        for of in ["table2", "table3", "table4", "table5", "table6", "table7", "fig4", "fig6", "recorded"] {
             let name = format!("rebera-{of}");
             assert_eq!(names.iter().filter(|known| **known == name).count(), 1, "{name}");
         }

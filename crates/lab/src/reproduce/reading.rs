@@ -1,7 +1,7 @@
 //! What is read off a run, by the keys that `--json` prints.
 
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{Summary, percentile, response};
+use crate::metrics::{Summary, percentile, response, spacing};
 use crate::outcome::{FrameRecord, Mark, Outcome};
 
 /// One figure of a run.
@@ -35,6 +35,10 @@ pub enum Reading {
     LateFrames,
     /// Frames shown a second.
     FrameRate,
+    /// Mean time from one picture shown to the next, each counted as long as it lasts, in ms.
+    FrameDistance,
+    /// The deviation from that, in ms.
+    FrameDistanceDeviation,
     /// Share of the time in stalls, 0..1.
     Stalls,
     /// Seconds from this second of the run until a whole second of what is on the wire reaches this many Mbps.
@@ -191,6 +195,8 @@ impl Reading {
             Reading::QueueDelayP95 => "queue_delay_p95_ms",
             Reading::LateFrames => "late_ratio",
             Reading::FrameRate => "frame_rate_fps",
+            Reading::FrameDistance => "frame_distance_ms",
+            Reading::FrameDistanceDeviation => "frame_distance_sigma_ms",
             Reading::Stalls => "stall_ratio",
             Reading::WireReaches(..) => "wire_rise_s",
             Reading::VideoReaches(..) => "video_rise_s",
@@ -251,6 +257,8 @@ impl Reading {
                 (count > 0.0).then_some(sum / count)
             }
             Reading::LateFrames => late(&outcome.frames),
+            Reading::FrameDistance => spacing::of_frames(&outcome.frames).map(|(mean, _)| mean),
+            Reading::FrameDistanceDeviation => spacing::of_frames(&outcome.frames).map(|(_, sigma)| sigma),
             Reading::Resets => marks(Mark::Reset),
             Reading::Pauses => marks(Mark::Pause),
             Reading::Keyframes => marks(Mark::Keyframe).map(|count| (count - 1.0).max(0.0)),

@@ -318,6 +318,16 @@ pub fn known() -> &'static [Known] {
             make: rebera::measured_at_sender,
         },
         Known {
+            name: "rebera:absolute",
+            about: "Rebera with the errors of its forecasts in bit/s",
+            make: rebera::with_absolute_errors,
+        },
+        Known {
+            name: "rebera:unspent",
+            about: "Rebera where later frames may spend what earlier ones of their group left",
+            make: rebera::spending_what_is_left,
+        },
+        Known {
             name: "rebera+fec",
             about: "Rebera with parity for what others refer to, the more the more do, and repeats",
             make: rebera::with_parity,

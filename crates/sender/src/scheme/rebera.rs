@@ -9,7 +9,8 @@ use thalweg_control::rebera::{self, Backlog, Errors, MarginConfig, MeasurementCo
 use thalweg_units::{Bytes, Rate};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
-use crate::frames::{foresight, resolution, selection};
+use crate::frames::selection::{self, Room};
+use crate::frames::{foresight, resolution};
 use crate::pacing::{self, PacingRate};
 use crate::packet::PacketSizes;
 use crate::repair::{self, parity};
@@ -52,6 +53,21 @@ fn measured_at_receiver(config: rebera::Config) -> Scheme {
 /// The receiver measures; what waits is taken off a plan, and trains too short to be measured count as long as the shortest that is.
 pub(super) fn rebera() -> Scheme {
     measured_at_receiver(rebera::Config::default())
+}
+
+/// Errors of forecasts count in bit/s, as the paper has them, and everything else is ours.
+pub(super) fn with_absolute_errors() -> Scheme {
+    let margin = MarginConfig { errors: Errors::Absolute, ..MarginConfig::default() };
+    measured_at_receiver(rebera::Config { margin, ..rebera::Config::default() })
+}
+
+/// What earlier frames of a group left of its budget is for later ones.
+pub(super) fn spending_what_is_left() -> Scheme {
+    let mut scheme = rebera();
+    if let FramesConfig::Selection(frames) = &mut scheme.frames {
+        frames.room = Room::Unspent;
+    }
+    scheme
 }
 
 /// To the letter: everything that is under way is taken off, what comes too close together says nothing, and errors count in bit/s.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Setup, drawn};
+use thalweg_lab::reproduce::{Folder, Link, Links, Origin, Seconds, Setup, drawn};
 use thalweg_lab::scenario::Scenario;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Rates, Trace};
 use thalweg_units::{Rate, Seed, Span, Time};
@@ -62,13 +62,13 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
 fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow::Result<(Scenario, String)> {
     let bottleneck = |trace: String, queue| HopConfig::Bottleneck { trace, queue, once: false };
     let rates = |rate: Rates| HopConfig::Rate { rate, queue: link.queue };
-    let (hop, way_back, from) = match &link.origin {
-        Origin::Named(trace) => (bottleneck(trace.clone(), link.queue), None, trace.clone()),
-        Origin::Rates(of) => (rates(of.clone()), None, of.to_string()),
+    let (hops, way_back, from) = match &link.origin {
+        Origin::Named(trace) => (vec![bottleneck(trace.clone(), link.queue)], None, trace.clone()),
+        Origin::Rates(of) => (vec![rates(of.clone())], None, of.to_string()),
         Origin::Drawn { rates: of, each } => {
             let names: Vec<String> = of.iter().map(Rate::to_string).collect();
             let from = format!("{} in turn, {each} each, from a second that is drawn", names.join(", "));
-            (rates(drawn(of, *each, seed)?), None, from)
+            (vec![rates(drawn(of, *each, seed)?)], None, from)
         }
         Origin::Recorded { forth, back } => {
             let [forth, back] = [forth, back].map(|name| arguments.traces.join(name));
@@ -79,7 +79,18 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             let name = back.file_name().filter(|_| loaded).map(|name| name.to_string_lossy().into_owned());
             let from = format!("{}, way back {}", forth.display(), name.as_deref().unwrap_or("unlimited"));
             let back = loaded.then(|| bottleneck(back.display().to_string(), QueueConfig::Infinite));
-            (bottleneck(forth.display().to_string(), link.queue), back, from)
+            (vec![bottleneck(forth.display().to_string(), link.queue)], back, from)
+        }
+        Origin::BySecond { forth, back } => {
+            let back = back.filter(|_| !arguments.unloaded);
+            let hops = forth.iter().map(|of| Ok(rates(scaled(of, &arguments.traces)?)));
+            let way_back = back.map(|of| scaled(&of, &arguments.traces)).transpose()?;
+            let named = |of: &Seconds| format!("{} by the second, {} on average", of.recording, of.mean);
+            let hops_named: Vec<String> = forth.iter().map(named).collect();
+            let back_named = back.as_ref().map_or("unlimited".into(), named);
+            let from = format!("{}, way back {back_named}", hops_named.join(" and then "));
+            let endless = |rate| HopConfig::Rate { rate, queue: QueueConfig::Infinite };
+            (hops.collect::<anyhow::Result<_>>()?, way_back.map(endless), from)
         }
         Origin::File { folder, file, instead } => {
             let path = match folder {
@@ -90,10 +101,12 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             match folder {
                 _ if !path.is_file() => {
                     let from = format!("{instead}, made here: {shown} is not there");
-                    (bottleneck((*instead).to_string(), link.queue), None, from)
+                    (vec![bottleneck((*instead).to_string(), link.queue)], None, from)
                 }
-                Folder::Salsify => (bottleneck(shown.clone(), link.queue), None, format!("{shown}, the authors' own")),
-                Folder::Lumos5g => (rates(by_second(&path)?), None, format!("{shown}, Lumos5G's, as rates")),
+                Folder::Salsify => {
+                    (vec![bottleneck(shown.clone(), link.queue)], None, format!("{shown}, the authors' own"))
+                }
+                Folder::Lumos5g => (vec![rates(by_second(&path)?)], None, format!("{shown}, Lumos5G's, as rates")),
             }
         }
     };
@@ -106,7 +119,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
         hop => hop.clone(),
     };
     let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().map(recorded));
-    let up = before.chain([hop]).chain(behind).chain([delay()]).collect();
+    let up = before.chain(hops).chain(behind).chain([delay()]).collect();
     let down = way_back.into_iter().chain([delay()]).collect();
     let duration = arguments.duration.unwrap_or(setup.duration);
     let pictures = arguments.pictures.of_figure(setup);
@@ -130,6 +143,15 @@ fn by_second(path: &Path) -> anyhow::Result<Rates> {
         Rate::from_bps(trace.opportunities(from, to) * 12_000)
     };
     Ok(Rates::in_turn((0..seconds).map(of).collect(), Span::from_secs(1))?)
+}
+
+/// A recorded link by the second.
+fn scaled(of: &Seconds, folder: &Path) -> anyhow::Result<Rates> {
+    let path = folder.join(of.recording);
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(&path).with_context(|| format!("{shown}: {FIX}"))?;
+    let trace = Trace::parse(&text).with_context(|| shown.clone())?;
+    of.rates(&trace).with_context(|| shown)
 }
 
 const FIX: &str = "give the folder of Mahimahi's traces (github.com/ravinet/mahimahi, folder traces) with --traces";

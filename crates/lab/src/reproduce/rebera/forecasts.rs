@@ -27,7 +27,8 @@ const KEYS: [&str; 8] = [
     "rls_over_best",
 ];
 
-const TRACES: [&str; 8] = [
+/// Every recording, the slowest first.
+pub(super) const TRACES: [&str; 8] = [
     "ATT-LTE-driving.up",
     "TMobile-UMTS-driving.up",
     "TMobile-UMTS-driving.down",

@@ -22,7 +22,7 @@ use super::rate_targeted::EncoderBounds;
 use super::{layers, resolution};
 pub use policy::Selection;
 pub use priority::by_worth;
-pub use selector::{Method, Selector};
+pub use selector::{Method, Room, Selector};
 
 /// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Config {
     pub layers: layers::Config,
     /// How the budget is spent.
     pub method: Method,
+    /// What of it is left at any time.
+    pub room: Room,
     /// gamma: how much the newest size weighs in the estimate of the next of its layer, 0..=1 (0.75 \[P\]).
     pub newest_size: f64,
     /// What the encoder is asked for.
@@ -57,6 +59,7 @@ impl Default for Config {
         Config {
             layers: layers::Config::default(),
             method: Method::default(),
+            room: Room::default(),
             newest_size: 0.75,
             aim: Aim::Budget(0.95),
             encoder: EncoderBounds::default(),
@@ -89,7 +92,7 @@ impl Config {
         }
         self.encoder.check()?;
         let pattern = self.layers.build()?;
-        let selector = Selector::new(self.method, pattern, self.newest_size);
+        let selector = Selector::new(self.method, self.room, pattern, self.newest_size);
         Ok(Selection::new(self, pattern, selector, self.resolution.build(source)?))
     }
 }

@@ -23,12 +23,34 @@ pub enum Method {
     FramePush,
 }
 
+/// What of a group's budget dynamic selection may still spend (`b_h` of algorithm 1). The pushes spend all that is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Room {
+    /// `b - max(S, (n/N) b)`, as printed: the share of the time that is over is gone, even where it was not spent.
+    #[default]
+    Elapsed,
+    /// `b - S` (ours): what earlier frames left over is for later ones.
+    Unspent,
+}
+
+impl Room {
+    /// Bytes left of `budget` when `spent` is spent and this share of the group is over, 0..1.
+    fn left(self, budget: f64, spent: f64, elapsed: f64) -> f64 {
+        match self {
+            Room::Elapsed => budget - spent.max(elapsed * budget),
+            Room::Unspent => budget - spent,
+        }
+    }
+}
+
 /// The frames of one group, and what of its budget is left.
 ///
 /// Frames are considered in order of coding; the first of a group is always sent. Bytes are of whatever kind the budget is in.
 #[derive(Debug, Clone)]
 pub struct Selector {
     method: Method,
+    room: Room,
     pattern: Pattern,
     by_worth: Vec<u32>,
     estimates: Estimates,
@@ -46,9 +68,10 @@ pub struct Selector {
 
 impl Selector {
     /// A selector with no budget; of an average of sizes the newest weighs `gain`, 0..=1 (gamma).
-    pub fn new(method: Method, pattern: Pattern, gain: f64) -> Selector {
+    pub fn new(method: Method, room: Room, pattern: Pattern, gain: f64) -> Selector {
         Selector {
             method,
+            room,
             pattern,
             by_worth: by_worth(&pattern),
             estimates: Estimates::new(gain),
@@ -123,8 +146,7 @@ impl Selector {
     /// Whether the frame is among the dearest of those left that fit: the first that does not fit ends them.
     fn is_worth_it(&self, place: u32, size: Bytes) -> bool {
         let elapsed = f64::from(place) / f64::from(self.pattern.period());
-        let budget = self.budget.as_f64();
-        let mut room = budget - self.spent.as_f64().max(elapsed * budget);
+        let mut room = self.room.left(self.budget.as_f64(), self.spent.as_f64(), elapsed);
         for candidate in self.by_worth.iter().copied().filter(|candidate| self.is_possible(*candidate)) {
             let cost = if candidate == place {
                 size.as_f64()

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 use thalweg_units::Bytes;
 
-use super::{Method, Selector};
+use super::{Method, Room, Selector};
 use crate::frames::layers;
 
 /// rebera.md section 9, example 4.
@@ -12,7 +12,7 @@ const ESTIMATES: [f64; 3] = [2400.0, 1500.0, 850.0];
 
 fn selector(method: Method, period: u32) -> Selector {
     let pattern = layers::Config { group: 4, period }.build().unwrap();
-    Selector::new(method, pattern, 0.75)
+    Selector::new(method, Room::Elapsed, pattern, 0.75)
 }
 
 /// The places sent of a group of these sizes, and what they take.
@@ -49,6 +49,20 @@ fn dynamic_frame_selection_gives_the_table_of_the_specification() {
         let (sent, bytes) = example(Method::Dynamic, budget);
         assert_eq!((&sent[..], bytes, mean_gap(&sent, 8)), (places, spent, gap), "{budget}");
     }
+}
+
+/// The frames before them were smaller than their share: as printed what they left is gone, and otherwise it is there for the last base frame.
+#[test]
+fn what_earlier_frames_left_is_for_later_ones_only_where_it_counts_as_unspent() {
+    let pattern = layers::Config { group: 4, period: 8 }.build().unwrap();
+    let of = |room| {
+        let mut selector = Selector::new(Method::Dynamic, room, pattern, 0.75);
+        selector.set_estimates([2000.0, 100.0, 100.0]);
+        sent(&mut selector, &[1000, 100, 100, 100, 2100, 100, 100, 100], 4_000)
+    };
+    // At place 4 half of 4000 bytes is over, of which 1300 were spent.
+    assert_eq!(of(Room::Elapsed), (alloc::vec![0, 1, 2, 3], 1_300));
+    assert_eq!(of(Room::Unspent), (alloc::vec![0, 1, 2, 3, 4, 5, 6, 7], 3_700));
 }
 
 #[test]
@@ -88,8 +102,10 @@ proptest! {
     #[test]
     fn whatever_is_sent_can_be_decoded_and_keeps_to_the_budget(groups in prop::collection::vec((sizes(), 0u64..80_000), 1..6)) {
         let pattern = layers::Config::default().build().unwrap();
-        for method in [Method::Dynamic, Method::LayerPush, Method::FramePush] {
-            let mut selector = selector(method, 32);
+        let dynamic = [Room::Elapsed, Room::Unspent].map(|room| (Method::Dynamic, room));
+        let pushes = [Method::LayerPush, Method::FramePush].map(|method| (method, Room::Elapsed));
+        for (method, room) in dynamic.into_iter().chain(pushes) {
+            let mut selector = Selector::new(method, room, pattern, 0.75);
             for (sizes, budget) in &groups {
                 let (sent, spent) = sent(&mut selector, sizes, *budget);
                 prop_assert!(spent <= (*budget).max(sizes[0]), "{} of {}", spent, budget);

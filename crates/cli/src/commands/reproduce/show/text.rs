@@ -52,6 +52,7 @@ pub(super) fn head(key: &str) -> String {
 pub(super) fn wrap(head: &str) -> String {
     head.replace("latency ", "")
         .replace("video ", "")
+        .replace("frame distance", "distance")
         .replace("frame rate ", "")
         .replace(" after first", "")
         .replace("estimate ", "")

@@ -1,0 +1,47 @@
+//! How far apart frames are, as somebody sees it who looks at any time.
+
+use crate::outcome::FrameRecord;
+
+/// Mean and deviation of times between frames, each counted as long as it lasts: `mean = sum d^2 / sum d` (rebera.md section 8, R2); `None` of
+/// no time.
+pub fn time_weighted(distances: &[f64]) -> Option<(f64, f64)> {
+    let whole: f64 = distances.iter().sum();
+    let mean = distances.iter().map(|distance| distance * distance).sum::<f64>() / whole;
+    let variance = distances.iter().map(|distance| distance * (distance - mean).powi(2)).sum::<f64>() / whole;
+    (whole > 0.0).then_some((mean, variance.sqrt()))
+}
+
+/// That of the pictures that were shown, by when they were read, in ms; `None` of fewer than two.
+pub fn of_frames(frames: &[FrameRecord]) -> Option<(f64, f64)> {
+    let shown = frames.iter().filter(|frame| frame.displayed_s.is_some());
+    let times: Vec<f64> = shown.map(|frame| frame.captured_s * 1e3).collect();
+    let distances: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    time_weighted(&distances)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::{Size, Time};
+
+    #[test]
+    fn a_distance_counts_as_long_as_it_lasts() {
+        assert_eq!(time_weighted(&[40.0; 5]), Some((40.0, 0.0)));
+        // Of 40 ms a quarter is in gaps of 10 and the rest in one of 30.
+        let (mean, sigma) = time_weighted(&[10.0, 30.0]).unwrap();
+        assert_eq!((mean, sigma), (25.0, 75f64.sqrt()));
+        assert_eq!(time_weighted(&[]), None);
+    }
+
+    #[test]
+    fn a_picture_that_is_not_shown_makes_the_distance_longer() {
+        let read = |millis, shown: bool| {
+            let displayed_s = shown.then_some(millis as f64 / 1e3 + 0.5);
+            FrameRecord { displayed_s, ..FrameRecord::read(Time::from_millis(millis), Size::new(320, 240)) }
+        };
+        let frames: Vec<FrameRecord> = (0..9).map(|place| read(100 * place, place % 2 == 0)).collect();
+        let (mean, sigma) = of_frames(&frames).unwrap();
+        assert!((mean - 200.0).abs() < 1e-9 && sigma < 1e-6, "{mean} {sigma}");
+        assert_eq!(of_frames(&frames[..2]), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! A recorded link by the second: as rates of a mean that is given.
+//!
+//! What papers measure with a download or an iperf and replay with a shaper is a throughput for each second. A recording of Mahimahi's is finer, and
+//! faster: every chance to send 1500 bytes, at its millisecond. Counted by the second and scaled, it keeps what the link does from one
+//! second to the next, outages included, and loses what it does within one.
+
+use thalweg_link::{Rates, Trace};
+use thalweg_units::{ConfigError, Rate, Span, Time};
+
+const SECOND: Span = Span::from_secs(1);
+
+/// A recorded link at another mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seconds {
+    /// The name of the recording.
+    pub recording: &'static str,
+    /// The mean over all of its whole seconds.
+    pub mean: Rate,
+}
+
+impl Seconds {
+    /// `trace` by whole seconds, as rates in turn whose mean is [`Seconds::mean`] to the bit: the same multiple of each second's opportunities,
+    /// rounded so that nothing is lost. A second without one stays at 0.
+    ///
+    /// # Errors
+    /// When there is no whole second, no opportunity in one, or the mean is 0.
+    pub fn rates(&self, trace: &Trace) -> Result<Rates, ConfigError> {
+        let at = |second: u64| Time::from_millis(second * 1000);
+        let seconds = (trace.period().as_nanos() / SECOND.as_nanos()).max(0) as u64;
+        let until = |second: u64| u128::from(trace.opportunities(Time::ZERO, at(second)));
+        let (opportunities, bits) = (until(seconds).max(1), u128::from(self.mean.as_bps()) * u128::from(seconds));
+        // What passed by the end of each second, so that a second's rounding is the next one's.
+        let passed = |second: u64| (until(second) * bits / opportunities) as u64;
+        let rates = (0..seconds).map(|second| Rate::from_bps(passed(second + 1) - passed(second)));
+        Rates::in_turn(rates.collect(), SECOND)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(millis: &[u64], kbps: u64) -> Result<Rates, ConfigError> {
+        let trace = Trace::new(millis.to_vec()).unwrap();
+        Seconds { recording: "made here", mean: Rate::from_kbps(kbps) }.rates(&trace)
+    }
+
+    fn turn(rates: &Rates, seconds: std::ops::Range<u64>) -> Vec<u64> {
+        seconds.map(|second| rates.at(Time::from_millis(second * 1000)).0.as_bps()).collect()
+    }
+
+    #[test]
+    fn seconds_are_to_each_other_as_their_opportunities_and_come_round_again_whole() {
+        // Three, one, none and two, and half a second of which nothing is taken.
+        let millis = [0, 500, 999, 1000, 3400, 3401, 4200, 4500];
+        let rates = seconds(&millis, 600).unwrap();
+        assert_eq!(turn(&rates, 0..4), [1_200_000, 400_000, 0, 800_000]);
+        assert_eq!(turn(&rates, 4..8), turn(&rates, 0..4));
+    }
+
+    #[test]
+    fn the_mean_is_exact_where_no_second_is() {
+        let rates = seconds(&[0, 1000, 1001, 2000, 2001, 2002, 2003, 3000], 1).unwrap();
+        let of = turn(&rates, 0..3);
+        assert_eq!(of, [428, 857, 1715]);
+        assert_eq!(of.iter().sum::<u64>(), 3_000);
+    }
+
+    #[test]
+    fn what_has_no_whole_second_or_nothing_in_one_is_refused() {
+        assert!(seconds(&[10, 999], 100).is_err());
+        assert!(seconds(&[1500], 100).is_err());
+        assert!(seconds(&[10, 1500], 0).is_err());
+        assert!(seconds(&[10, 1500], 1).is_ok());
+    }
+}

@@ -171,15 +171,16 @@ fn plain_report(random: &mut Random) -> Packet {
 
 /// A packet takes some 1000 bytes here, so of the counts some are of about what was sent.
 fn path_report(newest: u64, random: &mut Random) -> Packet {
-    let count = |random: &mut Random| {
-        let sent = 1000 * newest;
-        let counts =
-            [0, sent / 2, sent.saturating_sub(random.below(20_000)), sent + 1_000_000, u64::MAX, random.bits()];
-        Bytes::new(counts[random.below(6) as usize])
-    };
     let capacities = [None, Some(1), Some(u32::MAX.into()), Some(u64::MAX), Some(random.bits())];
     let capacity = capacities[random.below(5) as usize].map(Rate::from_bps);
-    let (received, lost) = (count(random), count(random));
+    let sent = (100 + random.below(1100)) * newest;
+    let count = |random: &mut Random| match random.below(6) {
+        0..3 => sent,
+        3 => 0,
+        4 => sent + 1_000_000,
+        _ => random.bits(),
+    };
+    let (received, lost) = (Bytes::new(count(random)), Bytes::new(count(random)));
     Packet::PathReport(PathReport { sender_ssrc: OURS, media_ssrc: SENDERS[0], capacity, received, lost })
 }
 

@@ -169,7 +169,7 @@ fn plain_report(random: &mut Random) -> Packet {
     Packet::ReceiverReport(ReceiverReport { ssrc: OURS, blocks: blocks.into(), extension: Vec::new() })
 }
 
-/// A packet takes some 1000 bytes here, so of the counts some are of about what was sent.
+/// A packet takes between 100 and 1200 bytes, so some of the counts can be true, and grow.
 fn path_report(newest: u64, random: &mut Random) -> Packet {
     let capacities = [None, Some(1), Some(u32::MAX.into()), Some(u64::MAX), Some(random.bits())];
     let capacity = capacities[random.below(5) as usize].map(Rate::from_bps);

@@ -154,7 +154,8 @@ mod tests {
     #[test]
     fn the_path_is_measured_by_all_but_who_tells_nothing() {
         for (name, feedback) in Feedback::NAMES {
-            let config = WatchConfig { feedback, ..WatchConfig::new("http://127.0.0.1:8080/".parse().unwrap()) };
+            let place = Place::new("http://127.0.0.1:8080/", None, None, None).unwrap();
+            let config = WatchConfig { feedback, ..WatchConfig::new(place) };
             let offered = config.capabilities();
             assert_eq!((offered.feedback.path, offered.bytes_before), (name != "plain", name != "plain"), "{name}");
         }

@@ -1,8 +1,8 @@
-//! What functional video says in header extensions and in RTCP.
+//! What functional video, and a sender whose receiver measures, say in header extensions and in RTCP.
 
 use thalweg_wire::ParseError;
 use thalweg_wire::rtcp::{self, Packet};
-use thalweg_wire::rtp::{FragmentGrace, FrameStates};
+use thalweg_wire::rtp::{BytesBefore, FragmentGrace, FrameStates};
 
 use crate::rtcp::{feedback, survive};
 
@@ -11,6 +11,7 @@ use crate::rtcp::{feedback, survive};
 pub fn functional(data: &[u8]) {
     elements(data);
     decoder_state(data);
+    path_report(data);
 }
 
 /// The elements' data, which comes back to the byte.
@@ -23,6 +24,25 @@ pub(crate) fn elements(data: &[u8]) {
     match FrameStates::parse(data) {
         Ok(states) => assert_eq!(&states.to_bytes()[..], data),
         Err(error) => assert!(data.len() != 16 && is_true(error)),
+    }
+    match BytesBefore::parse(data) {
+        Ok(before) => assert_eq!(&before.to_bytes()[..], data),
+        Err(error) => assert!(data.len() != 4 && is_true(error)),
+    }
+}
+
+fn path_report(data: &[u8]) {
+    let body = [&[0, 0, 0, 1, 0, 0, 0, 2][..], b"PATH", data].concat();
+    let whole = &data[..data.len() / 4 * 4];
+    match rtcp::parse(&feedback(206, 15, &body)) {
+        Ok(packets) => {
+            let [Packet::PathReport(report)] = &packets[..] else { panic!("{packets:?}") };
+            let capacity = report.capacity.map_or(0, |rate| rate.as_bps());
+            let read = [capacity, report.received.get(), report.lost.get()].map(u64::to_be_bytes).concat();
+            assert_eq!(read, whole[..24]);
+            survive(&packets);
+        }
+        Err(error) => assert!(whole.len() < 24 && is_true(error)),
     }
 }
 

@@ -19,6 +19,7 @@ fn reception(style: u8) -> Reception {
         grace: Some(4),
         states: Some(5),
         dependencies: Some(6),
+        bytes_before: Some(7),
         ..Extensions::default()
     };
     let named = style & 2 != 0;
@@ -37,6 +38,7 @@ fn reception(style: u8) -> Reception {
             congestion: style & 0x10 != 0,
             round_trip: style & 0x80 != 0,
             extended: true,
+            path: true,
         },
         keeps_states: (style & 0x2c == 0x20).then(Default::default),
         ..Video::new(codec, KINDS[0])
@@ -85,7 +87,7 @@ pub fn incoming(data: &[u8]) {
                 };
                 let element = take(&mut steps);
                 let payload = take(&mut steps);
-                let id = 3 + steps.byte() % 3;
+                let id = 3 + steps.byte() % 5;
                 let block = ExtensionBuffer::of(&[Extension { id, data: element }]).expect("short enough");
                 let packet = Packet { extensions: Some(block.as_extensions()), ..Packet::new(header, payload) };
                 let mut bytes = Vec::new();

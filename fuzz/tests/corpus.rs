@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use thalweg_fuzz::TARGETS;
-use thalweg_units::{Random, Seed, Span};
+use thalweg_units::{Bytes, Random, Rate, Seed, Span};
 use thalweg_vp8::encode::{Plan, Settings, encode};
 use thalweg_vp8::syntax::header::{CoefficientUpdates, FilterHeader, KeyHeader, QuantizerHeader};
 use thalweg_vp8::syntax::{
@@ -78,6 +78,7 @@ fn seeds() -> Vec<Vec<u8>> {
         encoded(),
         vp8_state(),
         transport(),
+        path_reports(),
         browser_offer(),
         dependency_descriptors(),
         b"a=ice-ufrag:abcd\r\na=ice-pwd:0123456789abcdefABCDEF\r\nm=audio 9 RTP/AVP 0\r\na=mid:0\r\n".to_vec(),
@@ -131,6 +132,16 @@ fn functional_answer() -> Vec<u8> {
         rtcp::DecoderState { sender_ssrc: 1, media_ssrc: 2, frame: 7, fragment, interarrival, current: 9, complete }
     };
     let packets = [answer(0, Vec::new()), answer(1, vec![8, 9])].map(rtcp::Packet::DecoderState);
+    let mut out = Vec::new();
+    rtcp::write(&packets, &mut out).expect("in range");
+    out
+}
+
+/// What a receiver measured, once of a path of which it knows nothing yet.
+fn path_reports() -> Vec<u8> {
+    let (received, lost) = (Bytes::new(150_000), Bytes::new(1200));
+    let report = |capacity| rtcp::PathReport { sender_ssrc: 1, media_ssrc: 2, capacity, received, lost };
+    let packets = [None, Some(Rate::from_kbps(400))].map(|capacity| rtcp::Packet::PathReport(report(capacity)));
     let mut out = Vec::new();
     rtcp::write(&packets, &mut out).expect("in range");
     out

@@ -25,7 +25,7 @@ use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::rtcp;
 
 pub use assembly::{Assembly, FrameInfo};
-use datagram::Ear;
+use datagram::{Ear, MEDIA, RECEIVER};
 use kept_states::KeptStates;
 pub use kept_states::Moves;
 use ordinary::Ordinary;
@@ -199,15 +199,21 @@ impl Receiver {
             report.size += Bytes::new(bytes.len() as u64);
             report.decoder = self.ear.hear(&bytes).into_iter().find_map(|news| match news {
                 News::Decoder(decoder) => Some(decoder),
-                News::Arrivals { .. } | News::Missing(_) | News::KeyframeNeeded => None,
+                News::Arrivals { .. } | News::Missing(_) | News::KeyframeNeeded | News::Path(_) => None,
             });
         }
         Some(report)
     }
 
-    /// What it measured of the path, if it is time to tell that, and its size on the wire.
+    /// What it measured of the path, if it is time to tell that, as the sender will read it, and its size on the wire.
     pub fn poll_path_report(&mut self, now: Time) -> Option<(PathReport, Bytes)> {
-        Some((self.path.as_mut()?.poll(now)?, path::SIZE))
+        let report = self.path.as_mut()?.poll(now)?;
+        let bytes = datagram::datagram(path::message(RECEIVER, MEDIA, &report));
+        let heard = self.ear.hear(&bytes).into_iter().find_map(|news| match news {
+            News::Path(report) => Some(report),
+            News::Arrivals { .. } | News::Missing(_) | News::KeyframeNeeded | News::Decoder(_) => None,
+        })?;
+        Some((heard, datagram::wire_size(&bytes)))
     }
 
     /// What else to tell the sender now, as the sender will read it.

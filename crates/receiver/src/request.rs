@@ -29,7 +29,7 @@ impl Request {
         match news {
             News::Missing(sequences) => Some(Request::Repeat(sequences)),
             News::KeyframeNeeded => Some(Request::Keyframe),
-            News::Arrivals { .. } | News::Decoder(_) => None,
+            News::Arrivals { .. } | News::Decoder(_) | News::Path(_) => None,
         }
     }
 

@@ -10,7 +10,7 @@ mod plain;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use thalweg_control::{Acknowledgement, PacketId};
+use thalweg_control::{Acknowledgement, PacketId, PathReport};
 use thalweg_units::{Span, Time};
 use thalweg_wire::ParseError;
 use thalweg_wire::rtcp::ccfb::{self, Ecn};
@@ -35,6 +35,8 @@ pub enum News {
     Missing(Vec<u64>),
     /// What state the receiver's decoder is in, for [`Engine::on_decoder`](crate::Engine::on_decoder).
     Decoder(DecoderReport),
+    /// What the receiver measured of the path, for [`Engine::on_path_report`](crate::Engine::on_path_report).
+    Path(PathReport),
     /// A picture cannot be decoded, for [`Engine::on_keyframe_request`](crate::Engine::on_keyframe_request).
     KeyframeNeeded,
 }
@@ -140,6 +142,7 @@ impl Reader {
                 (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
             }
             Packet::DecoderState(state) => decoder(state, sent),
+            Packet::PathReport(report) => sent.is_media(report.media_ssrc).then(|| path(report)),
             Packet::Nack(nack) if sent.is_media(nack.media_ssrc) => missing(nack, sent.newest_of(nack.media_ssrc)?),
             Packet::PictureLoss(loss) => sent.is_media(loss.media_ssrc).then_some(News::KeyframeNeeded),
             Packet::FullIntra(intra) => {
@@ -204,6 +207,12 @@ impl Reader {
         let hold = newest.map(|(_, held)| held);
         (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold })
     }
+}
+
+/// What a receiver measured, as controllers hear it.
+fn path(report: &rtcp::PathReport) -> News {
+    let rtcp::PathReport { capacity, received, lost, .. } = *report;
+    News::Path(PathReport { capacity, received, lost })
 }
 
 /// A decoder's state, if it is of a frame of the sender's own.
@@ -315,6 +324,7 @@ mod tests {
     use super::*;
     use alloc::vec;
     use proptest::prelude::*;
+    use thalweg_units::{Bytes, Rate};
     use thalweg_wire::rtcp::PictureLoss;
 
     const MEDIA: u32 = 7;
@@ -359,6 +369,18 @@ mod tests {
         }
         assert_eq!(reader.read(&[nack(MEDIA), loss(MEDIA)].concat(), &streams).unwrap().len(), 2);
         assert!(reader.read(&nack(MEDIA)[..9], &streams).is_err());
+    }
+
+    #[test]
+    fn a_path_report_is_read_as_it_was_written_and_only_of_the_senders_own_media() {
+        let report = |media_ssrc| {
+            let (capacity, received, lost) = (Some(Rate::from_kbps(400)), Bytes::new(9000), Bytes::new(100));
+            rtcp::PathReport { sender_ssrc: 1, media_ssrc, capacity, received, lost }
+        };
+        let read = |media_ssrc| Reader::new().read(&bytes(Packet::PathReport(report(media_ssrc))), &sent(5));
+        let rtcp::PathReport { capacity, received, lost, .. } = report(MEDIA);
+        assert_eq!(read(MEDIA), Ok(vec![News::Path(PathReport { capacity, received, lost })]));
+        assert_eq!((read(REPAIR), read(9)), (Ok(vec![]), Ok(vec![])));
     }
 
     #[test]
@@ -440,7 +462,7 @@ mod tests {
                 match news {
                     News::Arrivals { acknowledgements, .. } => prop_assert!(acknowledgements.iter().all(|told| told.id.0 < 70_000)),
                     News::Missing(sequences) => prop_assert!(sequences.iter().all(|sequence| *sequence <= 111_666)),
-                    News::KeyframeNeeded | News::Decoder(_) => {}
+                    News::KeyframeNeeded | News::Decoder(_) | News::Path(_) => {}
                 }
             }
         }

@@ -15,6 +15,9 @@ pub type SequenceUnwrapper = Unwrapper<16>;
 pub type ReferenceTimeUnwrapper = Unwrapper<24>;
 /// For RTP timestamps; at 90 kHz they wrap after 13.3 hours.
 pub type TimestampUnwrapper = Unwrapper<32>;
+/// For the bytes sent before a packet ([`BytesBefore`](crate::rtp::BytesBefore)), by [`Unwrapper::after`] 0; they wrap after
+/// 4 GiB.
+pub type BytesUnwrapper = Unwrapper<32>;
 /// For the frame numbers of functional video ([`FrameFragment`](crate::rtp::FrameFragment),
 /// [`DecoderState`](crate::rtcp::DecoderState)); at 60 frames a second they wrap after 2.3 years. A sender that hears a
 /// number unwrapped by its last one ([`Unwrapper::after`] and [`Unwrapper::peek`]) can get one it has not sent yet: who

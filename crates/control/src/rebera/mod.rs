@@ -225,7 +225,9 @@ impl Controller for Rebera {
     fn on_path_report(&mut self, now: Time, report: &PathReport) {
         // Bytes that were never sent cannot have come.
         let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
-        if self.config.measured_by == End::Receiver && possible {
+        // What came only grows: a report of less was overtaken by a newer one.
+        let older = self.told && report.received < self.report.received;
+        if self.config.measured_by == End::Receiver && possible && !older {
             self.told = true;
             self.take(now, *report);
         }

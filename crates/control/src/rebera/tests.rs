@@ -171,6 +171,11 @@ fn a_receiver_that_measures_is_believed_and_one_that_says_nothing_is_not_waited_
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(1 << 40), ..PathReport::default() };
     world.controller.on_path_report(world.now, &lie);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
+    // Nor has a report of less than was told before anything new to say.
+    let overtaken =
+        PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(59_999), ..PathReport::default() };
+    world.controller.on_path_report(world.now, &overtaken);
+    assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
 }
 
 #[test]

@@ -85,13 +85,14 @@ pub(super) fn metrics(now: Time, network: &Network) -> String {
         text.counter("thalweg_sent_packets_total", packets, of(&|v| v.gauges.packets[index] as f64));
     }
     type Of<T> = fn(&Viewer) -> T;
-    let counters: [(&str, &str, Of<u64>); 8] = [
+    let counters: [(&str, &str, Of<u64>); 9] = [
         ("thalweg_frames_sent_total", "Frames whose last packet has left.", |v| v.gauges.frames_sent),
         ("thalweg_pictures_skipped_total", "Pictures that became no frame.", |v| v.gauges.skipped),
         ("thalweg_keyframes_total", "Keyframes.", |v| v.gauges.keyframes),
         ("thalweg_packets_arrived_total", "Packets reported as arrived.", |v| v.gauges.arrived),
         ("thalweg_packets_lost_total", "Packets taken as lost.", |v| v.gauges.lost),
         ("thalweg_reports_total", "Reports of arrivals.", |v| v.outgoing.figures().reports),
+        ("thalweg_path_reports_total", "Reports of what the path bears.", |v| v.outgoing.figures().path_reports),
         ("thalweg_nacks_total", "Requests for repeats.", |v| v.outgoing.figures().nacks),
         ("thalweg_keyframe_requests_total", "Requests for a keyframe.", |v| v.outgoing.figures().keyframe_requests),
     ];

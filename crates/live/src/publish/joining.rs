@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
+use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, FeedbackStyle, Scheme};
 use thalweg_session::{Outgoing, Setup};
 use thalweg_transport::sdp::fragment::Fragment;
@@ -74,6 +75,9 @@ impl Network {
         // No server is known to make them: what the scheme does not want goes unsaid.
         if scheme.feedback != FeedbackStyle::Extended {
             offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
+        }
+        if !matches!(scheme.receiver, ReceiverKind::Measures(_)) {
+            (offered.feedback.path, offered.bytes_before) = (false, false);
         }
         let offer = sdp::offer(&prepared.local, &offered);
         let (key, text) = (prepared.key, offer.text.clone());

@@ -96,6 +96,10 @@ pub(super) fn meet(
         ipv6: here.is_ipv6(),
     };
     let outgoing = Outgoing::new(setup, publishing, now)?;
-    let incoming = Incoming::new(incoming::Setup::new(accepted.media, watcher.cname), watching, now)?;
+    let mut setup = incoming::Setup::new(accepted.media, watcher.cname);
+    if let ReceiverKind::Measures(config) = scheme.receiver {
+        setup.measures = Some(config);
+    }
+    let incoming = Incoming::new(setup, watching, now)?;
     Ok((outgoing, incoming))
 }

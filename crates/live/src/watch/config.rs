@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction};
+use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction};
 use thalweg_units::{ConfigError, Span};
 
 use super::place::Place;
@@ -59,7 +59,15 @@ impl WatchConfig {
 
     /// What is offered.
     pub(super) fn capabilities(&self) -> Capabilities {
-        Capabilities { congestion: self.feedback.offered(), ..Capabilities::all(Direction::ReceiveOnly) }
+        let all = Capabilities::all(Direction::ReceiveOnly);
+        // Who is to tell nothing of arrivals does not measure the path by them either.
+        let measures = self.feedback != Feedback::Plain;
+        Capabilities {
+            congestion: self.feedback.offered(),
+            feedback: sdp::Feedback { path: measures, ..all.feedback },
+            bytes_before: measures,
+            ..all
+        }
     }
 }
 
@@ -141,6 +149,16 @@ mod tests {
             assert_eq!((name.parse(), feedback.to_string().as_str()), (Ok(feedback), name));
         }
         assert!("remb".parse::<Feedback>().unwrap_err().to_string().contains("twcc-on-request"));
+    }
+
+    #[test]
+    fn the_path_is_measured_by_all_but_who_tells_nothing() {
+        for (name, feedback) in Feedback::NAMES {
+            let place = Place::new("http://127.0.0.1:8080/", None, None, None).unwrap();
+            let config = WatchConfig { feedback, ..WatchConfig::new(place) };
+            let offered = config.capabilities();
+            assert_eq!((offered.feedback.path, offered.bytes_before), (name != "plain", name != "plain"), "{name}");
+        }
     }
 
     #[test]

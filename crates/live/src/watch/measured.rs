@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use thalweg_lab::metrics::percentile;
 use thalweg_receiver::rtp::Statistics;
-use thalweg_units::{Bytes, Size, Span, Time};
+use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::report::Report;
 
@@ -27,6 +27,7 @@ pub(super) struct Measured {
     current: Counts,
     jitter: Span,
     round_trip: Option<Span>,
+    path: Option<Rate>,
     wire: Bytes,
     frame_bytes: Bytes,
     whole: u64,
@@ -147,6 +148,7 @@ impl Measured {
         self.current = Counts::of(statistics);
         self.jitter = statistics.video_stream.jitter;
         self.round_trip = statistics.round_trip;
+        self.path = statistics.path.and_then(|path| path.capacity);
     }
 
     /// The session is over: the next counts from zero.
@@ -276,6 +278,7 @@ impl Measured {
             keyframes_asked_for: counts.keyframes_asked_for,
             jitter_ms: self.jitter.as_millis_f64(),
             round_trip_ms: self.round_trip.map(Span::as_millis_f64),
+            path_capacity_bps: self.path.map(Rate::as_bps_f64),
             audio_packets: self.audio,
             audio_lost: counts.audio_lost,
             audio_rate_pps: per_second(self.audio as f64, self.first_audio.map_or(Span::ZERO, |first| now - first)),

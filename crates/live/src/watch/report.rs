@@ -74,6 +74,8 @@ pub struct Report {
     pub jitter_ms: f64,
     /// From here to the publisher and back, as of its last report, where it tells (RFC 3611).
     pub round_trip_ms: Option<f64>,
+    /// What the path bears, bits per second, as it was last told a publisher whose scheme plans by it (`rebera`).
+    pub path_capacity_bps: Option<f64>,
     /// Packets of sound that came.
     pub audio_packets: u64,
     /// Packets of sound that did not.

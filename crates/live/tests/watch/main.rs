@@ -68,6 +68,22 @@ fn fbra_is_told_by_extended_reports_without_being_asked_to() {
 }
 
 #[test]
+fn a_sender_of_reberas_is_told_what_the_path_bears_and_measures_itself_before_who_tells_nothing() {
+    let _alone = one_at_a_time();
+    for (feedback, told) in [(Feedback::Any, 15.0..48.0), (Feedback::Plain, 0.0..0.5)] {
+        let call = Call { scheme: "rebera", feedback, link: Some(link(0.0, 20)), ..Call::default() };
+        let seen = call.run(Span::from_secs(4));
+        let reports = seen.metric("thalweg_path_reports_total");
+        assert!(told.contains(&reports), "{feedback}: {reports} path reports in 4 s and what a beginning takes");
+        assert_eq!(seen.report.path_capacity_bps.is_some(), feedback == Feedback::Any, "{:?}", seen.report);
+        // A train that comes at once says of the path no more than that it bears it in 10 ms.
+        let capacity = seen.report.path_capacity_bps.unwrap_or(1e6);
+        assert!((100e3..10e6).contains(&capacity), "{:?}", seen.report);
+        assert!(seen.report.frames_decoded > 20, "{feedback}: {:?}", seen.report);
+    }
+}
+
+#[test]
 fn what_a_link_loses_is_repeated() {
     let _alone = one_at_a_time();
     let call = Call { scheme: "gcc", link: Some(link(0.02, 20)), ..Call::default() };

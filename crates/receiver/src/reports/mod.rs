@@ -40,7 +40,7 @@ impl Report {
     pub(super) fn heard(news: News, size: Bytes) -> Option<Report> {
         match news {
             News::Arrivals { acknowledgements, hold } => Some(Report { acknowledgements, hold, decoder: None, size }),
-            News::Missing(_) | News::KeyframeNeeded | News::Decoder(_) => None,
+            News::Missing(_) | News::KeyframeNeeded | News::Decoder(_) | News::Path(_) => None,
         }
     }
 

@@ -3,11 +3,14 @@
 use thalweg_control::rebera::{Arrival, Measurement, MeasurementConfig};
 use thalweg_control::{PathReport, Payload};
 use thalweg_sender::Packet;
-use thalweg_units::{Bytes, ConfigError, Time};
+use thalweg_units::{ConfigError, Time};
+use thalweg_wire::rtcp;
 
-/// Such a report on the wire: no format exists, so the size of feedback of an application (RFC 4585 section 6.4) with an identifier, two
-/// rates of 32 bits and two counts of 64, and SRTCP, UDP and IPv4.
-pub(crate) const SIZE: Bytes = Bytes::new(12 + 4 + 2 * 4 + 2 * 8 + 14 + 8 + 20);
+/// What `ssrc` says of the path that the stream `media_ssrc` came over.
+pub(crate) fn message(ssrc: u32, media_ssrc: u32, report: &PathReport) -> rtcp::Packet {
+    let PathReport { capacity, received, lost } = *report;
+    rtcp::Packet::PathReport(rtcp::PathReport { sender_ssrc: ssrc, media_ssrc, capacity, received, lost })
+}
 
 /// A measurement, and when it is told next: Delta after the last time, if anything came.
 #[derive(Debug)]
@@ -23,19 +26,24 @@ impl PathReports {
         Ok(PathReports { config, measurement: config.build()?, last: None, next: Time::NEVER })
     }
 
-    /// A packet arrived that had not before.
+    /// A packet of the laboratory's arrived that had not before.
     pub(crate) fn on_packet(&mut self, now: Time, packet: &Packet) {
         let sent = &packet.sent;
         let place = sent.place.filter(|_| sent.payload == Payload::Media);
-        self.measurement.on_arrival(&Arrival {
+        self.on_arrival(&Arrival {
             at: now,
             train: place.map(|place| place.frame),
             last: place.is_some_and(|place| place.last),
             size: sent.size,
             before: packet.before,
         });
-        let due = self.last.map_or(now, |last| last + self.config.interval);
-        self.next = self.next.min(due.max(now));
+    }
+
+    /// A packet arrived that had not before, later than all others.
+    pub(crate) fn on_arrival(&mut self, arrival: &Arrival) {
+        self.measurement.on_arrival(arrival);
+        let due = self.last.map_or(arrival.at, |last| last + self.config.interval);
+        self.next = self.next.min(due.max(arrival.at));
     }
 
     pub(crate) fn next_event(&self) -> Time {
@@ -55,9 +63,10 @@ impl PathReports {
 mod tests {
     use thalweg_control::{FramePlace, PacketId, SentPacket};
     use thalweg_sender::Content;
-    use thalweg_units::{Rate, Span};
+    use thalweg_units::{Bytes, Rate, Span};
 
     use super::*;
+    use crate::datagram;
 
     fn packet(number: u64) -> Packet {
         let place = FramePlace {
@@ -70,6 +79,14 @@ mod tests {
         };
         let sent = SentPacket { place: Some(place), ..SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1000)) };
         Packet { sent, grace: Span::ZERO, asks: false, before: Bytes::new(1000 * number), content: Content::Padding }
+    }
+
+    #[test]
+    fn a_report_weighs_what_its_bytes_do() {
+        let message = message(1, 2, &PathReport::default());
+        // Twelve of feedback, four of the name, 24 of what is said; SRTCP's index and tag, UDP and IPv4.
+        let size = datagram::wire_size(&datagram::datagram(message));
+        assert_eq!(size, Bytes::new(12 + 4 + 24 + 14 + 8 + 20));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What was agreed on: which streams come, how they are told apart, what is to be told of them.
 
+use thalweg_control::rebera::MeasurementConfig;
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_units::{Bytes, ConfigError, Span};
 use thalweg_wire::overhead;
@@ -30,6 +31,9 @@ pub struct Config {
     pub unasked: Option<Span>,
     /// What is around an RTP packet on the wire: IP, UDP and the SRTP tag.
     pub around: Bytes,
+    /// How the path is measured by the packets that say what was sent before them ([`Extensions::bytes_before`]), if it is, where
+    /// [`Feedback::path`] was agreed on.
+    pub measures: Option<MeasurementConfig>,
 }
 
 impl Default for Config {
@@ -45,6 +49,7 @@ impl Default for Config {
             report_interval: Span::from_secs(1),
             unasked: Some(Span::from_millis(62)),
             around: overhead::IPV4 + overhead::UDP + overhead::SRTP_TAG_GCM,
+            measures: Some(MeasurementConfig::default()),
         }
     }
 }
@@ -54,7 +59,8 @@ impl Config {
     ///
     /// # Errors
     /// A name that is empty or too long, an interval that is none, a payload type above 127 or of two streams, an SSRC of
-    /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters out of range.
+    /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters or those of
+    /// measuring out of range.
     pub fn build(self) -> Result<Reception, ConfigError> {
         if !(1..=255).contains(&self.cname.len()) {
             return Err(ConfigError::out_of_range("cname", self.cname.len(), "1 to 255 bytes"));
@@ -220,6 +226,8 @@ pub struct Extensions {
     pub states: Option<u8>,
     /// What frames refer to ([`thalweg_wire::rtp::dependency::DependencyDescriptor`]).
     pub dependencies: Option<u8>,
+    /// How much was sent before a packet ([`thalweg_wire::rtp::BytesBefore`]).
+    pub bytes_before: Option<u8>,
 }
 
 /// What may be told of a video (`a=rtcp-fb`).
@@ -239,4 +247,6 @@ pub struct Feedback {
     pub extended: bool,
     /// When reports left, which the sender sends back (RFC 3611): the round trip is known then.
     pub round_trip: bool,
+    /// What the path bears and what it lost ([`thalweg_wire::rtcp::PathReport`]).
+    pub path: bool,
 }

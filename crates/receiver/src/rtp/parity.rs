@@ -219,6 +219,7 @@ mod tests {
         grace: None,
         states: None,
         dependencies: None,
+        bytes_before: None,
     };
 
     fn media(number: u64, transport: u8) -> Vec<u8> {

@@ -16,6 +16,7 @@ use super::audio::AudioStream;
 use super::config::Config;
 use super::feedback::ArrivalFeedback;
 use super::frames::Frames;
+use super::measuring::Measuring;
 use super::output::Output;
 use super::parity::ParityStream;
 use super::statistics::Statistics;
@@ -32,6 +33,8 @@ pub struct Reception {
     parity: Option<ParityStream>,
     audio: Option<AudioStream>,
     feedback: ArrivalFeedback,
+    /// What measures the path, if anything does.
+    measuring: Option<Measuring>,
     /// When the next receiver report leaves.
     report_due: Time,
     outputs: VecDeque<Output>,
@@ -65,6 +68,7 @@ impl Reception {
             parity,
             audio: config.audio.as_ref().map(|audio| AudioStream::new(audio.patience)),
             feedback: ArrivalFeedback::new(&config),
+            measuring: Measuring::of(&config)?,
             report_due: Time::NEVER,
             outputs: VecDeque::new(),
             last_video: None,
@@ -172,6 +176,7 @@ impl Reception {
     fn run(&mut self, now: Time) {
         let arrivals = self.feedback.poll(now);
         self.tell(now, arrivals);
+        self.tell_of_path(now);
         self.request(now);
         self.report(now);
         while let Some(packet) = self.audio.as_mut().and_then(|audio| audio.poll(now)) {
@@ -190,6 +195,7 @@ impl Reception {
     fn next_event(&self) -> Time {
         let video = self.video.as_ref().map_or(Time::NEVER, Frames::next_event);
         let audio = self.audio.as_ref().map_or(Time::NEVER, AudioStream::next_event);
-        self.report_due.min(self.feedback.next_event()).min(video).min(audio)
+        let path = self.measuring.as_ref().map_or(Time::NEVER, Measuring::next_event);
+        self.report_due.min(self.feedback.next_event()).min(path).min(video).min(audio)
     }
 }

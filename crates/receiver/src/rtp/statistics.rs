@@ -1,5 +1,6 @@
 //! What was counted.
 
+use thalweg_control::PathReport;
 use thalweg_units::Span;
 
 /// Of one RTP stream.
@@ -98,4 +99,6 @@ pub struct Statistics {
     pub rtcp_sent: u64,
     /// The round trip, once it is known.
     pub round_trip: Option<Span>,
+    /// What was told of the path last, where it is measured.
+    pub path: Option<PathReport>,
 }

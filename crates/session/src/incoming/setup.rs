@@ -1,5 +1,6 @@
 //! What a receiver is made of: what was agreed on, in the receiver's own words.
 
+use thalweg_control::rebera::MeasurementConfig;
 use thalweg_receiver::rtp::{self, Codec, Config, Redundancy, Ssrcs};
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_transport::Connection;
@@ -16,14 +17,17 @@ pub struct Setup {
     pub cname: String,
     /// What becomes of functional video, where its header extensions were agreed on; `None` for an ordinary decoder.
     pub keeps_states: Option<KeptAtReceiver>,
+    /// How the path is measured, where that was agreed on and the sender says what it sent before each packet; `None` for not at all.
+    pub measures: Option<MeasurementConfig>,
     /// Whether packets come over IPv6, whose header is 20 bytes longer.
     pub ipv6: bool,
 }
 
 impl Setup {
-    /// A receiver of what was agreed on over IPv4, which keeps states where that is of use.
+    /// A receiver of what was agreed on over IPv4, which keeps states and measures the path where that is of use.
     pub fn new(media: Negotiated, cname: String) -> Setup {
-        Setup { media, cname, keeps_states: Some(KeptAtReceiver::default()), ipv6: false }
+        let (keeps_states, measures) = (Some(KeptAtReceiver::default()), Some(MeasurementConfig::default()));
+        Setup { media, cname, keeps_states, measures, ipv6: false }
     }
 
     /// The reception over this connection.
@@ -46,6 +50,7 @@ impl Setup {
             redundancy: media.video.as_ref().and_then(|video| video.redundancy).map(redundancy),
             audio: media.audio.as_ref().map(audio),
             around: ip + overhead::UDP + connection.srtp_overhead(),
+            measures: self.measures,
             ..Config::default()
         })
     }
@@ -77,6 +82,7 @@ impl Setup {
                 congestion: video.feedback.congestion,
                 extended: video.feedback.extended,
                 round_trip: video.feedback.round_trip,
+                path: video.feedback.path,
             },
             keeps_states: self.keeps_states.filter(|_| is_functional),
         }
@@ -106,5 +112,6 @@ fn extensions(ids: &sdp::ExtensionIds) -> rtp::Extensions {
         grace: ids.grace,
         states: ids.states,
         dependencies: ids.dependencies,
+        bytes_before: ids.bytes_before,
     }
 }

@@ -3,12 +3,14 @@
 use thalweg_sender::Packet;
 use thalweg_sender::packet::Fragment;
 use thalweg_transport::sdp::ExtensionIds;
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::WriteError;
 use thalweg_wire::rtp::{
     Extension, ExtensionBuffer, FeedbackRequest, FragmentGrace, FrameFragment, FrameStates, PlayoutDelay,
     TransportSequence,
 };
+
+use super::counted::Counted;
 
 /// A scheme that wants each packet reported is content with a report this often: Chromium answers within 0.7 ms (design.md section 6), and
 /// more reports than that would be a load of their own.
@@ -48,6 +50,10 @@ impl Requests {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Elements {
     requests: Requests,
+    /// For receivers that measure.
+    pub(super) counted: Counted,
+    /// Whether the block made last says what was sent before its packet.
+    says_before: bool,
 }
 
 impl Elements {
@@ -85,11 +91,21 @@ impl Elements {
                 block.push(id, &FrameStates { source: states.source.0, target: states.target.0 }.to_bytes());
             }
         }
+        let before = ids.bytes_before.zip(self.counted.before());
+        self.says_before = before.is_some();
+        if let Some((id, before)) = before {
+            block.push(id, &before.to_bytes());
+        }
         if let Some((id, dependency)) = ids.dependencies.zip(dependency) {
             block.push(id, dependency);
         }
         block.push_mid(ids, mid);
         block.finish()
+    }
+
+    /// The packet of the block made last leaves, and takes so much of the wire.
+    pub(super) fn on_packet(&mut self, packet: &Packet, size: Bytes) {
+        self.counted.on_packet(size, packet.sent.size, self.says_before);
     }
 }
 

@@ -3,6 +3,7 @@
 //! The contract is the engine's: mutate, then drain [`Outgoing::poll`] until it answers [`Output::Wait`]. The engine begins when the connection
 //! stands; pictures before that are let go.
 
+mod counted;
 mod dependencies;
 mod extensions;
 mod history;
@@ -142,6 +143,7 @@ impl Outgoing {
             Some(flow) => {
                 flow.engine.change_scheme(now, &fitted)?;
                 flow.writer.put_in_red(setup::in_red(&fitted, &self.video));
+                flow.writer.count(setup::is_measured(&fitted, &self.video));
             }
             None => drop(Engine::new(&fitted, self.setup.camera, now)?),
         }
@@ -310,6 +312,7 @@ impl Outgoing {
                 let redundancy = setup::in_red(&scheme, &video);
                 let mut writer = Writer::new(&setup.media, video, path, scheme.packets.max_payload, &mut random);
                 writer.put_in_red(redundancy);
+                writer.count(setup::is_measured(&scheme, &self.video));
                 let reader = if self.video.congestion().is_some() { Reader::new() } else { Reader::of_plain_reports() };
                 let reports = Reports::new(self.now, setup.wall, &setup.cname);
                 let (receiver_time, candidates) = (ReceiverTime::default(), Vec::new());
@@ -344,6 +347,12 @@ impl Outgoing {
                     flow.engine.on_missing(self.now, &flow.writer.missing(&sequences));
                 }
                 News::Decoder(report) => flow.engine.on_decoder(self.now, &report),
+                News::Path(report) => {
+                    if let Some(report) = flow.writer.measured(report) {
+                        self.figures.path_reports += 1;
+                        flow.engine.on_path_report(self.now, &report);
+                    }
+                }
                 News::KeyframeNeeded => {
                     self.figures.keyframe_requests += 1;
                     flow.engine.on_keyframe_request(self.now);

@@ -86,4 +86,6 @@ pub struct Figures {
     pub malformed: u64,
     /// Reports of arrivals that came.
     pub reports: u64,
+    /// Reports that came of what the path bears, and can be true.
+    pub path_reports: u64,
 }

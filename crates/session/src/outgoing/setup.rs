@@ -2,13 +2,13 @@
 
 use thalweg_sender::filler::useful::{self, Kind};
 use thalweg_sender::repair::parity::{Code, Format};
-use thalweg_sender::scheme::FramesConfig;
+use thalweg_sender::scheme::{FramesConfig, ReceiverKind};
 use thalweg_sender::{Camera, PacketSizes, Scheme};
 use thalweg_transport::sdp::{ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
 use thalweg_units::{Bytes, ConfigError, Seed};
 use thalweg_wire::overhead::{self, Overhead};
 use thalweg_wire::rtcp::NtpTime;
-use thalweg_wire::rtp::FragmentGrace;
+use thalweg_wire::rtp::{BytesBefore, FragmentGrace};
 
 /// What a sender is made of.
 #[derive(Debug, Clone)]
@@ -59,7 +59,8 @@ pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_ta
     let redundancy = in_red(&scheme, video);
     let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
     let layered = is_layered(&scheme);
-    let mut every = lengths(&video.extensions, &video.mid);
+    let measured = is_measured(&scheme, video);
+    let mut every = lengths(&video.extensions, &video.mid, measured);
     every.extend(video.extensions.dependencies.filter(|_| layered).map(|_| DEPENDENCY));
     let mut first = every.clone();
     first.extend(video.extensions.playout_delay.map(|_| 3));
@@ -67,7 +68,7 @@ pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_ta
     let ip = if ipv6 { overhead::IPV6 } else { overhead::IPV4 };
     let around =
         |lengths: &[usize]| Overhead { ip, srtp_tag, extensions: overhead::extension_block(lengths) }.per_packet();
-    let of_audio = media.audio.as_ref().map_or(Vec::new(), |audio| lengths(&audio.extensions, &audio.mid));
+    let of_audio = media.audio.as_ref().map_or(Vec::new(), |audio| lengths(&audio.extensions, &audio.mid, measured));
     let (of_video, of_first, of_audio) = (around(&every), around(&first), around(&of_audio));
     scheme.packets = PacketSizes {
         overhead: of_video + red + descriptor(video.codec, layered),
@@ -138,10 +139,18 @@ fn fillable(useful: useful::Config, video: &Video) -> Option<useful::Config> {
 /// libwebrtc pads with as much at most (`kMaxPaddingLength`).
 const LONGEST_PADDING: u64 = 224;
 
-/// Lengths of the extension elements in every packet of the section `mid`.
-fn lengths(ids: &ExtensionIds, mid: &str) -> Vec<usize> {
+/// Whether the other end measures the path for the scheme, and is told what was sent before each packet.
+pub(super) fn is_measured(scheme: &Scheme, video: &Video) -> bool {
+    let wanted = matches!(scheme.receiver, ReceiverKind::Measures(_));
+    wanted && video.feedback.path && video.extensions.bytes_before.is_some()
+}
+
+/// Lengths of the extension elements in every packet of the section `mid`, with what was sent before it where the path is `measured`.
+fn lengths(ids: &ExtensionIds, mid: &str, measured: bool) -> Vec<usize> {
     let transport = ids.transport_sequence.map(|_| if ids.transport_on_request { 4 } else { 2 });
-    [transport, ids.grace.map(|_| FragmentGrace::LARGEST), ids.mid.map(|_| mid.len())].into_iter().flatten().collect()
+    let before = ids.bytes_before.filter(|_| measured).map(|_| BytesBefore::SIZE);
+    let grace = ids.grace.map(|_| FragmentGrace::LARGEST);
+    [transport, grace, before, ids.mid.map(|_| mid.len())].into_iter().flatten().collect()
 }
 
 /// Bytes of a dependency descriptor whose template says all there is to say, as most do.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_control::Acknowledgement;
+use thalweg_control::{Acknowledgement, PathReport};
 use thalweg_sender::feedback::Streams;
 use thalweg_sender::packet::Fragment;
 use thalweg_sender::repair::parity::{Protected, Symbol};
@@ -106,6 +106,16 @@ impl Writer {
         self.redundancy = redundancy;
     }
 
+    /// A scheme begins; whether its packets say what was sent before them.
+    pub(super) fn count(&mut self, are_told: bool) {
+        self.elements.counted.begin(are_told);
+    }
+
+    /// What the other end measured of the path, in the engine's bytes.
+    pub(super) fn measured(&self, report: PathReport) -> Option<PathReport> {
+        self.elements.counted.report(report)
+    }
+
     /// Under which number each packet went out.
     pub(super) fn sent(&self) -> &Streams {
         &self.sent
@@ -150,13 +160,15 @@ impl Writer {
     /// # Errors
     /// What a format has no room for, which the engine does not ask for.
     pub(super) fn write(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
-        match packet.content {
+        let bytes = match packet.content {
             Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment),
             Content::Retransmission { of, .. } => self.repeat(packet, of),
             Content::Audio { number, .. } => self.sound(packet, number),
             Content::Parity { protects, symbol } => self.parity(packet, &protects, &symbol),
             Content::Padding => self.filler(packet),
-        }
+        }?;
+        self.elements.on_packet(packet, self.around + Bytes::new(bytes.len() as u64));
+        Ok(bytes)
     }
 
     fn media(&mut self, packet: &Packet, number: u64, fragment: &Fragment) -> Result<Vec<u8>, WriteError> {

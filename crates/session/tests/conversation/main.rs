@@ -3,6 +3,7 @@
 mod extended;
 mod hostile;
 mod layers;
+mod measured;
 mod memory;
 mod redundancy;
 mod world;

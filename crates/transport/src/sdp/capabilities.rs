@@ -88,7 +88,7 @@ pub struct Capabilities {
     /// Kinds of congestion feedback; an answer names the first that the offer has too. The default order is by how often
     /// Chromium 156 reports: on request at once, RFC 8888 every 31 ms, at its own pace every 62 ms; extended reports it has none.
     pub congestion: Vec<CongestionFeedback>,
-    /// `nack`, `pli`, `fir`, `bitrate` and `round_trip`, of video; the rest follows from `congestion`.
+    /// `nack`, `pli`, `fir`, `bitrate`, `round_trip` and `path`, of video; the rest follows from `congestion`.
     pub feedback: Feedback,
     /// The sender may say how long the receiver should hold frames.
     pub playout_delay: bool,
@@ -105,6 +105,10 @@ pub struct Capabilities {
     ///
     /// [`DEPENDENCY_DESCRIPTOR`]: thalweg_wire::rtp::uri::DEPENDENCY_DESCRIPTOR
     pub dependencies: bool,
+    /// How much was sent before each packet ([`BYTES_BEFORE`]), by which a receiver of this project measures the path.
+    ///
+    /// [`BYTES_BEFORE`]: thalweg_wire::rtp::uri::BYTES_BEFORE
+    pub bytes_before: bool,
 }
 
 impl Capabilities {
@@ -131,6 +135,7 @@ impl Capabilities {
                 fir: true,
                 bitrate: true,
                 round_trip: true,
+                path: true,
                 ..Feedback::default()
             },
             playout_delay: true,
@@ -138,6 +143,7 @@ impl Capabilities {
             mid: true,
             functional: true,
             dependencies: true,
+            bytes_before: true,
         }
     }
 }

@@ -227,6 +227,7 @@ impl Negotiator<'_> {
                 .absolute_send_time
                 .then(|| id(mapped, uri::ABSOLUTE_SEND_TIME))
                 .flatten(),
+            bytes_before: self.capabilities.bytes_before.then(|| id(mapped, uri::BYTES_BEFORE)).flatten(),
             ..ExtensionIds::default()
         }
     }

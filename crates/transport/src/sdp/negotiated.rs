@@ -123,6 +123,8 @@ pub struct ExtensionIds {
     pub states: Option<u8>,
     /// What frames in layers refer to.
     pub dependencies: Option<u8>,
+    /// How much was sent before the packet.
+    pub bytes_before: Option<u8>,
 }
 
 /// What a receiver reports (`a=rtcp-fb`, RFC 4585, but for extended reports).
@@ -144,6 +146,8 @@ pub struct Feedback {
     pub extended: bool,
     /// Its times, which the sender sends back so that it learns the round trip (RFC 3611; `rrtr` as libwebrtc names it).
     pub round_trip: bool,
+    /// What it measured of the path (`ack app path`, [`thalweg_wire::rtcp::PathReport`]); known to this project alone.
+    pub path: bool,
 }
 
 impl ExtensionIds {
@@ -158,6 +162,7 @@ impl ExtensionIds {
             (self.grace, uri::FRAGMENT_GRACE),
             (self.states, uri::FRAME_STATES),
             (self.dependencies, uri::DEPENDENCY_DESCRIPTOR),
+            (self.bytes_before, uri::BYTES_BEFORE),
         ];
         all.into_iter().filter_map(|(id, uri)| Some(Mapped { id: id?, uri })).collect()
     }
@@ -168,7 +173,7 @@ type Part = fn(&mut Feedback) -> &mut bool;
 
 impl Feedback {
     /// Each kind as `a=rtcp-fb` names it.
-    const KINDS: [(&str, Part); 7] = [
+    const KINDS: [(&str, Part); 8] = [
         ("goog-remb", |feedback| &mut feedback.bitrate),
         ("transport-cc", |feedback| &mut feedback.transport),
         ("ack ccfb", |feedback| &mut feedback.congestion),
@@ -176,6 +181,7 @@ impl Feedback {
         ("nack", |feedback| &mut feedback.nack),
         ("nack pli", |feedback| &mut feedback.pli),
         ("rrtr", |feedback| &mut feedback.round_trip),
+        ("ack app path", |feedback| &mut feedback.path),
     ];
 
     /// The names of what is there.

@@ -141,6 +141,7 @@ fn extensions(capabilities: &Capabilities, is_video: bool) -> Vec<Mapped<'static
         (is_video && capabilities.functional, uri::FRAGMENT_GRACE),
         (is_video && capabilities.functional, uri::FRAME_STATES),
         (is_video && capabilities.dependencies, uri::DEPENDENCY_DESCRIPTOR),
+        (capabilities.bytes_before, uri::BYTES_BEFORE),
     ];
     let numbered = (1..).zip(wanted);
     numbered.filter(|(_, (is_wanted, _))| *is_wanted).map(|(id, (_, uri))| Mapped { id, uri }).collect()

@@ -32,6 +32,7 @@ mod header;
 mod nack;
 mod ntp;
 mod opaque;
+mod path_report;
 mod picture_loss;
 mod receiver_report;
 mod report_block;
@@ -52,6 +53,7 @@ pub use goodbye::Goodbye;
 pub use nack::{Nack, NackPair};
 pub use ntp::{NtpShort, NtpTime};
 pub use opaque::Opaque;
+pub use path_report::PathReport;
 pub use picture_loss::PictureLoss;
 pub use receiver_report::ReceiverReport;
 pub use report_block::ReportBlock;
@@ -96,6 +98,8 @@ pub enum Packet {
     EstimatedBitrate(EstimatedBitrate),
     /// What became of a packet of functional video (206, format 15, "SLFY").
     DecoderState(DecoderState),
+    /// What a receiver measured of the path (206, format 15, "PATH").
+    PathReport(PathReport),
     /// Anything else.
     Opaque(Opaque),
 }
@@ -117,6 +121,7 @@ impl Packet {
             (PAYLOAD, application_feedback::FORMAT) => match application_feedback::identifier(header) {
                 Some(bitrate::IDENTIFIER) => Packet::EstimatedBitrate(EstimatedBitrate::parse(header)?),
                 Some(decoder_state::IDENTIFIER) => Packet::DecoderState(DecoderState::parse(header)?),
+                Some(path_report::IDENTIFIER) => Packet::PathReport(PathReport::parse(header)?),
                 _ => Packet::Opaque(Opaque::parse(header)),
             },
             _ => Packet::Opaque(Opaque::parse(header)),
@@ -142,6 +147,7 @@ impl Packet {
             Packet::FullIntra(packet) => packet.write(out),
             Packet::EstimatedBitrate(packet) => packet.write(out),
             Packet::DecoderState(packet) => packet.write(out),
+            Packet::PathReport(packet) => packet.write(out),
             Packet::Opaque(packet) => packet.write(out),
         }
     }

@@ -41,7 +41,8 @@ mod packet;
 
 pub use blank::blank_extensions;
 pub use elements::{
-    AbsoluteSendTime, FeedbackRequest, FragmentGrace, FrameFragment, FrameStates, PlayoutDelay, TransportSequence, uri,
+    AbsoluteSendTime, BytesBefore, FeedbackRequest, FragmentGrace, FrameFragment, FrameStates, PlayoutDelay,
+    TransportSequence, uri,
 };
 pub use extension::{Extension, ExtensionBuffer, Extensions};
 pub(crate) use packet::padding_length;

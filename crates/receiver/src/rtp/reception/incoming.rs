@@ -3,7 +3,7 @@
 use thalweg_units::{Bytes, Time};
 use thalweg_wire::ParseError;
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, FrameNumber};
-use thalweg_wire::rtp::{FragmentGrace, FrameStates, Packet, TransportSequence};
+use thalweg_wire::rtp::{BytesBefore, FragmentGrace, FrameStates, Packet, TransportSequence};
 use thalweg_wire::rtx::Retransmission;
 
 use super::{Passage, Reception};
@@ -11,6 +11,7 @@ use crate::rtp::config::Extensions;
 use crate::rtp::feedback::Arrival;
 use crate::rtp::frames::MediaPacket;
 use crate::rtp::functional::Said;
+use crate::rtp::measuring::Weighed;
 use crate::rtp::output::{Origin, Output, VideoFrame};
 use crate::rtp::references::Dependency;
 use crate::rtp::streams::{Found, Kind};
@@ -64,6 +65,7 @@ impl Reception {
         if rtp.payload.is_empty() {
             self.counts.padding += 1;
         }
+        self.measure(now, found.kind, rtp, bytes.len());
         let redundancy = self.redundancy(found.kind, rtp).filter(|_| !rtp.payload.is_empty());
         match found.kind {
             Kind::Video if redundancy.is_some() => self.on_red(now, number, (rtp, bytes), redundancy, said),
@@ -106,6 +108,9 @@ impl Reception {
     fn begin_anew(&mut self, found: Found) {
         let Some(before) = found.instead_of else { return };
         self.feedback.forget(before);
+        if let Some(measuring) = self.measuring.as_mut().filter(|_| found.kind == Kind::Video) {
+            measuring.begin_anew();
+        }
         if let Some(parity) = self.parity.as_mut().filter(|_| found.kind == Kind::Video) {
             parity.begin_anew();
         }
@@ -125,6 +130,26 @@ impl Reception {
         let grace = element(rtp, ids.grace).and_then(parsed(FragmentGrace::parse))?;
         let states = element(rtp, ids.states).and_then(parsed(FrameStates::parse));
         Some(Said { grace, states, size: Bytes::new(length as u64) + self.config.around })
+    }
+
+    /// A packet of this length may say what was sent before it.
+    fn measure(&mut self, now: Time, kind: Kind, rtp: &Packet<'_>, length: usize) {
+        let before = self.extensions(kind).and_then(|ids| element(rtp, ids.bytes_before));
+        let Some(before) = before.and_then(parsed(BytesBefore::parse)) else { return };
+        let size = Bytes::new(length as u64) + self.config.around;
+        let media = self.is_media(kind, rtp).then_some((rtp.header.timestamp, rtp.header.marker));
+        if let Some(measuring) = &mut self.measuring {
+            measuring.on_packet(now, &Weighed { before, size, media });
+        }
+    }
+
+    /// Whether a packet is a part of a frame as it was sent first.
+    fn is_media(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
+        let holds_media = match self.redundancy(kind, rtp) {
+            None => true,
+            Some(types) => types.open(self.media_type(), rtp.payload).is_ok_and(|opened| opened.media.is_some()),
+        };
+        kind == Kind::Video && !rtp.payload.is_empty() && holds_media
     }
 
     /// What a packet says of what its frame refers to, where that was agreed on. The newest structure is what others are read by.

@@ -7,6 +7,7 @@ use thalweg_wire::rtcp::{
 };
 
 use super::Reception;
+use crate::reports::path;
 use crate::request::MOST_REPEATS;
 use crate::rtp::output::Output;
 use crate::rtp::streams::Kind;
@@ -28,6 +29,15 @@ impl Reception {
             && let Some(state) = frames.decoder_state(self.config.ssrc, media)
         {
             self.send(now, Packet::DecoderState(state));
+        }
+    }
+
+    /// Tells what was measured of the path, when it is time to.
+    pub(super) fn tell_of_path(&mut self, now: Time) {
+        let Some(report) = self.measuring.as_mut().and_then(|measuring| measuring.poll(now)) else { return };
+        self.counts.path = Some(report);
+        if let Some(media) = self.media_ssrc() {
+            self.send(now, path::message(self.config.ssrc, media, &report));
         }
     }
 

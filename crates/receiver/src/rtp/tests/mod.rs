@@ -4,6 +4,7 @@ mod call;
 mod functional;
 mod hostile;
 mod layers;
+mod path;
 mod red;
 mod told;
 mod video;

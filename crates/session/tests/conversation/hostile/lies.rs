@@ -6,7 +6,8 @@ use thalweg_wire::rtcp::ccfb::{self, Ecn, Offset};
 use thalweg_wire::rtcp::twcc::{self, REFERENCE_UNIT};
 use thalweg_wire::rtcp::{
     self, BytesDiscarded, DecoderState, EstimatedBitrate, ExtendedBlock, ExtendedReport, FullIntra, Goodbye,
-    IntraRequest, Nack, NackPair, NtpShort, Packet, PictureLoss, ReceiptTimes, ReceiverReport, ReportBlock, RunLengths,
+    IntraRequest, Nack, NackPair, NtpShort, Packet, PathReport, PictureLoss, ReceiptTimes, ReceiverReport, ReportBlock,
+    RunLengths,
 };
 
 /// The sender's streams in this world: video, repeats, parity, sound.
@@ -34,6 +35,8 @@ pub enum Lie {
     Extended,
     /// Receiver reports with every field at its end.
     PlainReports,
+    /// Path reports with every field at its end, of more than was sent, and of less than was said before.
+    PathReports,
     /// Everything is missing, all the time.
     Nacks,
     /// A keyframe is wanted a thousand times a second.
@@ -45,7 +48,7 @@ pub enum Lie {
 }
 
 /// All of them.
-pub const ALL: [Lie; 13] = [
+pub const ALL: [Lie; 14] = [
     Lie::Silence,
     Lie::EverySecond,
     Lie::Endless,
@@ -55,6 +58,7 @@ pub const ALL: [Lie; 13] = [
     Lie::Congestion,
     Lie::Extended,
     Lie::PlainReports,
+    Lie::PathReports,
     Lie::Nacks,
     Lie::Keyframes,
     Lie::DecoderStates,
@@ -89,6 +93,7 @@ impl Lie {
             Lie::Congestion => vec![congestion(now, random)],
             Lie::Extended => SENDERS.iter().map(|ssrc| extended(*ssrc, random)).collect(),
             Lie::PlainReports => vec![plain_report(random)],
+            Lie::PathReports => vec![path_report(newest, random)],
             Lie::Nacks => SENDERS[..2].iter().map(|ssrc| everything(*ssrc, random)).collect(),
             Lie::Keyframes => keyframes(chance),
             Lie::DecoderStates => vec![decoder_state(random)],
@@ -162,6 +167,21 @@ fn plain_report(random: &mut Random) -> Packet {
         delay: NtpShort::at(Time::from_millis(1000 * random.below(60_000))),
     });
     Packet::ReceiverReport(ReceiverReport { ssrc: OURS, blocks: blocks.into(), extension: Vec::new() })
+}
+
+/// A packet takes between 100 and 1200 bytes, so some of the counts can be true, and grow.
+fn path_report(newest: u64, random: &mut Random) -> Packet {
+    let capacities = [None, Some(1), Some(u32::MAX.into()), Some(u64::MAX), Some(random.bits())];
+    let capacity = capacities[random.below(5) as usize].map(Rate::from_bps);
+    let sent = (100 + random.below(1100)) * newest;
+    let count = |random: &mut Random| match random.below(6) {
+        0..3 => sent,
+        3 => 0,
+        4 => sent + 1_000_000,
+        _ => random.bits(),
+    };
+    let (received, lost) = (Bytes::new(count(random)), Bytes::new(count(random)));
+    Packet::PathReport(PathReport { sender_ssrc: OURS, media_ssrc: SENDERS[0], capacity, received, lost })
 }
 
 /// 17 numbers a pair, 250 pairs: some 4,000 packets in a message, sixteen messages for all there are.

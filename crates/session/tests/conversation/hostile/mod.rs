@@ -152,6 +152,11 @@ fn a_peer_whose_clock_makes_no_sense_gets_no_more_than_the_encoder_makes() {
 }
 
 #[test]
+fn a_peer_that_makes_up_what_the_path_bears_gets_no_more_than_the_encoder_makes() {
+    every_scheme_suffers(&[Lie::PathReports], |_, _| MOST);
+}
+
+#[test]
 fn ten_thousand_messages_a_second_are_borne() {
     let lies: Vec<Lie> = lies::ALL.into_iter().filter(|lie| !lie.mutes()).collect();
     for known in scheme::known() {

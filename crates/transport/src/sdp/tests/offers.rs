@@ -149,7 +149,8 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     let without = CHROMIUM_RECEIVES.replace("a=rtpmap:118 flexfec-03/90000\r\n", "");
     let in_red = offer(&local(1), &sender()).accept(&without).expect("an answer").media.video.expect("video");
     assert_eq!(in_red.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));
-    // Of our extended reports it makes nothing.
+    // Of our extended reports it makes nothing, nor of how our receivers measure.
+    assert!(!video.feedback.path && video.extensions.bytes_before.is_none());
     assert!(!CHROMIUM_RECEIVES.contains("rtcp-xr") && !CHROMIUM_ANSWERS.contains("rtcp-xr"));
     // Of the two forms of the transport-wide number it takes the first one, as it does not know the other unasked.
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
@@ -239,13 +240,13 @@ prop_compose! {
             vec![CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport],
             0..=3,
         ).prop_shuffle(),
-        switches in any::<[bool; 14]>(),
+        switches in any::<[bool; 16]>(),
     ) -> Capabilities {
-        let [audio, retransmission, parity, block_code, redundancy, nack, pli, fir, bitrate, playout_delay, absolute_send_time, mid, functional, dependencies] = switches;
-        let feedback = Feedback { nack, pli, fir, bitrate, ..Feedback::default() };
+        let [audio, retransmission, parity, block_code, redundancy, nack, pli, fir, bitrate, path, playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before] = switches;
+        let feedback = Feedback { nack, pli, fir, bitrate, path, ..Feedback::default() };
         Capabilities {
             direction, video, h264, audio, retransmission, parity, block_code, redundancy, congestion, feedback,
-            playout_delay, absolute_send_time, mid, functional, dependencies,
+            playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before,
         }
     }
 }
@@ -289,4 +290,31 @@ fn the_round_trip_is_told_to_who_asks_for_that() {
     let video = |text: &str| answer(text, &local(2), &sender()).expect("an answer").media.video.expect("video");
     assert!(video(&asked.text).feedback.round_trip);
     assert!(!video(&asked.text.replace(" rrtr", " other")).feedback.round_trip);
+}
+
+#[test]
+fn the_path_is_measured_where_both_ends_know_how() {
+    let asked = offer(&local(1), &receiver());
+    assert!(asked.text.contains("a=rtcp-fb:96 ack app path\r\n") && !asked.text.contains("a=rtcp-fb:97 ack app path"));
+    let media = |text: &str| answer(text, &local(2), &sender()).expect("an answer").media;
+    let agreed = media(&asked.text);
+    let (video, audio) = (agreed.video.expect("video"), agreed.audio.expect("audio"));
+    assert!(video.feedback.path && !audio.feedback.path);
+    // Sound is sent before pictures, and pictures before sound.
+    assert_eq!((video.extensions.bytes_before, audio.extensions.bytes_before), (Some(9), Some(9)));
+    // As the others of RFC 4585, of all payload types at once; other feedback of an application is none of ours.
+    let of_all = asked.text.replace("a=rtcp-fb:96 ack app path", "a=rtcp-fb:* ack app path");
+    assert!(media(&of_all).video.expect("video").feedback.path);
+    assert!(!media(&asked.text.replace("app path", "app other")).video.expect("video").feedback.path);
+    for theirs in [
+        Capabilities { bytes_before: false, ..sender() },
+        Capabilities { feedback: Feedback { path: false, ..sender().feedback }, ..sender() },
+    ] {
+        let answer = answer(&asked.text, &local(2), &theirs).expect("an answer");
+        let video = answer.media.video.expect("video");
+        assert_eq!(video.extensions.bytes_before.is_some(), theirs.bytes_before);
+        assert_eq!(video.feedback.path, theirs.feedback.path);
+        assert_eq!(answer.text.contains("bytes-before"), theirs.bytes_before);
+        assert_eq!(answer.text.contains("ack app path"), theirs.feedback.path);
+    }
 }

@@ -1,11 +1,13 @@
 //! The header extensions a sender uses, each an element's data.
 
+mod bytes_before;
 mod fragment_grace;
 mod frame_states;
 mod playout_delay;
 mod send_time;
 mod transport_sequence;
 
+pub use bytes_before::BytesBefore;
 pub use fragment_grace::{FragmentGrace, FrameFragment};
 pub use frame_states::FrameStates;
 pub use playout_delay::PlayoutDelay;
@@ -32,11 +34,13 @@ pub mod uri {
     /// [`super::super::dependency::DependencyDescriptor`].
     pub const DEPENDENCY_DESCRIPTOR: &str =
         "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension";
-    /// [`super::FragmentGrace`]. This name and the next are of this project's making and registered nowhere: an end
+    /// [`super::FragmentGrace`]. This name and those below are of this project's making and registered nowhere: an end
     /// that does not know them leaves them out of its answer, and they are then not sent.
     pub const FRAGMENT_GRACE: &str = "urn:x-thalweg:rtp-hdrext:fragment-grace";
     /// [`super::FrameStates`].
     pub const FRAME_STATES: &str = "urn:x-thalweg:rtp-hdrext:frame-states";
+    /// [`super::BytesBefore`].
+    pub const BYTES_BEFORE: &str = "urn:x-thalweg:rtp-hdrext:bytes-before";
 }
 
 fn wrong_length(what: &'static str, data: &[u8], least: u64, most: u64) -> ParseError {

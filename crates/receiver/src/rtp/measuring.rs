@@ -1,0 +1,101 @@
+//! What the path bears, measured by real packets: each frame is a train, and each packet says what was sent before it (Rebera; rebera.md
+//! section 3).
+//!
+//! What is measured, and when it is told, is as in the laboratory ([`PathReports`]); here a frame is known by its RTP timestamp and its last
+//! packet by the marker.
+
+use std::collections::BTreeSet;
+
+use thalweg_control::PathReport;
+use thalweg_control::rebera::{Arrival, MeasurementConfig};
+use thalweg_units::{Bytes, ConfigError, Time};
+use thalweg_wire::rtp::BytesBefore;
+use thalweg_wire::unwrap::{BytesUnwrapper, TimestampUnwrapper};
+
+use super::config::Config;
+use crate::reports::path::PathReports;
+
+/// Packets that are remembered so that a copy is told from what was overtaken: a second of 10 Mbps.
+const REMEMBERED: usize = 1024;
+
+/// A packet that says what was sent before it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weighed {
+    pub(super) before: BytesBefore,
+    /// Its size on the wire.
+    pub(super) size: Bytes,
+    /// The timestamp and the marker of media; none of what does not measure the path: repeats, parity, sound and padding.
+    pub(super) media: Option<(u32, bool)>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Measuring {
+    config: MeasurementConfig,
+    reports: PathReports,
+    counted: BytesUnwrapper,
+    timestamps: TimestampUnwrapper,
+    /// What was sent before each of the last packets, which names it ...
+    seen: BTreeSet<u64>,
+    /// ... and what is below this is older than all of them.
+    forgotten: u64,
+}
+
+impl Measuring {
+    /// What measures where that was agreed on.
+    pub(super) fn of(config: &Config) -> Result<Option<Measuring>, ConfigError> {
+        let agreed =
+            config.video.as_ref().is_some_and(|video| video.feedback.path && video.extensions.bytes_before.is_some());
+        config.measures.filter(|_| agreed).map(Measuring::new).transpose()
+    }
+
+    fn new(config: MeasurementConfig) -> Result<Measuring, ConfigError> {
+        Ok(Measuring {
+            config,
+            reports: PathReports::new(config)?,
+            // A sender counts from 0.
+            counted: BytesUnwrapper::after(0),
+            timestamps: TimestampUnwrapper::new(),
+            seen: BTreeSet::new(),
+            forgotten: 0,
+        })
+    }
+
+    /// Another stream of media came in the place of one.
+    pub(super) fn begin_anew(&mut self) {
+        if let Ok(anew) = Measuring::new(self.config) {
+            *self = anew;
+        }
+    }
+
+    /// A packet came.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Weighed) {
+        let before = self.counted.unwrap(packet.before.low());
+        if before < self.forgotten || !self.seen.insert(before) {
+            return;
+        }
+        if self.seen.len() > REMEMBERED
+            && let Some(oldest) = self.seen.pop_first()
+        {
+            self.forgotten = oldest + 1;
+        }
+        let train = packet.media.map(|(timestamp, _)| self.timestamps.unwrap(timestamp));
+        self.reports.on_arrival(&Arrival {
+            at: now,
+            train,
+            last: packet.media.is_some_and(|(_, marker)| marker),
+            size: packet.size,
+            before: Bytes::new(before),
+        });
+    }
+
+    /// What is to be told now.
+    pub(super) fn poll(&mut self, now: Time) -> Option<PathReport> {
+        self.reports.poll(now)
+    }
+
+    /// When [`Measuring::poll`] has something to tell.
+    pub(super) fn next_event(&self) -> Time {
+        self.reports.next_event()
+    }
+}

@@ -34,25 +34,24 @@ pub(crate) fn at_size(picture: &Picture, size: Size) -> Cow<'_, Picture> {
     if picture.size() == size { Cow::Borrowed(picture) } else { Cow::Owned(scale(picture, size)) }
 }
 
-/// Refuses plans that only a codec whose states are values can follow.
+/// Refuses plans that only a codec whose states are values can follow, or one with buffers that have names.
 pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
     let range =
         "only to the last one sent; choose the codec vp8 or vp9 for layers and long-term buffers, functional for all";
-    if plan.basis == Basis::Latest && plan.keep.is_none() {
-        Ok(())
-    } else {
-        Err(EncodeError::Basis { codec, basis: plan.basis, range })
-    }
+    refers(codec, plan, plan.basis == Basis::Latest, range)
 }
 
 /// Refuses plans that only a codec whose states are values can follow, but not named buffers.
 pub(crate) fn buffers_at_most(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
     let range = "only to the last one sent or a buffer; choose the codec functional for all";
-    if matches!(plan.basis, Basis::Latest | Basis::Buffers(_)) && plan.keep.is_none() {
-        Ok(())
-    } else {
-        Err(EncodeError::Basis { codec, basis: plan.basis, range })
+    refers(codec, plan, matches!(plan.basis, Basis::Latest | Basis::Buffers(_)), range)
+}
+
+fn refers(codec: &'static str, plan: &EncodePlan, can: bool, range: &'static str) -> Result<(), EncodeError> {
+    if !can {
+        return Err(EncodeError::Basis { codec, basis: plan.basis, range });
     }
+    plan.keep.map_or(Ok(()), |frame| Err(EncodeError::Keep { codec, frame }))
 }
 
 /// How good a frame would look by a model's account; never what was measured on pixels.
@@ -175,6 +174,14 @@ pub enum EncodeError {
         basis: Basis,
         /// What it can do, and what to change.
         range: &'static str,
+    },
+    /// The plan asks for a state to be kept that this codec cannot take out of itself.
+    #[error("{codec} cannot keep the state after frame {frame}: choose the codec functional")]
+    Keep {
+        /// Which codec.
+        codec: &'static str,
+        /// After which frame.
+        frame: u64,
     },
     /// An encoder that looks at samples was given none.
     #[error("{codec} needs samples and was given only the size {size}: open the video, or choose the codec model")]

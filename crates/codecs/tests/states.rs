@@ -293,9 +293,17 @@ fn codecs_whose_state_is_their_own_refuse_what_only_states_as_values_can_do() {
         refused.extend((!names_buffers).then_some(&buffers));
         for plan in refused {
             let error = encoder.candidates(&scene().picture(0), plan).unwrap_err();
-            assert!(matches!(error, EncodeError::Basis { basis, .. } if basis == plan.basis), "{name}: {error}");
             let message = error.to_string();
-            assert!(message.contains("the last frame sent") && message.contains("codec functional"), "{message}");
+            match error {
+                EncodeError::Basis { basis, .. } => {
+                    assert!(basis == plan.basis && message.contains("the last one sent"), "{message}")
+                }
+                EncodeError::Keep { frame, .. } => {
+                    assert_eq!((plan.keep, plan.basis), (Some(frame), Basis::Latest), "{message}")
+                }
+                other => panic!("{name}: {other}"),
+            }
+            assert!(message.contains("codec") && message.contains("functional"), "{message}");
         }
         for plan in [&rate, &buffers].into_iter().take(1 + usize::from(names_buffers)) {
             assert_eq!(encoder.candidates(&scene().picture(0), plan).unwrap().len(), 1, "{name} goes on");

@@ -28,7 +28,8 @@ pub struct Config {
     /// With nothing heard for so long while something is under way, or for twice Delta and a round trip if that is longer, nothing is
     /// sent (500 ms \[R\]) ...
     pub stop_after: Span,
-    /// ... but after so long one frame a period is, to see whether the path is back (3 s \[R\]).
+    /// ... but after so long one frame a period is, to see whether the path is back (3 s \[R\]). A receiver that has not told of the path for
+    /// so long, while arrivals are reported, is not waited for: the sender measures.
     pub retry_after: Span,
 }
 

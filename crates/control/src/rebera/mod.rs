@@ -67,8 +67,8 @@ pub struct Rebera {
     silence: Silence,
     /// The last report: the receiver's own or the sender's.
     report: PathReport,
-    /// Whether the receiver has measured anything.
-    told: bool,
+    /// When the receiver told of the path last; `None` if it does not.
+    told: Option<Time>,
     /// c-tilde: what was measured last.
     capacity: Option<Rate>,
     least_delay: WindowedMin<Span>,
@@ -96,7 +96,7 @@ impl Rebera {
             margin: Margin::new(config.margin)?,
             silence: Silence::new(config.stop_after, config.retry_after),
             report: PathReport::default(),
-            told: false,
+            told: None,
             capacity: None,
             least_delay: WindowedMin::default(),
             plan,
@@ -198,7 +198,9 @@ impl Controller for Rebera {
         }
         let more = feedback.in_flight > Bytes::ZERO;
         self.silence.on_news(feedback.now, more);
-        if !self.told {
+        // Who told and tells no more is not waited for: what is under way would only seem to grow.
+        self.told = self.told.filter(|told| feedback.now - *told <= self.config.retry_after);
+        if self.told.is_none() {
             let report = self.measurement.report(newest);
             self.take(feedback.now, report);
         }
@@ -226,9 +228,9 @@ impl Controller for Rebera {
         // Bytes that were never sent cannot have come.
         let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
         // What came only grows: a report of less was overtaken by a newer one.
-        let older = self.told && report.received < self.report.received;
+        let older = self.told.is_some() && report.received < self.report.received;
         if self.config.measured_by == End::Receiver && possible && !older {
-            self.told = true;
+            self.told = Some(now);
             self.take(now, *report);
         }
     }

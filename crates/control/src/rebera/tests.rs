@@ -176,6 +176,11 @@ fn a_receiver_that_measures_is_believed_and_one_that_says_nothing_is_not_waited_
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(59_999), ..PathReport::default() };
     world.controller.on_path_report(world.now, &overtaken);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
+    // Who tells no more is not waited for either.
+    world.frames(80, 2);
+    assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
+    world.frames(64, 2);
+    assert!(world.controller.measured().unwrap().as_bps().abs_diff(400_000) < 500);
 }
 
 #[test]

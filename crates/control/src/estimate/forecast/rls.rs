@@ -270,7 +270,7 @@ mod tests {
             }
         }
 
-        /// Whatever went before, a path that stays what it is is forecast to stay so, within a percent of the greatest sample: what
+        /// Whatever went before, a path that stays what it is is forecast to stay so, within a twentieth of the greatest sample: what
         /// was learnt of large samples weighs more than what small ones say.
         #[test]
         fn a_constant_path_is_forecast_to_stay_so(before in prop::collection::vec(100u64..2_000, 0..30), kbps in 100u64..2_000) {
@@ -279,7 +279,7 @@ mod tests {
             (0..400).for_each(|_| rls.observe(Rate::from_kbps(kbps)));
             let forecast = rls.forecast().unwrap().as_kbps_f64();
             let greatest = before.iter().copied().max().unwrap_or(kbps).max(kbps) as f64;
-            prop_assert!((forecast - kbps as f64).abs() < 0.01 * greatest, "{} for {}", forecast, kbps);
+            prop_assert!((forecast - kbps as f64).abs() < 0.05 * greatest, "{} for {}", forecast, kbps);
         }
     }
 }

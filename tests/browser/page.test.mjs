@@ -85,6 +85,7 @@ test('a switch of scheme reaches the publisher and shows', async () => {
 
 test('sound is off until it is asked for', async () => {
   await watching({}, async page => {
+    await page.waitForSelector('video');
     const muted = () => page.$eval('video', video => video.muted);
     assert.equal(await muted(), true);
     await page.click('.sound');

@@ -9,8 +9,12 @@ mod shares;
 use crate::outcome::Outcome;
 pub use scatter::{Scatter, ScatterPoint};
 
-/// Colours that differ in print and for most of the colour-blind (Okabe and Ito 2008, without the palest).
-const COLOURS: [&str; 7] = ["#d55e00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#e69f00", "#000000"];
+/// Colours that differ in print and for most of the colour-blind (Okabe and Ito 2008, without the palest), and behind them five that are at
+/// least as far from those in lightness or hue as they can be: a figure may have a dozen schemes.
+const COLOURS: [&str; 12] = [
+    "#d55e00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#e69f00", "#000000", "#8c8c8c", "#6a3d9a", "#7f3b08",
+    "#86b817", "#e0218a",
+];
 
 /// The colour of the scheme at this place among those of a page.
 fn colour(index: usize) -> &'static str {

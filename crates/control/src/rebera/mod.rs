@@ -22,7 +22,7 @@ use crate::controller::{Allowance, Controller, Decision};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 pub use crate::estimate::forecast::{Errors, MarginConfig};
-use crate::estimate::forecast::{Forecast, Margin, Predictor};
+use crate::estimate::forecast::{Guarded, Predictor};
 use crate::feedback::{End, Feedback, PathReport};
 use crate::packet::SentPacket;
 pub use config::{Backlog, Config};
@@ -62,8 +62,7 @@ pub struct Rebera {
     config: Config,
     measurement: Measurement,
     sent: Sent,
-    predictor: Forecast,
-    margin: Margin,
+    forecast: Guarded,
     silence: Silence,
     /// The last report: the receiver's own or the sender's.
     report: PathReport,
@@ -92,8 +91,7 @@ impl Rebera {
         Ok(Rebera {
             measurement: config.measurement.build()?,
             sent: Sent::default(),
-            predictor: config.predictor.build()?,
-            margin: Margin::new(config.margin)?,
+            forecast: Guarded::new(config.predictor, config.margin)?,
             silence: Silence::new(config.stop_after, config.retry_after),
             report: PathReport::default(),
             told: None,
@@ -110,7 +108,7 @@ impl Rebera {
 
     /// What the path is forecast to bear in this period, without the margin; `None` before anything was measured.
     pub fn forecast(&self) -> Option<Rate> {
-        self.predictor.forecast()
+        self.forecast.forecast()
     }
 
     /// What was measured last; `None` before anything was.
@@ -146,10 +144,7 @@ impl Rebera {
         if !short {
             self.began = Some(now);
             if let Some(sample) = self.capacity {
-                if let Some(forecast) = self.predictor.forecast() {
-                    self.margin.add(sample, forecast);
-                }
-                self.predictor.observe(sample);
+                self.forecast.observe(sample);
             }
         }
         self.replan(now);
@@ -158,8 +153,8 @@ impl Rebera {
     fn replan(&mut self, now: Time) {
         let before = self.plan.capacity;
         let backlog = self.backlog();
-        let forecast = self.predictor.forecast();
-        let margin = forecast.map_or(0.0, |forecast| self.margin.of(forecast));
+        let forecast = self.forecast.forecast();
+        let margin = self.forecast.margin().unwrap_or(0.0);
         let capacity =
             forecast.map_or(self.config.start, |forecast| Rate::from_bps_f64(forecast.as_bps_f64() + margin));
         let budget = match self.silence.contact {
@@ -271,7 +266,7 @@ impl Controller for Rebera {
         if let Some(capacity) = self.capacity {
             see("c kbps", capacity.as_kbps_f64());
         }
-        if let Some(forecast) = self.predictor.forecast() {
+        if let Some(forecast) = self.forecast.forecast() {
             see("forecast kbps", forecast.as_kbps_f64());
             see("u kbps", self.plan.margin / 1e3);
         }

@@ -82,8 +82,8 @@ fn paper() -> Config {
 fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_backlog() {
     // rebera.md section 9, example 2: 450 kbps, a margin of 40, 8000 bytes under way.
     let mut rebera = paper().build().unwrap();
-    (0..400).for_each(|_| rebera.predictor.observe(Rate::from_kbps(450)));
-    (0..20).for_each(|_| rebera.margin.add(Rate::from_kbps(410), Rate::from_kbps(450)));
+    (0..400).for_each(|_| rebera.forecast.predictor.observe(Rate::from_kbps(450)));
+    (0..20).for_each(|_| rebera.forecast.margin.add(Rate::from_kbps(410), Rate::from_kbps(450)));
     rebera.sent.on_sent(&SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(20_000)));
     rebera.report = PathReport { received: Bytes::new(11_000), lost: Bytes::new(1000), ..PathReport::default() };
     rebera.replan(MS(1000));

@@ -4,7 +4,7 @@
 //! is a series, its next member is forecast, and until that comes the base is multiplied by the growth that is forecast. When packets leave
 //! stays the scheme's own matter.
 
-use thalweg_control::estimate::forecast::{self, Forecast, Margin, MarginConfig, Predictor};
+use thalweg_control::estimate::forecast::{self, Guarded, MarginConfig, Predictor};
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
 /// The forecast's parameters.
@@ -41,8 +41,7 @@ impl Config {
         }
         Ok(Foresight {
             interval: self.interval,
-            predictor: self.predictor.build()?,
-            margin: Margin::new(self.margin)?,
+            forecast: Guarded::new(self.predictor, self.margin)?,
             next: Time::ZERO,
             growth: 1.0,
         })
@@ -53,8 +52,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct Foresight {
     interval: Span,
-    predictor: Forecast,
-    margin: Margin,
+    forecast: Guarded,
     /// When the next member of the series is due.
     next: Time,
     growth: f64,
@@ -76,14 +74,10 @@ impl Foresight {
     }
 
     fn step(&mut self, sample: Rate) {
-        if let Some(forecast) = self.predictor.forecast() {
-            self.margin.add(sample, forecast);
-        }
-        self.predictor.observe(sample);
-        self.growth = self.predictor.forecast().filter(|_| sample > Rate::ZERO).map_or(1.0, |forecast| {
-            let next = forecast.as_bps_f64() + self.margin.of(forecast);
-            next.max(0.0) / sample.as_bps_f64()
-        });
+        self.forecast.observe(sample);
+        let next = self.forecast.forecast().zip(self.forecast.margin()).filter(|_| sample > Rate::ZERO);
+        self.growth =
+            next.map_or(1.0, |(forecast, margin)| (forecast.as_bps_f64() + margin).max(0.0) / sample.as_bps_f64());
     }
 }
 

@@ -54,7 +54,7 @@ impl Default for MarginConfig {
 
 /// Errors of one-step forecasts: what came less what was forecast, as [`Errors`] has it.
 #[derive(Debug, Clone)]
-pub struct Margin {
+pub(crate) struct Margin {
     config: MarginConfig,
     errors: VecDeque<f64>,
     /// Forecasts of which the error was left out.
@@ -62,11 +62,7 @@ pub struct Margin {
 }
 
 impl Margin {
-    /// Before the first error.
-    ///
-    /// # Errors
-    /// When a parameter is out of range.
-    pub fn new(config: MarginConfig) -> Result<Margin, ConfigError> {
+    pub(crate) fn new(config: MarginConfig) -> Result<Margin, ConfigError> {
         if !(config.delta > 0.0 && config.delta < 1.0) {
             return Err(ConfigError::out_of_range("margin.delta", config.delta, "above 0 and below 1, such as 0.05"));
         }
@@ -88,7 +84,7 @@ impl Margin {
     }
 
     /// `forecast` was said, and `sample` came.
-    pub fn add(&mut self, sample: Rate, forecast: Rate) {
+    pub(crate) fn add(&mut self, sample: Rate, forecast: Rate) {
         if self.left_out < self.config.first {
             self.left_out += 1;
             return;
@@ -104,7 +100,7 @@ impl Margin {
     }
 
     /// u in bit/s, added to a forecast: below 0 but for a delta above the share of errors that are.
-    pub fn of(&self, forecast: Rate) -> f64 {
+    pub(crate) fn of(&self, forecast: Rate) -> f64 {
         if self.errors.len() < self.config.least.max(1) {
             return -self.config.before * forecast.as_bps_f64();
         }

@@ -1,7 +1,7 @@
 //! What a path will bear next, from what it bore: one-step forecasts of a series of rates (rebera.md section 4).
 //!
 //! [`Predictor`] is the seam: [`Rls`] learns a linear filter while it predicts, [`MovingAverage`] is what it is measured against, and
-//! [`Margin`] knows how wrong either was. None knows where the samples come from, so any controller that measures its path once in a while
+//! [`Guarded`] knows how wrong either was. None knows where the samples come from, so any controller that measures its path once in a while
 //! can ask them, and whoever aims an encoder by a controller that does not (`thalweg_sender::frames::foresight`).
 //!
 //! ```
@@ -15,13 +15,16 @@
 //! assert_eq!(forecast.forecast(), Some(Rate::from_bps(527_854)));
 //! ```
 
+mod guarded;
 mod margin;
 mod moving_average;
 mod rls;
 
 use thalweg_units::{ConfigError, Rate};
 
-pub use margin::{Errors, Margin, MarginConfig};
+pub use guarded::Guarded;
+use margin::Margin;
+pub use margin::{Errors, MarginConfig};
 pub use moving_average::MovingAverage;
 pub use rls::{Rls, RlsConfig};
 

@@ -5,6 +5,7 @@
 //! specification. So which question a figure's number stands for is this project's reading, and numbers appear only
 //! where one of those has them.
 
+use thalweg_sender::frames::rate_targeted;
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};
 use thalweg_units::{Bytes, Rate, Span};
@@ -43,10 +44,9 @@ pub(super) fn known(names: &[&str]) -> Vec<Scheme> {
     names.iter().map(find).collect()
 }
 
-/// Vidaptive with another name and its frame policy changed.
-fn variant(name: &str, change: impl Fn(&mut thalweg_sender::frames::rate_targeted::Config)) -> Scheme {
-    let mut scheme = known(&["vidaptive"]).remove(0);
-    scheme.name = name.into();
+/// A scheme whose encoder is aimed at a rate, with another name and its frame policy changed.
+pub(super) fn variant(of: &str, name: &str, change: impl Fn(&mut rate_targeted::Config)) -> Scheme {
+    let mut scheme = Scheme { name: name.into(), ..known(&[of]).remove(0) };
     if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
         change(frames);
     }
@@ -219,7 +219,7 @@ pub(super) fn figures() -> Vec<Figure> {
             experiment: recorded(
                 [0.2, 0.5, 0.7, 0.9]
                     .map(|lambda| {
-                        variant(&format!("lambda {lambda}"), |frames| {
+                        variant("vidaptive", &format!("lambda {lambda}"), |frames| {
                             if let Some(headroom) = &mut frames.headroom {
                                 headroom.lambda = lambda;
                             }

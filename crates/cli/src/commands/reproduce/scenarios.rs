@@ -111,14 +111,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
         }
     };
     let delay = || HopConfig::Delay { delay: link.delay.unwrap_or(setup.delay), jitter: Jitter::None, reorders: false };
-    let recorded = |hop: &HopConfig| match hop {
-        HopConfig::Bottleneck { trace, queue, once } if arguments.traces.join(trace).is_file() => {
-            let trace = arguments.traces.join(trace).display().to_string();
-            HopConfig::Bottleneck { trace, queue: *queue, once: *once }
-        }
-        hop => hop.clone(),
-    };
-    let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().map(recorded));
+    let [before, behind] = [&link.before, &link.behind].map(|hops| hops.iter().cloned());
     let up = before.chain(hops).chain(behind).chain([delay()]).collect();
     let down = way_back.into_iter().chain([delay()]).collect();
     let duration = arguments.duration.unwrap_or(setup.duration);

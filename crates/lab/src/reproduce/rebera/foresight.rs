@@ -3,21 +3,10 @@
 use thalweg_control::estimate::forecast::{Config as Predictor, MarginConfig};
 use thalweg_sender::Scheme;
 use thalweg_sender::frames::foresight;
-use thalweg_sender::scheme::FramesConfig;
 use thalweg_units::Span;
 
-use super::super::vidaptive::known;
+use super::super::vidaptive::{known, variant};
 use super::super::{Encoder, Experiment, Figure, Links, Reading, Setup};
-
-/// Another scheme's foresight, named for what differs.
-fn with(scheme: &str, name: &str, config: foresight::Config) -> Scheme {
-    let mut scheme = known(&[scheme]).remove(0);
-    scheme.name = format!("{}+forecast:{name}", scheme.name);
-    if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
-        frames.foresight = Some(config);
-    }
-    scheme
-}
 
 fn schemes() -> Vec<Scheme> {
     let usual = foresight::Config::default();
@@ -30,7 +19,9 @@ fn schemes() -> Vec<Scheme> {
         ("last", foresight::Config { predictor: Predictor::MovingAverage(1.0), ..usual }),
     ];
     let of = |scheme: &'static str| {
-        let varied = variants.map(|(name, config)| with(scheme, name, config));
+        let varied = variants.map(|(name, config)| {
+            variant(scheme, &format!("{scheme}+forecast:{name}"), |frames| frames.foresight = Some(config))
+        });
         let forecast = format!("{scheme}+forecast");
         [known(&[scheme, &forecast]), varied.to_vec()].concat()
     };

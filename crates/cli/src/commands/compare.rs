@@ -57,14 +57,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn scenario(arguments: &Arguments) -> Scenario {
     let queue = link::queue(arguments.queue);
-    let (mut name, first) = match &arguments.rate {
+    let (first_name, first) = match &arguments.rate {
         Some(rate) => (rate.to_string(), HopConfig::Rate { rate: rate.clone(), queue }),
         None => (link::label(&arguments.trace), link::bottleneck(&arguments.trace, queue)),
     };
-    let second = arguments.then.as_ref().map(|trace| {
-        name = format!("{name}, {}", link::label(trace));
-        link::bottleneck(trace, queue)
-    });
+    let (name, second) = match &arguments.then {
+        Some(then) => (format!("{first_name}, {}", link::label(then)), Some(link::bottleneck(then, queue))),
+        None => (first_name, None),
+    };
     let forth = link::path([first].into_iter().chain(second), None, arguments.delay);
     let down = arguments.down.as_ref().map(|name| link::bottleneck(name, QueueConfig::Infinite));
     let back = link::path(down, None, arguments.delay);

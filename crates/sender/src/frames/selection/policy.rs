@@ -76,7 +76,6 @@ impl Selection {
         self.sent.fill(None);
         (self.next, self.broken) = (0, false);
         self.made.end(self.pattern.period());
-        self.aim(view);
         self.size = self.resolution.size();
     }
 

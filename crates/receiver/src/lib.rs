@@ -40,9 +40,9 @@ pub use request::Request;
 pub struct Receiver {
     reports: Reports,
     path: Option<PathReports>,
-    recovery: Recovery,
-    /// Made of parity and not yet told.
-    recovered: VecDeque<(u64, Fragment)>,
+    recovery: Recovery<(), ()>,
+    /// Recovered by FEC and not yet polled.
+    recovered: VecDeque<u64>,
     frames: Frames,
     ear: Ear,
     /// A frame that is older than this when it can be decoded is not to be shown.
@@ -149,13 +149,42 @@ impl Receiver {
             path.on_packet(now, packet);
         }
         self.ear.on_packet(packet);
-        let recovered = self.recovery.on_packet(&packet.content);
-        let mut ready = self.frames.on_packet(now, packet);
-        for (sequence, fragment) in recovered {
-            self.ear.on_media(sequence, &fragment);
-            ready.extend(self.frames.on_recovered(now, sequence, fragment));
-            self.recovered.push_back((sequence, fragment));
+        self.recover(&packet.content);
+        let ready = self.frames.on_packet(now, packet);
+        self.discarding(now, ready)
+    }
+
+    /// What can be recovered with what a packet carries.
+    fn recover(&mut self, content: &Content) {
+        match *content {
+            Content::Padding | Content::Audio { .. } => return,
+            Content::Media { sequence, .. } | Content::Retransmission { of: sequence, .. } => {
+                self.recovery.on_media(sequence, ());
+            }
+            Content::Parity { protects } => self.recovery.on_parity(protects, ()),
         }
+        let before = self.recovered.len();
+        while let Some((sequence, ())) = self.recovery.next() {
+            self.recovery.on_media(sequence, ());
+            self.recovered.push_back(sequence);
+        }
+        self.recovered.make_contiguous()[before..].sort_unstable();
+    }
+
+    /// The number of the next media packet that FEC recovered; give what it carries to [`Receiver::on_recovered`], which asks for it no more.
+    pub fn poll_recovered(&mut self) -> Option<u64> {
+        self.recovered.pop_front()
+    }
+
+    /// A media packet that FEC recovered, as it was sent; the frames that can be decoded now, in order.
+    pub fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<Ready> {
+        self.ear.on_media(sequence, &fragment);
+        let ready = self.frames.on_recovered(now, sequence, fragment);
+        self.discarding(now, ready)
+    }
+
+    /// Marks what comes too late to be shown.
+    fn discarding(&self, now: Time, mut ready: Vec<Ready>) -> Vec<Ready> {
         if let Some(age) = self.discard_after {
             ready.iter_mut().for_each(|ready| ready.discarded = now - ready.info.captured > age);
         }
@@ -169,11 +198,6 @@ impl Receiver {
         };
         let is_late = self.discard_after.is_some_and(|age| now - fragment.captured > age);
         is_late.then(|| Bytes::new(fragment.length.into()))
-    }
-
-    /// The next media packet that was made of parity, and its number.
-    pub fn poll_recovered(&mut self) -> Option<(u64, Fragment)> {
-        self.recovered.pop_front()
     }
 
     /// The decoder did not get to the state that a frame was to lead to.

@@ -4,7 +4,7 @@ use thalweg_control::SentPacket;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::frames::Transition;
-use crate::repair::parity::{Protected, Symbol};
+use crate::repair::parity::Protected;
 
 /// A piece of an encoded frame: the place of one packet's payload in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,12 +50,11 @@ pub enum Content {
         /// What it carries.
         fragment: Fragment,
     },
-    /// A code's symbol over media packets, from which the receiver makes those it misses (RFC 8627, or a block code).
+    /// The XOR of media packets, from which the receiver recovers one that it misses if it has all others (FlexFEC, ULPFEC). Their bytes are
+    /// with whoever writes the packet.
     Parity {
         /// Which media packets.
         protects: Protected,
-        /// What it carries of them.
-        symbol: Symbol,
     },
     /// A packet of sound.
     Audio {

@@ -183,9 +183,10 @@ impl Flow {
         self.ledger.arrived(now, &packet);
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
-        let ready = self.receiver.on_packet(now, &packet);
-        while let Some((sequence, fragment)) = self.receiver.poll_recovered() {
-            self.ledger.recovered(now, sequence);
+        let mut ready = self.receiver.on_packet(now, &packet);
+        while let Some(sequence) = self.receiver.poll_recovered() {
+            let Some(fragment) = self.ledger.recovered(now, sequence) else { continue };
+            ready.extend(self.receiver.on_recovered(now, sequence, fragment));
             let what = What::Recovered { sequence, frame: fragment.frame };
             recorder.push(Record { at: now, flow: self.number, what });
         }

@@ -85,10 +85,3 @@ fn parity_for_dummies_takes_no_more_of_the_wire_and_leaves_fewer_frames_late_the
         assert!(parity.late <= late * dummies.late, "{model:?}: {dummies:?} and {parity:?}");
     }
 }
-
-#[test]
-fn a_block_code_leaves_fewer_frames_late_than_sums_where_losses_are_many() {
-    let (sums, block) = (play("vidaptive+fec", random(0.1)), play("vidaptive+rs", random(0.1)));
-    assert!(block.stalled < 0.8 * sums.stalled && block.late < 0.9 * sums.late, "{sums:?} and {block:?}");
-    assert!((0.02..0.1).contains(&block.stalled) && block.wire_mbps < 1.05 * sums.wire_mbps, "{block:?}");
-}

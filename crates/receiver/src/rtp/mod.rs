@@ -27,7 +27,6 @@
 //! ```
 
 mod audio;
-mod blocks;
 mod buffer;
 mod clock;
 mod config;

@@ -5,15 +5,13 @@
 //! lately and are not known to have arrived, one is still of use if it would be there before its frame is to be shown. Filler is made of
 //! those: a packet known to be lost again, a sum of packets of which any one may be lost, or nothing, where nothing helps.
 
-mod block;
 mod remembered;
 
 use thalweg_control::{Feedback, PacketId};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
 use crate::packet::{Content, Fragment, PacketSizes};
-use crate::repair::parity::{Code, Due, Format, Symbol, Written};
-use block::Block;
+use crate::repair::parity::{Due, Format, Written};
 use remembered::{Remembered, Tracked};
 
 /// What filler is made of, and for how long it is of use.
@@ -22,14 +20,9 @@ use remembered::{Remembered, Tracked};
 pub struct Config {
     /// What of.
     pub kind: Kind,
-    /// Of which code parity is.
-    pub code: Code,
     /// How it is written.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
     pub format: Format,
-    /// Where it is a block code: a block has as many parity packets at most as this share of its media, above 0 and at most 4 (fec.md section 4:
-    /// half, unless much is lost; filler costs nothing but itself, R).
-    pub block_share: f64,
     /// A frame is of no use this long after it was captured (fbra.md section 2, delay_max: 400 ms).
     pub deadline: Span,
     /// The fewest packets under one sum (fec.md section 4: 2).
@@ -72,9 +65,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             kind: Kind::Fec,
-            code: Code::Sum,
             format: Format::Flexfec,
-            block_share: 1.0,
             deadline: Span::from_millis(400),
             least_group: 2,
             most_group: 14,
@@ -115,17 +106,13 @@ impl Config {
                 return Err(ConfigError::out_of_range(name, share, "above 0 and below 1, such as 0.02"));
             }
         }
-        if !(self.block_share > 0.0 && self.block_share <= 4.0) {
-            let (value, range) = (self.block_share, "above 0 and at most 4, such as 1");
-            return Err(ConfigError::out_of_range("fill_with.block_share", value, range));
-        }
         if self.refresh_interval < Span::ZERO {
             let range = "0 or longer, such as 2s";
             return Err(ConfigError::out_of_range("fill_with.refresh_interval", self.refresh_interval, range));
         }
         let refresh = Refresh { last: Time::ZERO, cost: Bytes::ZERO, saved: Bytes::ZERO };
         let (among_media, remembered) = Default::default();
-        Ok(Useful { config: self, sizes, among_media, remembered, block: None, refresh })
+        Ok(Useful { config: self, sizes, among_media, remembered, refresh })
     }
 
     fn written(&self) -> Written {
@@ -150,8 +137,6 @@ pub struct Useful {
     /// Parity packets that left and took numbers of media.
     among_media: u64,
     remembered: Remembered,
-    /// The block that filler is of.
-    block: Option<Block>,
     refresh: Refresh,
 }
 
@@ -186,7 +171,7 @@ impl Useful {
 
     /// What would help most now and takes at most `most` of the wire; a packet takes half of `path_rtt` to arrive. The same until
     /// something happens or [`Useful::on_sent`] says that it left.
-    pub fn head(&mut self, now: Time, path_rtt: Span, most: Bytes) -> Option<(Content, Bytes)> {
+    pub fn head(&self, now: Time, path_rtt: Span, most: Bytes) -> Option<(Content, Bytes)> {
         let deadline = self.config.deadline;
         let in_time = |packet: &&Tracked| packet.fragment.captured + deadline > now + path_rtt / 2;
         let found = match self.config.kind {
@@ -201,10 +186,7 @@ impl Useful {
     /// What [`Useful::head`] gave has left.
     pub fn on_sent(&mut self, content: &Content) {
         match content {
-            Content::Parity { symbol: Symbol::OfBlock { index, .. }, .. } => {
-                self.block.iter_mut().for_each(|block| block.left(*index));
-            }
-            Content::Parity { protects, .. } => self.remembered.under_sum(protects),
+            Content::Parity { protects } => self.remembered.under_sum(protects),
             Content::Retransmission { of, .. } => self.remembered.repeated(*of),
             _ => {}
         }
@@ -246,16 +228,9 @@ impl Useful {
         (content, packet.size + self.sizes.retransmission)
     }
 
-    fn parity(&mut self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
-        match self.config.code {
-            Code::Sum => self.sum(in_time),
-            Code::Block => self.of_block(in_time),
-        }
-    }
-
     /// A sum of packets under way that are under the fewest so far: the first sums are of packets far apart, so that a burst of losses
     /// takes one of each, the second of neighbours, which a burst leaves alone.
-    fn sum(&self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
+    fn parity(&self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
         let group = self.group();
         (0..self.config.sums).find_map(|level| {
             let open = |packet: &&Tracked| !packet.arrived && !packet.lost && packet.sums == level;
@@ -264,7 +239,7 @@ impl Useful {
             let first = candidates().next()?.place;
             let near = |packet: &&Tracked| packet.place - first < self.config.format.longest();
             let members = || candidates().take_while(near).step_by(stride).take(group);
-            let due = Due::sum(members().map(Tracked::member), self.config.written())?;
+            let due = Due::over(members().map(Tracked::member), self.config.written())?;
             Some((due.content(), due.size))
         })
     }

@@ -20,7 +20,6 @@ use crate::filler::useful::{self, Kind};
 use crate::frames::rate_targeted::{self, EncoderBounds, Reserve};
 use crate::frames::{FramePolicy, late_choice, selection};
 use crate::packet::PacketSizes;
-use crate::repair::parity::Code;
 use crate::{filler, pacing, repair};
 
 /// Which congestion controller, with its parameters.
@@ -374,14 +373,8 @@ pub fn known() -> &'static [Known] {
 }
 
 /// What may follow a scheme's name, and what its filler is made of then.
-const FILLED_WITH: [(&str, Kind, Code); 6] = [
-    ("+fec", Kind::Fec, Code::Sum),
-    ("+rs", Kind::Fec, Code::Block),
-    ("+rtx", Kind::Rtx, Code::Sum),
-    ("+keyframe", Kind::Keyframe, Code::Sum),
-    ("+best", Kind::Best, Code::Sum),
-    ("+best-rs", Kind::Best, Code::Block),
-];
+const FILLED_WITH: [(&str, Kind); 4] =
+    [("+fec", Kind::Fec), ("+rtx", Kind::Rtx), ("+keyframe", Kind::Keyframe), ("+best", Kind::Best)];
 
 /// Makes another scheme of one, where it can.
 type Change = fn(Scheme) -> Option<Scheme>;
@@ -420,10 +413,9 @@ impl core::str::FromStr for Scheme {
     fn from_str(name: &str) -> Result<Scheme, UnknownScheme> {
         let find = |name: &str| known().iter().find(|known| known.name == name).map(Known::scheme);
         let filled = || {
-            let fits = |(suffix, kind, code): &(&str, Kind, Code)| Some((name.strip_suffix(suffix)?, *kind, *code));
-            let (base, kind, code) = FILLED_WITH.iter().find_map(fits)?;
-            let fill_with = useful::Config { kind, code, ..useful::Config::default() };
-            Some(Scheme { name: name.into(), fill_with: Some(fill_with), ..find(base)? })
+            let fits = |(suffix, kind): &(&str, Kind)| Some((name.strip_suffix(suffix)?, *kind));
+            let (base, kind) = FILLED_WITH.iter().find_map(fits)?;
+            Some(Scheme { name: name.into(), fill_with: Some(useful::Config::of(kind)), ..find(base)? })
         };
         let aimed = || {
             let fits = |(suffix, change): &(&str, Change)| change(find(name.strip_suffix(suffix)?)?);

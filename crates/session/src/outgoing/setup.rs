@@ -1,7 +1,7 @@
 //! What a sender is made of, and a scheme as it fits what was agreed on.
 
 use thalweg_sender::filler::useful::{self, Kind};
-use thalweg_sender::repair::parity::{Code, Format};
+use thalweg_sender::repair::parity::Format;
 use thalweg_sender::scheme::{FramesConfig, ReceiverKind};
 use thalweg_sender::{Camera, PacketSizes, Scheme};
 use thalweg_transport::sdp::{ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
@@ -52,10 +52,6 @@ pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_ta
         repair => *repair = None,
     }
     scheme.fill_with = scheme.fill_with.and_then(|useful| fillable(useful, video));
-    if !video.block_code {
-        scheme.repair.iter_mut().filter_map(|repair| repair.parity.as_mut()).for_each(|parity| parity.code = Code::Sum);
-        scheme.fill_with.iter_mut().for_each(|useful| useful.code = Code::Sum);
-    }
     let redundancy = in_red(&scheme, video);
     let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
     let layered = is_layered(&scheme);

@@ -7,7 +7,7 @@ use thalweg_wire::rtcp::{self, Compound, Packet, ccfb, twcc};
 use thalweg_wire::rtp::{self, AbsoluteSendTime, FragmentGrace, FrameStates, PlayoutDelay, TransportSequence};
 use thalweg_wire::rtx::Retransmission;
 use thalweg_wire::vp8::{Descriptor, assemble};
-use thalweg_wire::{block_code, flexfec, h264, opus, red, ulpfec, vp9};
+use thalweg_wire::{flexfec, h264, opus, red, ulpfec, vp9};
 
 use crate::{captures, corpus};
 
@@ -142,22 +142,11 @@ fn check_others(bytes: &[u8]) {
 }
 
 fn check_parity(packet: &rtp::Packet<'_>) {
-    for format in [flexfec::Format::Draft03, flexfec::Format::Rfc8627] {
-        match flexfec::Parity::parse(format, packet) {
+    for parity in [flexfec::parse(packet.payload), ulpfec::parse(1, packet.payload)] {
+        match parity {
             Ok(parity) => assert!(parity.recover(|_| None).is_ok() || parity.mask.count() == 1),
-            // The number of streams is said outside the payload in one of the formats.
-            Err(error) => check_error(error, packet.payload.len().max(1)),
+            Err(error) => check_error(error, packet.payload.len()),
         }
-    }
-    match ulpfec::parse(1, packet.payload) {
-        Ok(parity) => assert!(parity.recover(|_| None).is_ok() || parity.mask.count() == 1),
-        Err(error) => check_error(error, packet.payload.len()),
-    }
-    match block_code::Parity::parse(packet.payload) {
-        Ok(parity) => {
-            assert!(block_code::Block::new(parity.clone()).recover(|_| None).is_ok() || parity.mask.count() == 1)
-        }
-        Err(error) => check_error(error, packet.payload.len()),
     }
     match red::Red::parse(packet.payload) {
         Ok(red) => assert_eq!(red.size(), packet.payload.len()),

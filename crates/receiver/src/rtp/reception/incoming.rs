@@ -81,7 +81,7 @@ impl Reception {
             Kind::Parity => {
                 self.on_nothing(now, said);
                 let media = self.streams.get(Kind::Video).and_then(|stream| stream.ssrc);
-                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp));
+                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp.payload));
                 made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
             }
             Kind::Audio => {

@@ -1,5 +1,5 @@
 use super::*;
-use thalweg_wire::flexfec::{Format, protect};
+use thalweg_wire::flexfec::protect;
 use thalweg_wire::rtp::blank_extensions;
 
 /// What the receiver was asked to repeat, and whether for a keyframe.
@@ -67,7 +67,7 @@ fn parity_on_the_stream_agreed_on_makes_what_is_missing() {
     let packets = sender.frame(0, &data);
     let mut blanked = packets.clone();
     blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());
-    let payload = protect(Format::Draft03, blanked.iter().map(Vec::as_slice)).unwrap();
+    let payload = protect(blanked.iter().map(Vec::as_slice)).unwrap();
     let header = Header { marker: false, payload_type: 98, sequence: 1, timestamp: 0, ssrc: 60 };
     let parity = sender.packet(header, &payload, 0, &[]);
     let outputs = give(&mut reception, 0, [&packets[0], &packets[2], &packets[3], &parity]);

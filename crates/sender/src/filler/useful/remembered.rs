@@ -39,8 +39,8 @@ impl Tracked {
     }
 
     /// As parity is made over it.
-    pub(super) fn member(&self) -> Member<'_> {
-        Member { sequence: self.sequence, place: self.place, fragment: &self.fragment, size: self.size }
+    pub(super) fn member(&self) -> Member {
+        Member { sequence: self.sequence, place: self.place, size: self.size }
     }
 }
 

@@ -78,7 +78,7 @@ mod tests {
             if apart == 0 { vec![packet(65_530)] } else { vec![packet(65_530), packet(65_530u16.wrapping_add(apart))] };
         let packets = packets.iter().map(Vec::as_slice);
         let payload = match format {
-            Format::Flexfec => flexfec::protect(flexfec::Format::Draft03, packets).unwrap(),
+            Format::Flexfec => flexfec::protect(packets).unwrap(),
             Format::Ulpfec => ulpfec::protect(packets).unwrap(),
         };
         Bytes::new(payload.len() as u64 - 100)
@@ -91,6 +91,7 @@ mod tests {
                 assert_eq!(format.header(apart + 1), written(format, apart as u16), "{format:?}, {apart}");
             }
         }
-        assert_eq!(Format::Ulpfec.longest(), ulpfec::LONGEST.into());
+        let longest = [Format::Flexfec, Format::Ulpfec].map(Format::longest);
+        assert_eq!(longest, [flexfec::LONGEST.into(), ulpfec::LONGEST.into()]);
     }
 }

@@ -1,7 +1,7 @@
 //! Which codec, with its parameters.
 
 use serde::{Deserialize, Serialize};
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{Seed, Size, Span};
 
 #[cfg(not(all(feature = "libvpx", feature = "openh264")))]

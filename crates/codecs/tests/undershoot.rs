@@ -1,7 +1,7 @@
 //! What is made of a target that was lowered.
 
 use thalweg_codecs::{Codec, Image, Undershoot};
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Size, Span, Time};
 
 const HALF: Size = Size::new(640, 360);

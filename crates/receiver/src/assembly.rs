@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use thalweg_sender::Fragment;
+use thalweg_media::Fragment;
 use thalweg_units::Time;
 
 /// A frame that can be decoded.

@@ -1,8 +1,8 @@
 //! RTCP from receiver to sender: who is who, what a datagram weighs, and what the sender hears in it.
 
 use thalweg_control::PacketId;
-use thalweg_sender::feedback::{News, Numbering, Reader};
-use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_media::feedback::{News, Numbering, Reader};
+use thalweg_media::{Content, Fragment, Packet};
 use thalweg_units::Bytes;
 use thalweg_wire::{overhead, rtcp};
 

@@ -7,9 +7,9 @@
 use std::collections::VecDeque;
 
 use thalweg_control::salsify::Average;
-use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme::KeptAtReceiver;
-use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_media::KeptAtReceiver;
+use thalweg_media::StateHash;
+use thalweg_media::{Content, Fragment, Packet};
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment};

@@ -17,10 +17,10 @@ pub mod rtp;
 use std::collections::VecDeque;
 
 use thalweg_control::PathReport;
-use thalweg_sender::feedback::News;
-use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{Content, FeedbackStyle, Fragment, Packet};
+use thalweg_media::ReceiverKind;
+use thalweg_media::StateHash;
+use thalweg_media::feedback::News;
+use thalweg_media::{Content, FeedbackStyle, Fragment, Packet};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::rtcp;
 

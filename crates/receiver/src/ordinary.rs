@@ -1,7 +1,7 @@
 //! An ordinary receiver: it decodes what is whole and refers to what it has, asks for packets that are missing, and for
 //! a keyframe when nothing else helps.
 
-use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_media::{Content, Fragment, Packet};
 use thalweg_units::{Span, Time};
 
 use super::assembly::{Assembly, FrameInfo};

@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use thalweg_sender::repair::parity::{LONGEST, Protected};
+use thalweg_media::Protected;
 
 /// Media packets remembered behind the newest: four times what a FEC packet can protect (fec.md section 3; libwebrtc keeps four times its 48).
-pub(crate) const MEDIA: u64 = 4 * LONGEST;
+pub(crate) const MEDIA: u64 = 4 * Protected::LONGEST;
 /// FEC packets that wait for more, the newest (libwebrtc `kMaxFecPackets`).
 pub(crate) const PARITIES: usize = 48;
 

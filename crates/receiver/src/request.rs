@@ -1,6 +1,6 @@
 //! What the receiver asks for.
 
-use thalweg_sender::feedback::News;
+use thalweg_media::feedback::News;
 use thalweg_units::Bytes;
 use thalweg_wire::rtcp::{Nack, Packet, PictureLoss};
 

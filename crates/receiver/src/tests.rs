@@ -1,7 +1,7 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::repair::parity::Protected;
-use thalweg_sender::{Content, Fragment};
+use thalweg_media::Protected;
+use thalweg_media::{Content, Fragment};
 use thalweg_units::{Bytes, Seed};
 
 /// Media packet `sequence` is a fragment of the frame begun by `begin`, which has `count`.

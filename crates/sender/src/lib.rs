@@ -11,11 +11,9 @@ extern crate alloc;
 
 pub mod engine;
 pub mod event;
-pub mod feedback;
 pub mod filler;
 pub mod frames;
 pub mod pacing;
-pub mod packet;
 mod probing;
 mod queue;
 pub mod repair;
@@ -23,5 +21,5 @@ pub mod scheme;
 
 pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
-pub use packet::{Content, Fragment, Packet, PacketSizes};
-pub use scheme::{FeedbackStyle, Scheme};
+pub use scheme::Scheme;
+pub use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, PacketSizes};

@@ -1,7 +1,7 @@
 //! What became of each media packet, and what redundancy did for it: beside the records, which do not say what a packet carried.
 
 use thalweg_control::Payload;
-use thalweg_sender::repair::parity::Protected;
+use thalweg_media::Protected;
 use thalweg_sender::{Content, Event, Fragment, Packet};
 use thalweg_units::{Bytes, Span, Time};
 

@@ -9,8 +9,8 @@ mod transport;
 use std::collections::VecDeque;
 
 use thalweg_control::{Acknowledgement, PacketId, SentPacket};
-use thalweg_sender::FeedbackStyle;
-use thalweg_sender::feedback::{DecoderReport, News};
+use thalweg_media::FeedbackStyle;
+use thalweg_media::feedback::{DecoderReport, News};
 use thalweg_units::{Bytes, Span, Time};
 
 use super::datagram::{self, EVERYTHING, MEDIA, RECEIVER};

@@ -4,7 +4,7 @@ use super::*;
 use crate::Receiver;
 use proptest::prelude::*;
 use thalweg_control::PacketId;
-use thalweg_sender::{Content, Packet};
+use thalweg_media::{Content, Packet};
 
 const STYLES: [FeedbackStyle; 5] = [
     FeedbackStyle::PerPacket,

@@ -1,7 +1,7 @@
 //! What becomes of a video's packets: frames for an ordinary decoder, or for one that keeps its states. A sender may go from one
 //! kind to the other in the middle of a call; the first packet of each frame says which it is.
 
-use thalweg_sender::frames::StateHash;
+use thalweg_media::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::Header;

@@ -9,7 +9,7 @@
 //! of parity ([`VideoFrame::recovered`](crate::rtp::VideoFrame::recovered)). Extensions that were not summed may be
 //! anything: senders other than libwebrtc sum them as they are.
 
-use thalweg_sender::repair::parity::Protected;
+use thalweg_media::Protected;
 use thalweg_wire::rtp::blank_extensions;
 use thalweg_wire::unwrap::SequenceUnwrapper;
 use thalweg_wire::{flexfec, ulpfec};

@@ -6,7 +6,7 @@ mod telling;
 
 use std::collections::VecDeque;
 
-use thalweg_sender::frames::StateHash;
+use thalweg_media::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Compound};
 use thalweg_wire::rtp::Packet;

@@ -8,7 +8,7 @@ use thalweg_control::{PacketId, Payload, SentPacket};
 use thalweg_units::{Bytes, Time};
 
 use super::Engine;
-use crate::packet::{Content, Packet};
+use thalweg_media::{Content, Packet};
 
 /// A packet of sound that waits to be asked for.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use thalweg_units::{Rate, Span, Time};
 use super::{Engine, Output};
 use crate::event::{Event, Why};
 use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
-use crate::packet::Fragment;
+use thalweg_media::Fragment;
 
 /// A picture that waits.
 #[derive(Debug, Clone, Copy)]

@@ -20,17 +20,17 @@ use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, 
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
 
 use crate::event::{Event, Timed, Wake, Why};
-use crate::feedback::DecoderReport;
 use crate::filler::{Dummies, Useful};
 use crate::frames::{EncodePlan, FramePolicy, QueueVerdict, QueueView};
 use crate::pacing::{self, Pacer, PacingRate};
-use crate::packet::{Packet, PacketSizes};
 use crate::probing::Prober;
 use crate::queue::MediaQueue;
 use crate::repair::Repair;
 use crate::scheme::Scheme;
 use audio::Sound;
 use camera::{Encoding, Slot};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Packet, PacketSizes};
 
 /// The smoothed round trip assumed before the first sample (vidaptive.md C3).
 const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);

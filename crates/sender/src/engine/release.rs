@@ -9,8 +9,8 @@ use crate::filler::useful::Useful;
 use crate::filler::{Dummies, Verdict};
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
-use crate::packet::{Content, Packet};
 use crate::repair::Repair;
+use thalweg_media::{Content, Packet};
 
 /// How much one packet weighs in the share of payload in what is sent: the last hundred count.
 const SHARE_MEMORY: f64 = 0.99;

@@ -10,9 +10,9 @@ mod remembered;
 use thalweg_control::{Feedback, PacketId};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
-use crate::packet::{Content, Fragment, PacketSizes};
 use crate::repair::parity::{Due, Format, Written};
 use remembered::{Remembered, Tracked};
+use thalweg_media::{Content, Fragment, PacketSizes, Protected};
 
 /// What filler is made of, and for how long it is of use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,7 +97,7 @@ impl Config {
             let range = "1 to fill_with.most_group, such as 2";
             return Err(ConfigError::out_of_range("fill_with.least_group", self.least_group, range));
         }
-        if u64::from(self.most_group) > crate::repair::parity::LONGEST {
+        if u64::from(self.most_group) > Protected::LONGEST {
             return Err(ConfigError::out_of_range("fill_with.most_group", self.most_group, "1 to 109, such as 14"));
         }
         for (name, share) in [("fill_with.least_loss", self.least_loss), ("fill_with.refresh_loss", self.refresh_loss)]

@@ -3,9 +3,9 @@
 use thalweg_control::{Allowance, Feedback};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
-use super::plan::{EncodePlan, EncodedFrame};
 use crate::event::Why;
-use crate::feedback::DecoderReport;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame};
 
 /// Decides, for each picture, whether to encode it and how; and for the queue, whether it is still worth sending.
 ///

@@ -8,12 +8,12 @@ use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::foresight::{self, Foresight};
 use super::headroom::{self, Headroom};
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 use super::push_back::PushBack;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 
 /// What the encoder's target is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,8 +5,8 @@ mod quality_scaler;
 
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
-use super::plan::EncodedFrame;
 use crate::event::Why;
+use thalweg_media::EncodedFrame;
 
 pub use ladder::{Ladder, LadderConfig};
 pub use quality_scaler::{QualityScaler, QualityScalerConfig};

@@ -11,12 +11,12 @@ use thalweg_control::Feedback;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::event::Why;
-use crate::packet::{Content, Fragment, PacketSizes};
 use budget::Budget;
 pub use budget::Config as BudgetConfig;
 use parity::{Amount, Parity, RoundTrips};
 use retransmission::Retransmissions;
 pub use retransmission::RoundTripFrom;
+use thalweg_media::{Content, Fragment, PacketSizes};
 
 /// How losses are repaired.
 #[derive(Debug, Clone, Copy, PartialEq)]

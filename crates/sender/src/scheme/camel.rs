@@ -5,8 +5,8 @@ use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
 use crate::frames::rate_targeted::Reserve;
-use crate::packet::PacketSizes;
 use crate::{pacing, repair};
+use thalweg_media::PacketSizes;
 
 /// The length of the bursts that the paper's Figure 13 compares with (camel.md section 8, C9).
 const FIXED_BURST: Bytes = Bytes::new(20_480);

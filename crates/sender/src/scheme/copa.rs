@@ -9,8 +9,8 @@ use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme}
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::pacing::{self, PacingRate};
-use crate::packet::PacketSizes;
 use crate::{filler, repair};
+use thalweg_media::PacketSizes;
 
 /// Copa's window and CC-Rate pacing; the encoder is aimed at CC-Rate, its size by quantiser as in WebRTC.
 pub(super) fn alone() -> Scheme {

@@ -7,7 +7,7 @@ use thalweg_units::Span;
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
 use crate::frames::rate_targeted::Reserve;
 use crate::pacing;
-use crate::packet::PacketSizes;
+use thalweg_media::PacketSizes;
 
 /// A controller in GCC's place.
 pub(super) fn under_webrtc(controller: ControllerConfig, feedback: FeedbackStyle) -> Scheme {

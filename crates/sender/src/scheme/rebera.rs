@@ -12,8 +12,8 @@ use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme}
 use crate::frames::selection::{self, Room};
 use crate::frames::{foresight, resolution};
 use crate::pacing::{self, PacingRate};
-use crate::packet::PacketSizes;
 use crate::repair::{self, parity};
+use thalweg_media::PacketSizes;
 
 /// What a packet says of itself where the receiver measures: the bytes sent before it, in a header extension (RFC 8285: 4 bytes and their
 /// element, padded to whole words).

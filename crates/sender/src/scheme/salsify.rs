@@ -10,7 +10,7 @@ use crate::frames::late_choice::{self, Candidates, Choice, EachSecond, Fitting, 
 use crate::frames::recovery::{self, kept_states, long_term};
 use crate::frames::safeguards;
 use crate::pacing;
-use crate::packet::PacketSizes;
+use thalweg_media::PacketSizes;
 
 /// What the header extension adds to every packet (fragment and grace period, 12 bytes) and to a frame's first (two hashes, 16).
 fn packets() -> PacketSizes {

@@ -22,8 +22,8 @@ mod writer;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+use thalweg_media::feedback::{News, Reader};
 use thalweg_sender::event::Timed;
-use thalweg_sender::feedback::{News, Reader};
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Scheme, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};

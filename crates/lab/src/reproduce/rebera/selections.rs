@@ -1,7 +1,7 @@
 //! Figure 4: what a budget buys by dynamic frame selection, by pushing layers and by pushing frames.
 
 use thalweg_codecs::{Codec, Image, model};
-use thalweg_sender::frames::layers::{self, Pattern};
+use thalweg_media::layers::{self, Pattern};
 use thalweg_sender::frames::selection::{Method, Room, Selector};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};

@@ -6,10 +6,10 @@ use super::*;
 use crate::Receiver;
 use thalweg_control::salsify::{Grace, Smoothing};
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::FeedbackStyle;
-use thalweg_sender::feedback::DecoderReport;
-use thalweg_sender::frames::Transition;
-use thalweg_sender::scheme::ReceiverKind;
+use thalweg_media::FeedbackStyle;
+use thalweg_media::ReceiverKind;
+use thalweg_media::Transition;
+use thalweg_media::feedback::DecoderReport;
 use thalweg_units::Bytes;
 
 /// Where every decoder begins.

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use thalweg_control::PacketId;
-    use thalweg_sender::feedback::{News, Reader, Streams};
+    use thalweg_media::feedback::{News, Reader, Streams};
     use thalweg_wire::rtcp::ExtendedBlock;
 
     const MS: fn(u64) -> Time = Time::from_millis;

@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_sender::feedback::{News, Reader, Streams};
+use thalweg_media::feedback::{News, Reader, Streams};
 use thalweg_wire::rtcp::{self, BytesDiscarded, ExtendedBlock};
 
 const MS: fn(u64) -> Time = Time::from_millis;

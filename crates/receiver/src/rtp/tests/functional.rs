@@ -1,7 +1,7 @@
 use super::*;
 use crate::Moves;
-use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_media::KeptAtReceiver;
+use thalweg_media::StateHash;
 use thalweg_units::Span;
 use thalweg_wire::rtp::FrameFragment;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_media::KeptAtReceiver;
 use thalweg_units::{Random, Seed};
 
 /// A packet of one of our streams, with anything in it.

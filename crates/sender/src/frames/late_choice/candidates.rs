@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, ConfigError};
 
 use super::conventional::{EachSecond, Steps};
-use crate::frames::plan::{EncodedFrame, Target};
 use crate::frames::policy::View;
+use thalweg_media::{EncodedFrame, Target};
 
 /// Which candidates are made.
 #[derive(Debug, Clone, PartialEq)]

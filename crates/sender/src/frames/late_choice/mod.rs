@@ -10,15 +10,15 @@ use alloc::vec::Vec;
 use thalweg_control::Feedback;
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
-use crate::feedback::DecoderReport;
 use candidates::Aim;
 pub use candidates::{Around, Candidates, Fitting};
 pub use conventional::EachSecond;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 
 /// The parts.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 use super::*;
-use crate::frames::plan::Target;
 use crate::frames::policy::Occasion;
 use thalweg_control::Allowance;
+use thalweg_media::Target;
 use thalweg_units::{Rate, Size, Span};
 
 fn view(room: u64) -> View {

@@ -5,8 +5,8 @@ use alloc::collections::VecDeque;
 use thalweg_units::{ConfigError, Span, Time};
 
 use super::RECOVERY_TIME;
-use crate::feedback::DecoderReport;
-use crate::frames::plan::{Basis, EncodedFrame, StateHash};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodedFrame, StateHash};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,10 +11,10 @@ pub mod long_term;
 use thalweg_control::Feedback;
 use thalweg_units::{ConfigError, Span, Time};
 
-use super::plan::{Basis, EncodePlan, EncodedFrame};
-use crate::feedback::DecoderReport;
 pub use kept_states::KeptStates;
 pub use long_term::LongTermBuffers;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodePlan, EncodedFrame};
 
 /// How a sender recovers from a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
 
 use super::Signals;
 use crate::event::Why;
-use crate::frames::plan::EncodedFrame;
+use thalweg_media::EncodedFrame;
 
 /// Parameters of the ladder.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::Signals;
 use crate::event::Why;
-use crate::frames::plan::EncodedFrame;
+use thalweg_media::EncodedFrame;
 
 /// Parameters, with libwebrtc's names.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,10 +19,11 @@ mod tests;
 use thalweg_units::{ConfigError, Rate, Size};
 
 use super::rate_targeted::EncoderBounds;
-use super::{layers, resolution};
+use super::resolution;
 pub use policy::Selection;
 pub use priority::by_worth;
 pub use selector::{Method, Room, Selector};
+use thalweg_media::layers;
 
 /// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).
 #[derive(Debug, Clone, PartialEq)]

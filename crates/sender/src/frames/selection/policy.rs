@@ -9,11 +9,11 @@ use super::made::Made;
 use super::selector::Selector;
 use super::{Aim, Config};
 use crate::event::Why;
-use crate::frames::layers::Pattern;
-use crate::frames::plan::{EncodePlan, EncodedFrame, Target};
 use crate::frames::policy::{FramePlan, FramePolicy, Occasion, View};
 use crate::frames::rate_targeted::EncoderBounds;
 use crate::frames::resolution::{Resolution, Signals};
+use thalweg_media::layers::Pattern;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 
 /// Within a group the encoder is asked for no less and no more of its mean than this: what is left when a keyframe was large or frames were
 /// left out is spread, but not all of it over the last few frames.

@@ -7,7 +7,7 @@ use thalweg_units::Bytes;
 
 use super::estimates::Estimates;
 use super::priority::by_worth;
-use crate::frames::layers::Pattern;
+use thalweg_media::layers::Pattern;
 
 /// How a budget is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

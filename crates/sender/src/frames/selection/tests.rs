@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use thalweg_units::Bytes;
 
 use super::{Method, Room, Selector};
-use crate::frames::layers;
+use thalweg_media::layers;
 
 /// rebera.md section 9, example 4.
 const SIZES: [u64; 8] = [5000, 800, 1500, 900, 2500, 850, 1600, 950];

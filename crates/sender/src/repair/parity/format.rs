@@ -1,5 +1,6 @@
 //! How parity is written, as far as it decides how large it is.
 
+use thalweg_media::Protected;
 use thalweg_units::Bytes;
 
 /// Which of the two formats that receivers know.
@@ -18,7 +19,7 @@ impl Format {
     /// How far apart on the wire two packets under one parity packet may be: the longest mask (fec.md section 2).
     pub const fn longest(self) -> u64 {
         match self {
-            Format::Flexfec => super::LONGEST,
+            Format::Flexfec => Protected::LONGEST,
             Format::Ulpfec => 48,
         }
     }

@@ -10,17 +10,15 @@
 
 mod format;
 mod intervals;
-mod protected;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
-use crate::packet::{Content, Fragment};
 pub use format::{Format, Written};
 use intervals::Interval;
-pub use protected::{LONGEST, Protected};
+use thalweg_media::{Content, Fragment, Protected};
 
 /// How much parity, and over what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,7 +90,7 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Parity, ConfigError> {
-        if !(1..=LONGEST).contains(&self.packets) {
+        if !(1..=Protected::LONGEST).contains(&self.packets) {
             return Err(ConfigError::out_of_range("repair.parity.packets", self.packets, "1 to 109, such as 46"));
         }
         if self.reach < Span::ZERO {

@@ -1,10 +1,7 @@
 //! Which media packets a parity packet is the sum of.
 
-/// How far apart two packets under one parity packet may be: FlexFEC's longest mask (fec.md section 2).
-pub const LONGEST: u64 = 109;
-
 /// A set of media packets as FlexFEC names it: the first one's sequence number and a mask. Never empty, and none is
-/// [`LONGEST`] or more after the first.
+/// [`Protected::LONGEST`] or more after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protected {
     first: u64,
@@ -13,12 +10,15 @@ pub struct Protected {
 }
 
 impl Protected {
+    /// How far apart two packets under one parity packet may be: FlexFEC's longest mask (fec.md section 2).
+    pub const LONGEST: u64 = 109;
+
     /// Packet `first + j` for each bit j of `mask`. `None` when the mask is empty or longer than a header's, or the
     /// numbers would not end.
     pub fn new(first: u64, mask: u128) -> Option<Protected> {
         let lowest = u64::from(mask.trailing_zeros());
         let highest = 127u64.checked_sub(u64::from(mask.leading_zeros()))?;
-        if highest - lowest >= LONGEST || first.checked_add(highest).is_none() {
+        if highest - lowest >= Protected::LONGEST || first.checked_add(highest).is_none() {
             return None;
         }
         Some(Protected { first: first + lowest, mask: mask >> lowest })
@@ -30,7 +30,7 @@ impl Protected {
         let first = sequences.next()?;
         let mut mask = 1;
         for sequence in sequences {
-            let place = sequence.checked_sub(first).filter(|place| *place < LONGEST)?;
+            let place = sequence.checked_sub(first).filter(|place| *place < Protected::LONGEST)?;
             mask |= 1 << place;
         }
         Protected::new(first, mask)
@@ -53,7 +53,7 @@ impl Protected {
 
     /// Whether `sequence` is one of them.
     pub fn contains(&self, sequence: u64) -> bool {
-        sequence.checked_sub(self.first).is_some_and(|place| place < LONGEST && self.mask >> place & 1 == 1)
+        sequence.checked_sub(self.first).is_some_and(|place| place < Protected::LONGEST && self.mask >> place & 1 == 1)
     }
 
     /// All of them but `sequence`; `None` if none is left.
@@ -67,7 +67,7 @@ impl Protected {
     /// All of them, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + use<> {
         let Protected { first, mask } = *self;
-        (0..LONGEST).filter(move |place| mask >> place & 1 == 1).map(move |place| first + place)
+        (0..Protected::LONGEST).filter(move |place| mask >> place & 1 == 1).map(move |place| first + place)
     }
 }
 
@@ -92,12 +92,12 @@ mod tests {
         #[test]
         fn a_set_holds_what_it_was_made_of_and_loses_what_is_taken_out(
             first in any::<u32>(),
-            places in prop::collection::btree_set(0..LONGEST, 1..40),
-            taken in 0..LONGEST,
+            places in prop::collection::btree_set(0..Protected::LONGEST, 1..40),
+            taken in 0..Protected::LONGEST,
         ) {
             let sequences: Vec<u64> = places.iter().map(|place| u64::from(first) + place).collect();
             // The lowest place may be any.
-            prop_assume!(places.last().unwrap() - places.first().unwrap() < LONGEST);
+            prop_assume!(places.last().unwrap() - places.first().unwrap() < Protected::LONGEST);
             let set = Protected::of(sequences.iter().copied()).unwrap();
             prop_assert_eq!(set.iter().collect::<Vec<_>>(), sequences.clone());
             prop_assert_eq!((set.first(), set.last()), (sequences[0], *sequences.last().unwrap()));

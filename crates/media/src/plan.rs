@@ -5,6 +5,8 @@ use core::fmt;
 
 use thalweg_units::{Bytes, Rate, Size, Span};
 
+use crate::state::Transition;
+
 /// What an encoder is asked to make of one picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodePlan {
@@ -23,7 +25,7 @@ pub struct EncodePlan {
     /// What the frame may refer to; of a keyframe, what becomes of it.
     pub basis: Basis,
     /// Keep the state a receiver has after this frame under this number, that a later plan may name it ([`Basis::After`]),
-    /// until it is forgotten ([`Output::Forget`](crate::Output::Forget)).
+    /// until the engine forgets it.
     pub keep: Option<u64>,
     /// How many candidates may be coded at a time, at least 1: on as many cores.
     pub cores: u8,
@@ -121,30 +123,6 @@ impl LongTerm {
             LongTerm::Altref => LongTerm::Golden,
         }
     }
-}
-
-/// A decoder's state by its hash: equal hashes, equal pictures from here on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StateHash(pub u64);
-
-impl StateHash {
-    /// What a receiver says whose decoder is in a state that the sender cannot know: something was missed.
-    pub const UNKNOWN: StateHash = StateHash(u64::MAX);
-}
-
-impl core::fmt::Display for StateHash {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
-
-/// The states that a frame leads from and to (Salsify section 3.2: every packet carries both hashes).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transition {
-    /// The decoder's state it must be decoded from.
-    pub source: StateHash,
-    /// The decoder's state after it.
-    pub target: StateHash,
 }
 
 /// How large, or how good, a frame should be.

@@ -13,7 +13,7 @@ use thalweg_units::Time;
 use thalweg_wire::rtcp::{ExtendedBlock, ExtendedReport};
 use thalweg_wire::unwrap::TimestampUnwrapper;
 
-use super::Numbering;
+use super::numbering::Numbering;
 
 /// The most packets that one report may tell of, which bounds the work it can make: as many as of plain reports.
 const MOST: usize = 16_384;

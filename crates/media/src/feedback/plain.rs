@@ -11,7 +11,7 @@ use thalweg_control::Acknowledgement;
 use thalweg_units::Time;
 use thalweg_wire::rtcp::ReportBlock;
 
-use super::Numbering;
+use super::numbering::Numbering;
 
 /// The most packets that one block may tell of: more than a second of 100 Mbps, and what bounds the work a block can make.
 const MOST: u64 = 16_384;

@@ -17,7 +17,7 @@ use core::ops::Range;
 
 use thalweg_units::ConfigError;
 
-use super::plan::{Basis, Buffers, EncodePlan, Layer, LongTerm};
+use crate::plan::{Basis, Buffers, EncodePlan, Layer, LongTerm};
 
 /// The buffer that layer 1 is kept in.
 const LAYER_1: LongTerm = LongTerm::Golden;

@@ -15,7 +15,7 @@ use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
 
 use super::assembly::FrameInfo;
-use super::datagram::{MEDIA, RECEIVER};
+use super::message::{MEDIA, RECEIVER};
 
 /// What a frame leads from and to.
 const LEAST_STATES: usize = 2;

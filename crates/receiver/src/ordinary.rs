@@ -7,7 +7,7 @@ use thalweg_units::{Span, Time};
 use super::assembly::{Assembly, FrameInfo};
 use super::missing::{self, MissingPackets};
 use super::patience::{Patience, Waiting};
-use super::request::Request;
+use super::wants::Wants;
 
 /// Frames, and what is missing of them.
 #[derive(Debug)]
@@ -74,12 +74,8 @@ impl Ordinary {
     }
 
     /// What to ask the sender for now.
-    pub(super) fn poll_requests(&mut self, now: Time) -> Vec<Request> {
-        let mut requests: Vec<Request> = Request::repeats(&self.missing.poll(now)).collect();
-        if self.patience.poll(now, self.waiting()) {
-            requests.push(Request::Keyframe);
-        }
-        requests
+    pub(super) fn poll(&mut self, now: Time) -> Wants {
+        Wants { packets: self.missing.poll(now), keyframe: self.patience.poll(now, self.waiting()) }
     }
 
     /// Frames given up since the last call.
@@ -95,7 +91,7 @@ impl Ordinary {
         }
     }
 
-    /// When [`Ordinary::poll_requests`] has something to do.
+    /// When [`Ordinary::poll`] has something to do.
     pub(super) fn next_event(&self) -> Time {
         self.missing.next_event().min(self.patience.next_event(self.waiting()))
     }

@@ -1,6 +1,7 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
 use thalweg_media::Protected;
+use thalweg_media::feedback::News;
 use thalweg_media::{Content, Fragment};
 use thalweg_units::{Bytes, Seed};
 
@@ -23,14 +24,20 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
     Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, asks: true, content: Content::Media { sequence, fragment } }
 }
 
+fn about(message: &Message) -> (About, Bytes) {
+    (message.about, message.size)
+}
+
 #[test]
 fn requests_name_packets_past_the_wrap_in_the_senders_numbers() {
     let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     receiver.on_packet(Time::ZERO, &media(65_533, 65_533, 9));
     receiver.on_packet(Time::from_millis(1), &media(65_538, 65_533, 9));
-    let requests = receiver.poll_requests(Time::from_millis(1));
-    assert_eq!(requests, [Request::Repeat((65_534..65_538).collect())]);
-    assert_eq!(requests[0].size(), Bytes::new(16 + 42));
+    let mut reader = MessageReader::default();
+    (0..65_540).for_each(|sequence| reader.on_sent(&media(sequence, sequence.min(65_533), 9)));
+    let mut requests = receiver.poll_requests(Time::from_millis(1));
+    assert_eq!(requests.iter().map(about).collect::<Vec<_>>(), [(About::Nack { packets: 4 }, Bytes::new(16 + 42))]);
+    assert_eq!(reader.read(requests.remove(0)), [News::Missing((65_534..65_538).collect())]);
 }
 
 #[test]
@@ -38,7 +45,8 @@ fn what_is_missing_before_a_frame_that_can_be_decoded_is_let_go() {
     let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     receiver.on_packet(Time::ZERO, &media(0, 0, 3));
     receiver.on_packet(Time::ZERO, &media(3, 3, 2));
-    assert_eq!(receiver.poll_requests(Time::ZERO), [Request::Repeat(vec![1, 2])]);
+    let requests = receiver.poll_requests(Time::ZERO);
+    assert_eq!(requests.iter().map(about).collect::<Vec<_>>(), [(About::Nack { packets: 2 }, Bytes::new(16 + 42))]);
     assert_eq!(receiver.on_packet(Time::from_millis(1), &media(4, 3, 2)).len(), 1);
     assert_eq!(receiver.poll_requests(Time::from_millis(100)), []);
 }
@@ -49,7 +57,8 @@ fn a_receiver_that_misses_too_much_asks_for_a_keyframe_at_once() {
     receiver.on_packet(Time::ZERO, &media(0, 0, 2));
     receiver.on_packet(Time::from_millis(1), &media(2000, 2000, 2));
     assert!(receiver.next_event() <= Time::from_millis(1));
-    assert_eq!(receiver.poll_requests(Time::from_millis(1)), [Request::Keyframe]);
+    let requests = receiver.poll_requests(Time::from_millis(1));
+    assert_eq!(requests.iter().map(about).collect::<Vec<_>>(), [(About::Pli, Bytes::new(12 + 42))]);
     assert!(receiver.next_event() > Time::from_millis(1));
 }
 

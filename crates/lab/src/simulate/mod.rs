@@ -28,7 +28,6 @@ use crate::scenario::Scenario;
 use competitors::CrossTraffic;
 use flow::{Flow, Session};
 use network::{Answer, Cargo, Content, Network, Parcel};
-use thalweg_receiver::Request;
 
 pub use frames::{Encoded, Frames};
 pub use summarize::{Played, summarize};
@@ -161,29 +160,12 @@ fn step(
     }
     while let Some(left) = network.down.poll(now) {
         let Answer { flow, content } = left.packet;
-        if let Content::Acknowledgement(said) = content {
-            cross.on_acknowledgement(now, flow, &said, &mut network.up, recorder);
-            continue;
-        }
-        let flow = &mut flows[usize::from(flow)];
-        // What a sender that has stopped would still send stays where it is.
-        if flow.has_stopped(now) {
-            continue;
-        }
         match content {
-            Content::Report(report) => {
-                if let Some(decoder) = &report.decoder {
-                    flow.engine.on_decoder(now, decoder);
-                }
-                flow.engine.on_feedback(now, &report.acknowledgements, report.hold);
-                flow.share_round_trip(now);
+            Content::Acknowledgement(said) => cross.on_acknowledgement(now, flow, &said, &mut network.up, recorder),
+            Content::Feedback(message) => {
+                flows[usize::from(flow)].on_message(now, message, &mut network.up, recorder)?;
             }
-            Content::Path(report) => flow.engine.on_path_report(now, &report),
-            Content::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
-            Content::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
-            Content::Acknowledgement(_) => {}
         }
-        flow.pump(now, &mut network.up, recorder)?;
     }
     while network.down.poll_drop().is_some() {}
     for flow in flows.iter_mut().filter(|flow| flow.next_event() <= now) {

@@ -66,7 +66,7 @@ mod tests {
     use thalweg_units::{Bytes, Rate, Span};
 
     use super::*;
-    use crate::datagram;
+    use crate::message::{About, Message, datagram};
 
     fn packet(number: u64) -> Packet {
         let place = FramePlace {
@@ -85,8 +85,8 @@ mod tests {
     fn a_report_weighs_what_its_bytes_do() {
         let message = message(1, 2, &PathReport::default());
         // Twelve of feedback, four of the name, 24 of what is said; SRTCP's index and tag, UDP and IPv4.
-        let size = datagram::wire_size(&datagram::datagram(message));
-        assert_eq!(size, Bytes::new(12 + 4 + 24 + 14 + 8 + 20));
+        let report = Message::new(About::Report { packets: 0 }, datagram(&[message]));
+        assert_eq!(report.size, Bytes::new(12 + 4 + 24 + 14 + 8 + 20));
     }
 
     #[test]

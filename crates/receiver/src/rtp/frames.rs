@@ -11,7 +11,8 @@ use super::functional::{FunctionalStream, Said};
 use super::output::{Origin, VideoFrame};
 use super::references::Dependency;
 use super::statistics::VideoCounts;
-use super::video::{VideoStream, Wants};
+use super::video::VideoStream;
+use crate::wants::Wants;
 
 /// A packet of the video's stream, as it came or as it was put together.
 #[derive(Debug, Clone, Copy)]

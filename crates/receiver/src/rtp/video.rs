@@ -20,6 +20,7 @@ use super::references::{Given, Says};
 use super::statistics::VideoCounts;
 use crate::missing::{self, MissingPackets};
 use crate::patience::{FOR_KEYFRAME, Patience, Waiting};
+use crate::wants::Wants;
 
 /// Whole frames that wait for one before them (libwebrtc `kMaxFramesBuffered`).
 const FRAMES: usize = 800;
@@ -58,15 +59,6 @@ pub(super) struct VideoStream {
     timestamps: TimestampUnwrapper,
     asked: Option<Time>,
     counts: VideoCounts,
-}
-
-/// What is to be asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Wants {
-    /// Packets, in order.
-    pub(super) packets: Vec<u64>,
-    /// A keyframe.
-    pub(super) keyframe: bool,
 }
 
 impl VideoStream {

@@ -2,13 +2,12 @@
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{
-    self, Chunk, ExtendedBlock, ExtendedReport, FullIntra, IntraRequest, Item, Nack, NtpShort, NtpTime, Packet,
-    PictureLoss, ReceiverReport, SourceDescription,
+    self, Chunk, ExtendedBlock, ExtendedReport, FullIntra, IntraRequest, Item, NtpShort, NtpTime, Packet, PictureLoss,
+    ReceiverReport, SourceDescription,
 };
 
 use super::Reception;
 use crate::reports::path;
-use crate::request::MOST_REPEATS;
 use crate::rtp::output::Output;
 use crate::rtp::streams::Kind;
 
@@ -47,9 +46,8 @@ impl Reception {
         let (wants, agreed, sender_ssrc) = (frames.poll(now), video.feedback, self.config.ssrc);
         let Some(media_ssrc) = self.media_ssrc() else { return };
         if agreed.nack {
-            for some in wants.packets.chunks(MOST_REPEATS) {
-                let numbers = some.iter().map(|number| *number as u16);
-                self.send(now, Packet::Nack(Nack::of(sender_ssrc, media_ssrc, numbers)));
+            for (nack, _) in wants.nacks(sender_ssrc, media_ssrc) {
+                self.send(now, Packet::Nack(nack));
             }
         }
         if wants.keyframe && agreed.pli {

@@ -4,9 +4,11 @@
 //! share what makes a receiver: the gaps it asks for, its patience, its reports, and the states it keeps.
 
 mod assembly;
+mod gaps;
 mod kept_states;
 mod message;
 mod missing;
+mod order;
 mod ordinary;
 mod patience;
 mod recovery;
@@ -20,7 +22,7 @@ use thalweg_media::ReceiverKind;
 use thalweg_media::StateHash;
 use thalweg_media::{Content, FeedbackStyle, Fragment, Packet};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
-use thalweg_wire::rtcp::{self, PictureLoss};
+use thalweg_wire::rtcp::{self, Pli};
 
 pub use assembly::{Assembly, FrameInfo};
 use kept_states::KeptStates;
@@ -94,7 +96,7 @@ impl Receiver {
     /// When a parameter is out of range.
     pub fn new(kind: ReceiverKind, style: FeedbackStyle, clock_offset: Span) -> Result<Receiver, ConfigError> {
         let frames = match kind {
-            ReceiverKind::Ordinary | ReceiverKind::Measures(_) => Frames::Ordinary(Ordinary::new()),
+            ReceiverKind::Ordinary | ReceiverKind::Measures(_) => Frames::Ordinary(Ordinary::default()),
             ReceiverKind::KeepsStates(config) => Frames::KeptStates(KeptStates::new(config)?),
         };
         let path = match kind {
@@ -225,8 +227,8 @@ impl Receiver {
             .map(|(nack, packets)| Message::new(About::Nack { packets }, datagram(&[rtcp::Packet::Nack(nack)])))
             .collect();
         if wants.keyframe {
-            let loss = PictureLoss { sender_ssrc: RECEIVER, media_ssrc: MEDIA };
-            requests.push(Message::new(About::Pli, datagram(&[rtcp::Packet::PictureLoss(loss)])));
+            let loss = Pli { sender_ssrc: RECEIVER, media_ssrc: MEDIA };
+            requests.push(Message::new(About::Pli, datagram(&[rtcp::Packet::Pli(loss)])));
         }
         requests
     }

@@ -4,11 +4,11 @@
 //! last ([`Numbering`]; [`Streams`] for senders of several RTP streams) and follows the receiver's clock through its wraps. It
 //! opens no socket and knows no key, so simulated and real senders read with the same code.
 
-mod extended;
 mod news;
 mod numbering;
 mod plain;
 mod reader;
+mod xr;
 
 pub use news::{DecoderReport, News};
 pub use numbering::{Numbering, Streams};

@@ -9,10 +9,10 @@ use thalweg_wire::rtcp::ccfb::{self, Ecn};
 use thalweg_wire::rtcp::{self, DecoderState, Nack, Packet, ReceiverReport, ReportBlock, SenderReport, twcc};
 use thalweg_wire::unwrap::FrameUnwrapper;
 
-use super::extended;
 use super::news::{DecoderReport, News};
 use super::numbering::Numbering;
 use super::plain::PlainReports;
+use super::xr;
 use crate::state::StateHash;
 
 /// Reads the RTCP of one receiver.
@@ -72,15 +72,15 @@ impl Reader {
             Packet::SenderReport(SenderReport { blocks, .. })
             | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => self.plain(blocks, sent),
             // Where plain reports date arrivals no others do.
-            Packet::ExtendedReport(report) if self.plain.is_none() => {
-                let acknowledgements = extended::read(report, sent, &mut self.last);
+            Packet::Xr(report) if self.plain.is_none() => {
+                let acknowledgements = xr::read(report, sent, &mut self.last);
                 (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
             }
             Packet::DecoderState(state) => decoder(state, sent),
             Packet::PathReport(report) => sent.is_media(report.media_ssrc).then(|| path(report)),
             Packet::Nack(nack) if sent.is_media(nack.media_ssrc) => missing(nack, sent.newest_of(nack.media_ssrc)?),
-            Packet::PictureLoss(loss) => sent.is_media(loss.media_ssrc).then_some(News::KeyframeNeeded),
-            Packet::FullIntra(intra) => {
+            Packet::Pli(loss) => sent.is_media(loss.media_ssrc).then_some(News::KeyframeNeeded),
+            Packet::Fir(intra) => {
                 let ours = intra.requests.iter().any(|request| sent.is_media(request.ssrc));
                 ours.then_some(News::KeyframeNeeded)
             }

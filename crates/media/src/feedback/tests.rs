@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use thalweg_control::{Acknowledgement, PacketId, PathReport};
 use thalweg_units::{Bytes, Rate, Span, Time};
 use thalweg_wire::rtcp::ccfb::{self, Ecn};
-use thalweg_wire::rtcp::{self, Nack, Packet, PictureLoss, twcc};
+use thalweg_wire::rtcp::{self, Nack, Packet, Pli, twcc};
 
 const MEDIA: u32 = 7;
 const REPAIR: u32 = 8;
@@ -39,7 +39,7 @@ fn requests_are_read_in_the_senders_own_numbers_and_only_for_its_streams() {
     let streams = sent(3000);
     assert_eq!(streams.newest_of(MEDIA), Some(66_999));
     let nack = |ssrc| bytes(Packet::Nack(Nack::of(1, ssrc, [65_530, 65_535, 0, 3])));
-    let loss = |media_ssrc| bytes(Packet::PictureLoss(PictureLoss { sender_ssrc: 1, media_ssrc }));
+    let loss = |media_ssrc| bytes(Packet::Pli(Pli { sender_ssrc: 1, media_ssrc }));
     let mut reader = Reader::new();
     assert_eq!(reader.read(&nack(MEDIA), &streams), Ok(vec![News::Missing(vec![65_530, 65_535, 65_536, 65_539])]));
     assert_eq!(reader.read(&loss(MEDIA), &streams), Ok(vec![News::KeyframeNeeded]));

@@ -8,7 +8,7 @@ mod stream;
 mod streams;
 
 use thalweg_units::{Bytes, Span, Time};
-use thalweg_wire::rtcp::{ExtendedReport, Packet, ReceiverReport};
+use thalweg_wire::rtcp::{Packet, ReceiverReport, Xr};
 
 use crate::message::datagram;
 use crate::rtp::Source;
@@ -83,8 +83,8 @@ impl Extended {
 
     /// Writes what is `told`, in halves as long as it is too much for a datagram.
     fn write(&self, plain: &ReceiverReport, told: &Told, datagrams: &mut Vec<(Vec<u8>, u32)>) {
-        let extended = ExtendedReport { ssrc: self.sender_ssrc, blocks: self.stream.blocks(told) };
-        let datagram = datagram(&[Packet::ReceiverReport(plain.clone()), Packet::ExtendedReport(extended)]);
+        let extended = Xr { ssrc: self.sender_ssrc, blocks: self.stream.blocks(told) };
+        let datagram = datagram(&[Packet::ReceiverReport(plain.clone()), Packet::Xr(extended)]);
         if told.len() < 2 || (told.len() <= PACKETS && datagram.len() <= LARGEST) {
             datagrams.push((datagram, told.len() as u32));
         } else {

@@ -4,30 +4,14 @@
 use thalweg_media::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::DecoderState;
-use thalweg_wire::rtp::Header;
 
 use super::config::Video;
-use super::functional::{FunctionalStream, Said};
+use super::functional::FunctionalStream;
+use super::media_packet::{MediaPacket, Said};
 use super::output::{Origin, VideoFrame};
-use super::references::Dependency;
 use super::statistics::VideoCounts;
 use super::video::VideoStream;
 use crate::wants::Wants;
-
-/// A packet of the video's stream, as it came or as it was put together.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct MediaPacket<'a> {
-    /// Its sequence number without end.
-    pub(super) number: u64,
-    pub(super) header: Header,
-    /// Empty for padding.
-    pub(super) payload: &'a [u8],
-    /// What it says of functional video.
-    pub(super) said: Option<Said>,
-    /// What it says in a dependency descriptor.
-    pub(super) dependency: Option<&'a Dependency>,
-    pub(super) origin: Origin,
-}
 
 /// Both kinds.
 #[derive(Debug)]

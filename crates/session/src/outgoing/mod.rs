@@ -29,7 +29,7 @@ use thalweg_sender::{Engine, Scheme, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{self as transport, Connection, Credentials, TransportError};
 use thalweg_units::{ConfigError, Random, Time};
-use thalweg_wire::rtcp::{self, Goodbye};
+use thalweg_wire::rtcp::{self, Bye};
 
 pub use extensions::ASK_INTERVAL;
 use labels::Layered;
@@ -169,8 +169,8 @@ impl Outgoing {
     pub fn close(&mut self, now: Time) {
         self.now = now;
         if let Some(flow) = self.flow.take() {
-            let goodbye = Goodbye { sources: flow.writer.sources(), reason: None };
-            self.send_rtcp(&[rtcp::Packet::Goodbye(goodbye)]);
+            let goodbye = Bye { sources: flow.writer.sources(), reason: None };
+            self.send_rtcp(&[rtcp::Packet::Bye(goodbye)]);
         }
         self.connection.close(now);
         self.closed = true;

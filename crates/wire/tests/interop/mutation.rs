@@ -188,18 +188,11 @@ fn own_packets() -> Vec<Vec<u8>> {
     let chunks = vec![rtcp::Chunk { source: 1, items }];
     let packets = [
         Packet::ReceiverReport(report),
-        Packet::SourceDescription(rtcp::SourceDescription { chunks }),
+        Packet::Sdes(rtcp::Sdes { chunks }),
         Packet::Nack(rtcp::Nack::of(1, 2, [5, 6, 40])),
-        Packet::PictureLoss(rtcp::PictureLoss { sender_ssrc: 1, media_ssrc: 2 }),
-        Packet::FullIntra(rtcp::FullIntra {
-            sender_ssrc: 1,
-            requests: vec![rtcp::IntraRequest { ssrc: 2, sequence: 3 }],
-        }),
-        Packet::EstimatedBitrate(rtcp::EstimatedBitrate {
-            sender_ssrc: 1,
-            bitrate: thalweg_units::Rate::from_kbps(900),
-            streams: vec![2],
-        }),
+        Packet::Pli(rtcp::Pli { sender_ssrc: 1, media_ssrc: 2 }),
+        Packet::Fir(rtcp::Fir { sender_ssrc: 1, requests: vec![rtcp::FirRequest { ssrc: 2, sequence: 3 }] }),
+        Packet::Remb(rtcp::Remb { sender_ssrc: 1, bitrate: thalweg_units::Rate::from_kbps(900), streams: vec![2] }),
         Packet::DecoderState(rtcp::DecoderState {
             sender_ssrc: 1,
             media_ssrc: 2,
@@ -210,7 +203,7 @@ fn own_packets() -> Vec<Vec<u8>> {
             complete: vec![3, 4],
         }),
         Packet::Application(rtcp::Application { subtype: 1, ssrc: 1, name: *b"name", data: vec![0; 8] }),
-        Packet::Goodbye(rtcp::Goodbye { sources: vec![1], reason: Some(b"enough".to_vec()) }),
+        Packet::Bye(rtcp::Bye { sources: vec![1], reason: Some(b"enough".to_vec()) }),
         Packet::CongestionFeedback(congestion),
         Packet::TransportFeedback(transport),
     ];

@@ -1,7 +1,7 @@
 use super::*;
 use thalweg_control::{Acknowledgement, PacketId};
 use thalweg_media::feedback::{News, Reader, Streams};
-use thalweg_wire::rtcp::{self, BytesDiscarded, ExtendedBlock};
+use thalweg_wire::rtcp::{self, BytesDiscarded, XrBlock};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 const MEDIA: u32 = 7;
@@ -28,9 +28,9 @@ fn heard(reader: &mut Reader, sent: &Streams, datagrams: &[(Vec<u8>, u32)]) -> V
     news.flat_map(told).map(|Acknowledgement { id, arrival, .. }| (id.0, arrival)).collect()
 }
 
-fn blocks(datagram: &[u8]) -> Vec<ExtendedBlock> {
+fn blocks(datagram: &[u8]) -> Vec<XrBlock> {
     match &rtcp::parse(datagram).unwrap()[..] {
-        [Packet::ReceiverReport(plain), Packet::ExtendedReport(extended)] => {
+        [Packet::ReceiverReport(plain), Packet::Xr(extended)] => {
             assert_eq!((plain.ssrc, extended.ssrc), (1, 1));
             extended.blocks.clone()
         }
@@ -87,12 +87,12 @@ fn a_packet_that_comes_too_late_is_told_early_and_its_bytes_are_counted() {
     let datagrams = extended.datagrams(MS(20));
     let found = blocks(&datagrams[0].0);
     let late = found.iter().find_map(|block| match block {
-        ExtendedBlock::Discards { early: false, packets } => Some(packets.sequences(true).collect::<Vec<_>>()),
+        XrBlock::Discards { early: false, packets } => Some(packets.sequences(true).collect::<Vec<_>>()),
         _ => None,
     });
     assert_eq!(late, Some(vec![65_501]));
     let bytes = BytesDiscarded { ssrc: MEDIA, early: false, cumulative: true, bytes: Bytes::new(900) };
-    assert!(found.contains(&ExtendedBlock::BytesDiscarded(bytes)));
+    assert!(found.contains(&XrBlock::BytesDiscarded(bytes)));
     // It came all the same, and its time says how late.
     assert_eq!(heard(&mut Reader::new(), &sent(5), &datagrams), [(0, Some(MS(10))), (1, Some(MS(20)))]);
     // One early report in two intervals.

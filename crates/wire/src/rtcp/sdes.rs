@@ -11,7 +11,7 @@ pub(super) const KIND: u8 = 202;
 
 /// A source description.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SourceDescription {
+pub struct Sdes {
     /// One chunk a source, at most 31.
     pub chunks: Vec<Chunk>,
 }
@@ -39,11 +39,11 @@ impl Item {
     pub const CNAME: u8 = 1;
 }
 
-impl SourceDescription {
-    pub(super) fn parse(header: &Header<'_>) -> Result<SourceDescription, ParseError> {
+impl Sdes {
+    pub(super) fn parse(header: &Header<'_>) -> Result<Sdes, ParseError> {
         let mut reader = header.body();
         let chunks = (0..header.count).map(|_| Chunk::parse(&mut reader)).collect::<Result<_, _>>()?;
-        Ok(SourceDescription { chunks })
+        Ok(Sdes { chunks })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -106,7 +106,7 @@ mod tests {
             0x83, 202, 0, 7, 0, 0, 0, 1, 1, 2, b'a', b'b', 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, b'a', 0, 0, 0, 0, 3, 0, 0, 0,
             0,
         ];
-        testing::is_written_as(&Packet::SourceDescription(SourceDescription { chunks }), &bytes);
+        testing::is_written_as(&Packet::Sdes(Sdes { chunks }), &bytes);
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         for item in [Item { kind: 0, text: Vec::new() }, Item { kind: 1, text: [b'a'].repeat(256) }] {
             let mut out = Vec::new();
             let chunks = [Chunk { source: 1, items: [item].to_vec() }].to_vec();
-            assert!(SourceDescription { chunks }.write(&mut out).is_err() && out.is_empty());
+            assert!(Sdes { chunks }.write(&mut out).is_err() && out.is_empty());
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
                 Chunk { source, items: items.into_iter().map(|(kind, text)| Item { kind, text }).collect() }
             };
             let chunks = chunks.into_iter().map(chunk).collect();
-            testing::survives(Packet::SourceDescription(SourceDescription { chunks }))?;
+            testing::survives(Packet::Sdes(Sdes { chunks }))?;
         }
     }
 }

@@ -11,24 +11,24 @@ pub(super) const FORMAT: u8 = 4;
 
 /// Requests for key frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FullIntra {
+pub struct Fir {
     /// Who wants them.
     pub sender_ssrc: u32,
     /// One request a stream, at least one.
-    pub requests: Vec<IntraRequest>,
+    pub requests: Vec<FirRequest>,
 }
 
 /// A request for a key frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IntraRequest {
+pub struct FirRequest {
     /// The stream.
     pub ssrc: u32,
     /// Counts the requests: one with the number of the last is the same request sent again.
     pub sequence: u8,
 }
 
-impl FullIntra {
-    pub(super) fn parse(header: &Header<'_>) -> Result<FullIntra, ParseError> {
+impl Fir {
+    pub(super) fn parse(header: &Header<'_>) -> Result<Fir, ParseError> {
         let mut reader = header.body();
         let sender_ssrc = reader.u32("full intra request sender SSRC")?;
         // Not used: the requests name their streams.
@@ -36,10 +36,10 @@ impl FullIntra {
         let mut requests = Vec::new();
         while requests.is_empty() || !reader.is_empty() {
             let ssrc = reader.u32("full intra request SSRC")?;
-            requests.push(IntraRequest { ssrc, sequence: reader.u8("full intra request sequence number")? });
+            requests.push(FirRequest { ssrc, sequence: reader.u8("full intra request sequence number")? });
             reader.u24("full intra request reserved bits")?;
         }
-        Ok(FullIntra { sender_ssrc, requests })
+        Ok(Fir { sender_ssrc, requests })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -65,22 +65,22 @@ mod tests {
 
     #[test]
     fn the_stream_is_named_in_the_request_and_not_in_the_header() {
-        let requests = [IntraRequest { ssrc: 0x0506_0708, sequence: 9 }].to_vec();
+        let requests = [FirRequest { ssrc: 0x0506_0708, sequence: 9 }].to_vec();
         let bytes = [0x84, 206, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 5, 6, 7, 8, 9, 0, 0, 0];
-        testing::is_written_as(&Packet::FullIntra(FullIntra { sender_ssrc: 0x0102_0304, requests }), &bytes);
+        testing::is_written_as(&Packet::Fir(Fir { sender_ssrc: 0x0102_0304, requests }), &bytes);
     }
 
     #[test]
     fn no_request_is_refused() {
         let mut out = Vec::new();
-        assert!(FullIntra { sender_ssrc: 1, requests: Vec::new() }.write(&mut out).is_err() && out.is_empty());
+        assert!(Fir { sender_ssrc: 1, requests: Vec::new() }.write(&mut out).is_err() && out.is_empty());
     }
 
     proptest! {
         #[test]
         fn a_full_intra_request_survives(sender_ssrc: u32, requests in prop::collection::vec(any::<(u32, u8)>(), 1..20)) {
-            let requests = requests.into_iter().map(|(ssrc, sequence)| IntraRequest { ssrc, sequence }).collect();
-            testing::survives(Packet::FullIntra(FullIntra { sender_ssrc, requests }))?;
+            let requests = requests.into_iter().map(|(ssrc, sequence)| FirRequest { ssrc, sequence }).collect();
+            testing::survives(Packet::Fir(Fir { sender_ssrc, requests }))?;
         }
     }
 }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use thalweg_control::{Acknowledgement, PacketId};
 use thalweg_units::Time;
-use thalweg_wire::rtcp::{ExtendedBlock, ExtendedReport};
+use thalweg_wire::rtcp::{Xr, XrBlock};
 use thalweg_wire::unwrap::TimestampUnwrapper;
 
 use super::numbering::Numbering;
@@ -28,7 +28,7 @@ enum Told {
 
 /// What a report says of packets that were sent, in the order they were. Arrivals without a time have that of the one
 /// before, `last`, which becomes the last one here.
-pub(super) fn read(report: &ExtendedReport, sent: &impl Numbering, last: &mut Time) -> Vec<Acknowledgement> {
+pub(super) fn read(report: &Xr, sent: &impl Numbering, last: &mut Time) -> Vec<Acknowledgement> {
     let mut told = BTreeMap::new();
     let mut room = MOST;
     for block in &report.blocks {
@@ -50,7 +50,7 @@ pub(super) fn read(report: &ExtendedReport, sent: &impl Numbering, last: &mut Ti
 
 /// Adds what a block says of `room` packets at most; of how many it does. Times are within half a turn of `near`.
 fn read_block(
-    block: &ExtendedBlock,
+    block: &XrBlock,
     sent: &impl Numbering,
     near: Time,
     room: usize,
@@ -77,15 +77,15 @@ fn read_block(
         count
     };
     match block {
-        ExtendedBlock::Losses(packets) => {
+        XrBlock::Losses(packets) => {
             let said = |came| Some(if came { Told::Came } else { Told::Lost });
             add(packets.ssrc, &mut packets.iter().map(|(sequence, came)| (sequence, said(came))))
         }
-        ExtendedBlock::Discards { packets, .. } => {
+        XrBlock::Discards { packets, .. } => {
             let said = |discarded: bool| discarded.then_some(Told::Came);
             add(packets.ssrc, &mut packets.iter().map(|(sequence, discarded)| (sequence, said(discarded))))
         }
-        ExtendedBlock::ReceiptTimes(times) => {
+        XrBlock::ReceiptTimes(times) => {
             let clock = Clock { ticks: sent.clock_rate(times.ssrc).max(1).into() };
             let said = |time| Some(Told::At(clock.time(clock.place(near, time))));
             add(times.ssrc, &mut times.iter().map(|(sequence, time)| (sequence, said(time))))
@@ -136,9 +136,9 @@ mod tests {
         streams
     }
 
-    fn arrivals(reader: &mut Reader, blocks: Vec<ExtendedBlock>, sent: &Streams) -> Vec<(u64, Option<Time>)> {
+    fn arrivals(reader: &mut Reader, blocks: Vec<XrBlock>, sent: &Streams) -> Vec<(u64, Option<Time>)> {
         let mut datagram = Vec::new();
-        rtcp::write(&[Packet::ExtendedReport(ExtendedReport { ssrc: 1, blocks })], &mut datagram).unwrap();
+        rtcp::write(&[Packet::Xr(Xr { ssrc: 1, blocks })], &mut datagram).unwrap();
         match &reader.read(&datagram, sent).unwrap()[..] {
             [] => Vec::new(),
             [News::Arrivals { acknowledgements, hold: None }] => {
@@ -148,12 +148,12 @@ mod tests {
         }
     }
 
-    fn losses(begin: u16, came: &[bool]) -> ExtendedBlock {
-        ExtendedBlock::Losses(RunLengths::of(MEDIA, begin, came.iter().copied()).unwrap())
+    fn losses(begin: u16, came: &[bool]) -> XrBlock {
+        XrBlock::Losses(RunLengths::of(MEDIA, begin, came.iter().copied()).unwrap())
     }
 
-    fn times(ssrc: u32, begin: u16, times: &[u32]) -> ExtendedBlock {
-        ExtendedBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times: times.to_vec() })
+    fn times(ssrc: u32, begin: u16, times: &[u32]) -> XrBlock {
+        XrBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times: times.to_vec() })
     }
 
     fn millis(millis: u64) -> Option<Time> {
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_discarded_packet_arrived_at_its_time() {
         let late = RunLengths::of(MEDIA, 65_530, [false, true, true]).unwrap();
-        let late = ExtendedBlock::Discards { early: false, packets: late };
+        let late = XrBlock::Discards { early: false, packets: late };
         // One receiver calls what it discarded lost as well, and tells one time of two.
         let blocks = vec![late, losses(65_530, &[true, false, false]), times(MEDIA, 65_530, &[900, 45_000])];
         let told = arrivals(&mut Reader::new(), blocks, &sent(10));
@@ -238,10 +238,10 @@ mod tests {
             let late = RunLengths::of(MEDIA, begin, late).unwrap();
             let mut blocks = vec![
                 losses(begin, &came.iter().map(Option::is_some).collect::<Vec<_>>()),
-                ExtendedBlock::Discards { early: false, packets: late },
+                XrBlock::Discards { early: false, packets: late },
             ];
             let times = ReceiptTimes::of(MEDIA, begin, came.iter().copied());
-            blocks.extend(times.into_iter().map(ExtendedBlock::ReceiptTimes));
+            blocks.extend(times.into_iter().map(XrBlock::ReceiptTimes));
             let expected: Vec<_> = (0..)
                 .zip(&came)
                 .map(|(id, came)| (id, came.map(|ticks| Time::from_nanos(u64::from(ticks) * 100_000 / 9))))

@@ -16,7 +16,7 @@ const MANTISSA: u32 = 18;
 
 /// The receiver's estimate of the maximum bitrate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EstimatedBitrate {
+pub struct Remb {
     /// Who estimates.
     pub sender_ssrc: u32,
     /// The most all streams together should send. 18 significant bits are written, the rest is cut off (at most 1/131072).
@@ -25,8 +25,8 @@ pub struct EstimatedBitrate {
     pub streams: Vec<u32>,
 }
 
-impl EstimatedBitrate {
-    pub(super) fn parse(header: &Header<'_>) -> Result<EstimatedBitrate, ParseError> {
+impl Remb {
+    pub(super) fn parse(header: &Header<'_>) -> Result<Remb, ParseError> {
         let mut reader = header.body();
         let sender_ssrc = reader.u32("REMB sender SSRC")?;
         // Not used: the list below names the streams. Then the identifier, checked before.
@@ -42,7 +42,7 @@ impl EstimatedBitrate {
         }
         let bitrate = Rate::from_bps(mantissa.checked_shl(exponent).unwrap_or(0));
         let streams = (0..count).map(|_| reader.u32("REMB stream SSRC")).collect::<Result<_, _>>()?;
-        Ok(EstimatedBitrate { sender_ssrc, bitrate, streams })
+        Ok(Remb { sender_ssrc, bitrate, streams })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -70,11 +70,10 @@ mod tests {
 
     #[test]
     fn a_megabit_is_250000_times_4() {
-        let estimate =
-            EstimatedBitrate { sender_ssrc: 1, bitrate: Rate::from_kbps(1000), streams: [0x0506_0708].to_vec() };
+        let estimate = Remb { sender_ssrc: 1, bitrate: Rate::from_kbps(1000), streams: [0x0506_0708].to_vec() };
         // 250000 = 0x3d090, which takes all 18 bits; exponent 2 stands in front of it.
         let bytes = [0x8f, 206, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0, b'R', b'E', b'M', b'B', 1, 0x0b, 0xd0, 0x90, 5, 6, 7, 8];
-        testing::is_written_as(&Packet::EstimatedBitrate(estimate), &bytes);
+        testing::is_written_as(&Packet::Remb(estimate), &bytes);
     }
 
     #[test]
@@ -86,8 +85,8 @@ mod tests {
         };
         // 2^17 has 46 zeros before it.
         let word = |exponent: u32, mantissa: u32| exponent << 18 | mantissa;
-        let expected = EstimatedBitrate { sender_ssrc: 1, bitrate: Rate::from_bps(1 << 63), streams: Vec::new() };
-        assert_eq!(with(word(46, 1 << 17)), Ok([Packet::EstimatedBitrate(expected)].to_vec()));
+        let expected = Remb { sender_ssrc: 1, bitrate: Rate::from_bps(1 << 63), streams: Vec::new() };
+        assert_eq!(with(word(46, 1 << 17)), Ok([Packet::Remb(expected)].to_vec()));
         let error = ParseError::OutOfRange { what: "REMB exponent", at: 17, found: 47, least: 0, most: 46 };
         assert_eq!(with(word(47, 1 << 17)), Err(error));
         assert!(with(word(63, 0)).is_ok());
@@ -97,10 +96,10 @@ mod tests {
         #[test]
         fn an_estimate_survives_to_18_bits(sender_ssrc: u32, bps: u64, streams in prop::collection::vec(any::<u32>(), 0..256)) {
             let mut out = Vec::new();
-            let written = EstimatedBitrate { sender_ssrc, bitrate: Rate::from_bps(bps), streams: streams.clone() };
+            let written = Remb { sender_ssrc, bitrate: Rate::from_bps(bps), streams: streams.clone() };
             written.write(&mut out).unwrap();
             let packets = parse(&out).unwrap();
-            let [Packet::EstimatedBitrate(read)] = &packets[..] else { panic!("{packets:?}") };
+            let [Packet::Remb(read)] = &packets[..] else { panic!("{packets:?}") };
             let lost = bps - read.bitrate.as_bps();
             prop_assert!(lost <= bps >> 17, "{} of {}", lost, bps);
             prop_assert_eq!(&read.streams, &streams);

@@ -11,17 +11,17 @@ pub(super) const FORMAT: u8 = 1;
 
 /// A picture loss indication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PictureLoss {
+pub struct Pli {
     /// Who cannot show it.
     pub sender_ssrc: u32,
     /// The stream it is of.
     pub media_ssrc: u32,
 }
 
-impl PictureLoss {
-    pub(super) fn parse(header: &Header<'_>) -> Result<PictureLoss, ParseError> {
+impl Pli {
+    pub(super) fn parse(header: &Header<'_>) -> Result<Pli, ParseError> {
         let mut reader = header.body();
-        Ok(PictureLoss {
+        Ok(Pli {
             sender_ssrc: reader.u32("picture loss sender SSRC")?,
             media_ssrc: reader.u32("picture loss media SSRC")?,
         })
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_picture_loss_is_twelve_bytes() {
-        let loss = PictureLoss { sender_ssrc: 0x0102_0304, media_ssrc: 0x0506_0708 };
-        testing::is_written_as(&Packet::PictureLoss(loss), &[0x81, 206, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8]);
+        let loss = Pli { sender_ssrc: 0x0102_0304, media_ssrc: 0x0506_0708 };
+        testing::is_written_as(&Packet::Pli(loss), &[0x81, 206, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8]);
     }
 }

@@ -7,19 +7,18 @@ use rtc_shared::marshal::Unmarshal;
 use rtcp_types::prelude::*;
 use thalweg_units::Bytes;
 use thalweg_wire::rtcp::{
-    self, BytesDiscarded, ExtendedBlock, ExtendedReport, Hops, Packet, ReceiptTimes, RunLengths, Spread,
-    StatisticsSummary,
+    self, BytesDiscarded, Hops, Packet, ReceiptTimes, RunLengths, Spread, StatisticsSummary, Xr, XrBlock,
 };
 
-fn written(blocks: Vec<ExtendedBlock>) -> Vec<u8> {
+fn written(blocks: Vec<XrBlock>) -> Vec<u8> {
     let mut out = Vec::new();
-    rtcp::write(&[Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks })], &mut out).unwrap();
+    rtcp::write(&[Packet::Xr(Xr { ssrc: 5, blocks })], &mut out).unwrap();
     out
 }
 
-fn read(bytes: &[u8]) -> Vec<ExtendedBlock> {
+fn read(bytes: &[u8]) -> Vec<XrBlock> {
     match rtcp::parse(bytes).unwrap().remove(0) {
-        Packet::ExtendedReport(report) => report.blocks,
+        Packet::Xr(report) => report.blocks,
         other => panic!("{other:?}"),
     }
 }
@@ -50,7 +49,7 @@ proptest! {
     #[test]
     fn losses_and_copies_mean_the_same_to_webrtc_rs(ssrc: u32, begin: u16, lost in any_bits(), twice in any_bits()) {
         let of = |bits: &[bool]| RunLengths::of(ssrc, begin, bits.iter().copied()).unwrap();
-        let bytes = written(vec![ExtendedBlock::Losses(of(&lost)), ExtendedBlock::Duplicates(of(&twice))]);
+        let bytes = written(vec![XrBlock::Losses(of(&lost)), XrBlock::Duplicates(of(&twice))]);
         let report = theirs::ExtendedReport::unmarshal(&mut &bytes[..]).unwrap();
         prop_assert_eq!((report.sender_ssrc, report.reports.len()), (5, 2));
         for (block, (is_loss, bits)) in report.reports.iter().zip([(true, &lost), (false, &twice)]) {
@@ -72,8 +71,8 @@ proptest! {
         let end = begin.wrapping_add(9);
         let summary = StatisticsSummary { ssrc, begin, end, lost, duplicates, jitter, hops };
         let blocks = vec![
-            ExtendedBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times: times.clone() }),
-            ExtendedBlock::Statistics(summary),
+            XrBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times: times.clone() }),
+            XrBlock::Statistics(summary),
         ];
         let bytes = written(blocks);
         let report = theirs::ExtendedReport::unmarshal(&mut &bytes[..]).unwrap();
@@ -119,7 +118,7 @@ proptest! {
         let mut bytes = vec![0; builder.calculate_size().unwrap()];
         builder.write_into(&mut bytes).unwrap();
         let blocks = read(&bytes);
-        let [ExtendedBlock::Losses(losses), ExtendedBlock::ReceiptTimes(receipts)] = &blocks[..] else {
+        let [XrBlock::Losses(losses), XrBlock::ReceiptTimes(receipts)] = &blocks[..] else {
             panic!("{blocks:?}")
         };
         prop_assert_eq!((losses.ssrc, losses.begin()), (ssrc, begin));
@@ -131,10 +130,10 @@ proptest! {
 #[test]
 fn webrtc_rs_passes_over_what_it_does_not_know() {
     let packets = RunLengths::of(7, 9, [true]).unwrap();
-    let discards = ExtendedBlock::Discards { early: false, packets: packets.clone() };
+    let discards = XrBlock::Discards { early: false, packets: packets.clone() };
     let bytes_discarded =
-        ExtendedBlock::BytesDiscarded(BytesDiscarded { ssrc: 7, bytes: Bytes::new(3), ..BytesDiscarded::default() });
-    let bytes = written(vec![discards, bytes_discarded, ExtendedBlock::Losses(packets)]);
+        XrBlock::BytesDiscarded(BytesDiscarded { ssrc: 7, bytes: Bytes::new(3), ..BytesDiscarded::default() });
+    let bytes = written(vec![discards, bytes_discarded, XrBlock::Losses(packets)]);
     let report = theirs::ExtendedReport::unmarshal(&mut &bytes[..]).unwrap();
     assert_eq!(report.reports.len(), 3);
     assert!(report.reports[2].as_any().downcast_ref::<theirs::RLEReportBlock>().is_some());

@@ -2,11 +2,11 @@
 //!
 //! Of each packet whether it came, twice perhaps, when, and whether it came too late to be of use ([`RunLengths`],
 //! [`ReceiptTimes`]); the same in a few numbers ([`StatisticsSummary`], [`BytesDiscarded`]); and what a receiver that
-//! sends nothing needs to know the round trip: it says when it sends ([`ExtendedBlock::ReceiverTime`]); the other side
-//! repeats that and how long ago it came ([`ExtendedBlock::SinceReceiverTime`]), as report blocks do with sender
+//! sends nothing needs to know the round trip: it says when it sends ([`XrBlock::ReceiverTime`]); the other side
+//! repeats that and how long ago it came ([`XrBlock::SinceReceiverTime`]), as report blocks do with sender
 //! reports.
 //!
-//! Blocks that tell of some packets only (thinning) are kept as [`ExtendedBlock::Other`]: no scheme here can use them.
+//! Blocks that tell of some packets only (thinning) are kept as [`XrBlock::Other`]: no scheme here can use them.
 
 mod receipt_times;
 mod run_lengths;
@@ -52,16 +52,16 @@ const EARLY: u8 = 0x10;
 
 /// An extended report (RFC 3611 section 2).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ExtendedReport {
+pub struct Xr {
     /// Who reports.
     pub ssrc: u32,
     /// What.
-    pub blocks: Vec<ExtendedBlock>,
+    pub blocks: Vec<XrBlock>,
 }
 
 /// One block of an extended report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ExtendedBlock {
+pub enum XrBlock {
     /// Loss RLE: which packets came, their bits set (1).
     Losses(RunLengths),
     /// Duplicate RLE: which packets came twice, their bits not set (2).
@@ -105,16 +105,16 @@ pub struct LastReceiverTime {
     pub delay: NtpShort,
 }
 
-impl ExtendedReport {
-    pub(super) fn parse(header: &Header<'_>) -> Result<ExtendedReport, ParseError> {
+impl Xr {
+    pub(super) fn parse(header: &Header<'_>) -> Result<Xr, ParseError> {
         let mut reader = header.body();
         let ssrc = reader.u32("extended report SSRC")?;
         let mut blocks = Vec::new();
         // Padding of 1 to 3 bytes leaves a piece of a word, which is no block.
         while reader.left() >= 4 {
-            blocks.push(ExtendedBlock::parse(&mut reader)?);
+            blocks.push(XrBlock::parse(&mut reader)?);
         }
-        Ok(ExtendedReport { ssrc, blocks })
+        Ok(Xr { ssrc, blocks })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -125,8 +125,8 @@ impl ExtendedReport {
     }
 }
 
-impl ExtendedBlock {
-    fn parse(reader: &mut Reader<'_>) -> Result<ExtendedBlock, ParseError> {
+impl XrBlock {
+    fn parse(reader: &mut Reader<'_>) -> Result<XrBlock, ParseError> {
         let kind = reader.u8("extended report block type")?;
         let specific = reader.u8("extended report block's second byte")?;
         let words = usize::from(reader.u16("extended report block length")?);
@@ -219,19 +219,19 @@ mod tests {
 
     #[test]
     fn a_receivers_time_and_its_echo_have_their_places() {
-        let time = ExtendedBlock::ReceiverTime(NtpTime::from_bits(0x0102_0304_0506_0708));
+        let time = XrBlock::ReceiverTime(NtpTime::from_bits(0x0102_0304_0506_0708));
         let last = LastReceiverTime {
             ssrc: 0x1112_1314,
             last_report: NtpShort::from_bits(0x2122_2324),
             delay: NtpShort::from_bits(0x3132_3334),
         };
-        let other = ExtendedBlock::Other { kind: 1, specific: 9, data: [7, 7, 7, 7].to_vec() };
-        let blocks = [time, ExtendedBlock::SinceReceiverTime([last].to_vec()), other].to_vec();
+        let other = XrBlock::Other { kind: 1, specific: 9, data: [7, 7, 7, 7].to_vec() };
+        let blocks = [time, XrBlock::SinceReceiverTime([last].to_vec()), other].to_vec();
         let bytes = [
             0x80, 207, 0, 10, 0, 0, 0, 5, 4, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 5, 0, 0, 3, 0x11, 0x12, 0x13, 0x14, 0x21,
             0x22, 0x23, 0x24, 0x31, 0x32, 0x33, 0x34, 1, 9, 0, 1, 7, 7, 7, 7,
         ];
-        testing::is_written_as(&Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks }), &bytes);
+        testing::is_written_as(&Packet::Xr(Xr { ssrc: 5, blocks }), &bytes);
     }
 
     #[test]
@@ -240,8 +240,8 @@ mod tests {
         let data = [1, 2, 3, 4].to_vec();
         for kind in [4, 5] {
             let bytes = [0x80, 207, 0, 3, 0, 0, 0, 5, kind, 0, 0, 1, 1, 2, 3, 4];
-            let blocks = [ExtendedBlock::Other { kind, specific: 0, data: data.clone() }].to_vec();
-            assert_eq!(parse(&bytes), Ok([Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks })].to_vec()));
+            let blocks = [XrBlock::Other { kind, specific: 0, data: data.clone() }].to_vec();
+            assert_eq!(parse(&bytes), Ok([Packet::Xr(Xr { ssrc: 5, blocks })].to_vec()));
         }
     }
 
@@ -249,8 +249,8 @@ mod tests {
     fn broken_words_and_too_many_are_refused() {
         let mut out = Vec::new();
         for length in [1, 4 * 65_536] {
-            let block = ExtendedBlock::Other { kind: 1, specific: 0, data: [0].repeat(length) };
-            assert!(ExtendedReport { ssrc: 1, blocks: [block].to_vec() }.write(&mut out).is_err() && out.is_empty());
+            let block = XrBlock::Other { kind: 1, specific: 0, data: [0].repeat(length) };
+            assert!(Xr { ssrc: 1, blocks: [block].to_vec() }.write(&mut out).is_err() && out.is_empty());
         }
     }
 
@@ -259,10 +259,10 @@ mod tests {
         let packets = RunLengths::of(0x0a0b_0c0d, 0xfffe, [true, false, true]).unwrap();
         let early = true;
         let blocks = [
-            ExtendedBlock::Losses(packets.clone()),
-            ExtendedBlock::Duplicates(packets.clone()),
-            ExtendedBlock::ReceiptTimes(ReceiptTimes { ssrc: 7, begin: 0xffff, times: [0x0102_0304].to_vec() }),
-            ExtendedBlock::Statistics(StatisticsSummary {
+            XrBlock::Losses(packets.clone()),
+            XrBlock::Duplicates(packets.clone()),
+            XrBlock::ReceiptTimes(ReceiptTimes { ssrc: 7, begin: 0xffff, times: [0x0102_0304].to_vec() }),
+            XrBlock::Statistics(StatisticsSummary {
                 ssrc: 7,
                 begin: 1,
                 end: 2,
@@ -271,12 +271,8 @@ mod tests {
                 jitter: Some(Spread { least: 5, most: 6, mean: 7, deviation: 8 }),
                 hops: Some((Hops::Ipv6, Spread { least: 9, most: 10, mean: 11, deviation: 12 })),
             }),
-            ExtendedBlock::Discards { early, packets },
-            ExtendedBlock::BytesDiscarded(BytesDiscarded {
-                ssrc: 7,
-                bytes: Bytes::new(9),
-                ..BytesDiscarded::default()
-            }),
+            XrBlock::Discards { early, packets },
+            XrBlock::BytesDiscarded(BytesDiscarded { ssrc: 7, bytes: Bytes::new(9), ..BytesDiscarded::default() }),
         ];
         let runs = [0x0a, 0x0b, 0x0c, 0x0d, 0xff, 0xfe, 0, 1, 0xd0, 0x00, 0, 0];
         let bytes = [
@@ -292,10 +288,7 @@ mod tests {
             &runs,
             &[26, 0x80, 0, 2, 0, 0, 0, 7, 0, 0, 0, 9],
         ];
-        testing::is_written_as(
-            &Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks: blocks.to_vec() }),
-            &bytes.concat(),
-        );
+        testing::is_written_as(&Packet::Xr(Xr { ssrc: 5, blocks: blocks.to_vec() }), &bytes.concat());
     }
 
     #[test]
@@ -303,8 +296,8 @@ mod tests {
         for (kind, specific) in [(1, 1), (2, 15), (3, 2), (25, 0x13)] {
             let data = [0, 0, 0, 7, 0, 1, 0, 1].to_vec();
             let bytes = [&[0x80, 207, 0, 4, 0, 0, 0, 5, kind, specific, 0, 2][..], &data].concat();
-            let blocks = [ExtendedBlock::Other { kind, specific, data }].to_vec();
-            testing::is_written_as(&Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks }), &bytes);
+            let blocks = [XrBlock::Other { kind, specific, data }].to_vec();
+            testing::is_written_as(&Packet::Xr(Xr { ssrc: 5, blocks }), &bytes);
         }
     }
 
@@ -335,26 +328,26 @@ mod tests {
         )
     }
 
-    fn any_block() -> impl Strategy<Value = ExtendedBlock> {
+    fn any_block() -> impl Strategy<Value = XrBlock> {
         let last = any::<(u32, u32, u32)>().prop_map(|(ssrc, last_report, delay)| LastReceiverTime {
             ssrc,
             last_report: NtpShort::from_bits(last_report),
             delay: NtpShort::from_bits(delay),
         });
         prop_oneof![
-            any::<u64>().prop_map(|bits| ExtendedBlock::ReceiverTime(NtpTime::from_bits(bits))),
-            prop::collection::vec(last, 0..5).prop_map(ExtendedBlock::SinceReceiverTime),
-            any_runs().prop_map(ExtendedBlock::Losses),
-            any_runs().prop_map(ExtendedBlock::Duplicates),
+            any::<u64>().prop_map(|bits| XrBlock::ReceiverTime(NtpTime::from_bits(bits))),
+            prop::collection::vec(last, 0..5).prop_map(XrBlock::SinceReceiverTime),
+            any_runs().prop_map(XrBlock::Losses),
+            any_runs().prop_map(XrBlock::Duplicates),
             any::<(u32, u16, Vec<u32>)>()
-                .prop_map(|(ssrc, begin, times)| { ExtendedBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times }) }),
-            any_summary().prop_map(ExtendedBlock::Statistics),
-            (any::<bool>(), any_runs()).prop_map(|(early, packets)| ExtendedBlock::Discards { early, packets }),
+                .prop_map(|(ssrc, begin, times)| { XrBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times }) }),
+            any_summary().prop_map(XrBlock::Statistics),
+            (any::<bool>(), any_runs()).prop_map(|(early, packets)| XrBlock::Discards { early, packets }),
             any::<(u32, bool, bool, u32)>().prop_map(|(ssrc, early, cumulative, bytes)| {
                 let bytes = Bytes::new(bytes.into());
-                ExtendedBlock::BytesDiscarded(BytesDiscarded { ssrc, early, cumulative, bytes })
+                XrBlock::BytesDiscarded(BytesDiscarded { ssrc, early, cumulative, bytes })
             }),
-            (27u8..=255, any::<u8>(), any::<Vec<[u8; 4]>>()).prop_map(|(kind, specific, data)| ExtendedBlock::Other {
+            (27u8..=255, any::<u8>(), any::<Vec<[u8; 4]>>()).prop_map(|(kind, specific, data)| XrBlock::Other {
                 kind,
                 specific,
                 data: data.concat(),
@@ -365,7 +358,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_extended_report_survives(ssrc: u32, blocks in prop::collection::vec(any_block(), 0..5)) {
-            testing::survives(Packet::ExtendedReport(ExtendedReport { ssrc, blocks }))?;
+            testing::survives(Packet::Xr(Xr { ssrc, blocks }))?;
         }
     }
 }

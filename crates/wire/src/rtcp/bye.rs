@@ -10,15 +10,15 @@ pub(super) const KIND: u8 = 203;
 
 /// A goodbye.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Goodbye {
+pub struct Bye {
     /// Who leaves, at most 31 sources; none is allowed and means nothing.
     pub sources: Vec<u32>,
     /// Why, at most 255 bytes of UTF-8, not checked here.
     pub reason: Option<Vec<u8>>,
 }
 
-impl Goodbye {
-    pub(super) fn parse(header: &Header<'_>) -> Result<Goodbye, ParseError> {
+impl Bye {
+    pub(super) fn parse(header: &Header<'_>) -> Result<Bye, ParseError> {
         let mut reader = header.body();
         let sources = (0..header.count).map(|_| reader.u32("goodbye SSRC")).collect::<Result<_, _>>()?;
         let reason = if reader.is_empty() {
@@ -27,7 +27,7 @@ impl Goodbye {
             let length = reader.u8("length of a goodbye's reason")?;
             Some(reader.take("reason of a goodbye", length.into())?.to_vec())
         };
-        Ok(Goodbye { sources, reason })
+        Ok(Bye { sources, reason })
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -58,8 +58,8 @@ mod tests {
         {
             let mut bytes = [0x82, 203, 0, 2 + tail.len() as u8 / 4, 0, 0, 0, 7, 0, 0, 0, 8].to_vec();
             bytes.extend_from_slice(tail);
-            let goodbye = Goodbye { sources: [7, 8].to_vec(), reason: Some(reason.to_vec()) };
-            testing::is_written_as(&Packet::Goodbye(goodbye), &bytes);
+            let goodbye = Bye { sources: [7, 8].to_vec(), reason: Some(reason.to_vec()) };
+            testing::is_written_as(&Packet::Bye(goodbye), &bytes);
         }
     }
 
@@ -67,7 +67,7 @@ mod tests {
     fn a_reason_longer_than_its_length_counts_is_refused() {
         let mut out = Vec::new();
         let reason = Some([b'a'].repeat(256));
-        assert!(Goodbye { sources: Vec::new(), reason }.write(&mut out).is_err() && out.is_empty());
+        assert!(Bye { sources: Vec::new(), reason }.write(&mut out).is_err() && out.is_empty());
     }
 
     proptest! {
@@ -76,7 +76,7 @@ mod tests {
             sources in prop::collection::vec(any::<u32>(), 0..32),
             reason in prop::option::of(prop::collection::vec(any::<u8>(), 0..256)),
         ) {
-            testing::survives(Packet::Goodbye(Goodbye { sources, reason }))?;
+            testing::survives(Packet::Bye(Bye { sources, reason }))?;
         }
     }
 }

@@ -10,7 +10,7 @@ pub struct Protected {
 }
 
 impl Protected {
-    /// How far apart two packets under one parity packet may be: FlexFEC's longest mask (fec.md section 2).
+    /// How far apart two packets under one parity packet may be: FlexFEC's longest mask (specs/fec.md 2).
     pub const LONGEST: u64 = 109;
 
     /// Packet `first + j` for each bit j of `mask`. `None` when the mask is empty or longer than a header's, or the

@@ -1,4 +1,4 @@
-//! Which media packets FEC packets recover (RFC 8627 section 6.3; fec.md section 3), by counting.
+//! Which media packets FEC packets recover (RFC 8627 section 6.3; specs/fec.md 3), by counting.
 //!
 //! The XOR of packets of which all but one are here is that one. So a FEC packet waits until one of the packets it protects is missing; each
 //! packet recovered may complete another. What a media packet and a FEC packet hold is the caller's: bytes of a real stream, nothing in the
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use thalweg_media::Protected;
 
-/// Media packets remembered behind the newest: four times what a FEC packet can protect (fec.md section 3; libwebrtc keeps four times its 48).
+/// Media packets remembered behind the newest: four times what a FEC packet can protect (specs/fec.md 3; libwebrtc keeps four times its 48).
 pub(crate) const MEDIA: u64 = 4 * Protected::LONGEST;
 /// FEC packets that wait for more, the newest (libwebrtc `kMaxFecPackets`).
 pub(crate) const PARITIES: usize = 48;

@@ -46,7 +46,7 @@ fn one_loss_anywhere_among_the_protected_is_made_good() {
 fn what_comes_after_the_fec_packet_completes_it() {
     let mut recovery = Counting::default();
     assert_eq!(recovered(&mut recovery, [Came::Media(0), parity(0..4), Came::Media(2)]), [0u64; 0]);
-    // A retransmission of the one recovers the other (fec.md, example 3).
+    // A retransmission of the one recovers the other (specs/fec.md 5, example 3).
     assert_eq!(recovered(&mut recovery, [Came::Media(3)]), [1]);
     assert_eq!(recovered(&mut recovery, [Came::Media(1), Came::Media(4), parity([1, 3])]), [0u64; 0]);
     assert_eq!(recovery.waiting(), 0);
@@ -85,7 +85,7 @@ fn fec_packets_of_any_numbers_take_bounded_memory() {
 
 #[test]
 fn what_stays_lost_under_one_fec_packet_for_so_many_is_what_the_formula_says() {
-    // fec.md, example 4: p (1 - (1 - p)^N) of the packets, for one loss in twenty.
+    // specs/fec.md 5, example 4: p (1 - (1 - p)^N) of the packets, for one loss in twenty.
     for (members, residual) in [(5, 0.01131), (14, 0.02562)] {
         let mut random = Seed::new(3).child("losses").random();
         let (mut recovery, mut here) = (Counting::default(), 0u64);

@@ -1,7 +1,7 @@
 //! What kind of receiver there is: what it reports, and what it does with frames.
 
-use thalweg_control::rebera::MeasurementConfig;
-use thalweg_control::salsify::{Grace, Smoothing};
+use thalweg_control::estimate::MeasurementConfig;
+use thalweg_control::estimate::{Grace, Smoothing};
 
 /// What the receiver is asked to report, and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::salsify::Average;
+use thalweg_control::estimate::Average;
 use thalweg_media::KeptAtReceiver;
 use thalweg_media::StateHash;
 use thalweg_media::{Content, Fragment, Packet};

@@ -3,7 +3,7 @@
 use thalweg_units::{ConfigError, Rate, Span};
 
 use super::Rebera;
-use super::measurement::MeasurementConfig;
+use crate::estimate::MeasurementConfig;
 use crate::estimate::forecast::{self, MarginConfig};
 use crate::feedback::End;
 

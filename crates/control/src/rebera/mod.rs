@@ -10,7 +10,6 @@
 //! * here: the budget, and when it is made.
 
 mod config;
-mod measurement;
 mod sent;
 mod silence;
 #[cfg(test)]
@@ -23,10 +22,10 @@ use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 pub use crate::estimate::forecast::{Errors, MarginConfig};
 use crate::estimate::forecast::{Guarded, Predictor};
+pub use crate::estimate::{Arrival, Measurement, MeasurementConfig, Short};
 use crate::feedback::{End, Feedback, PathReport};
 use crate::packet::SentPacket;
 pub use config::{Backlog, Config};
-pub use measurement::{Arrival, Measurement, MeasurementConfig, Short};
 use sent::Sent;
 use silence::{Contact, Silence};
 

@@ -1,6 +1,6 @@
 //! What a receiver that measures the path tells of it, once in a while (Rebera; specs/rebera.md 3).
 
-use thalweg_control::rebera::{Arrival, Measurement, MeasurementConfig};
+use thalweg_control::estimate::{Arrival, Measurement, MeasurementConfig};
 use thalweg_control::{PathReport, Payload};
 use thalweg_media::Packet;
 use thalweg_units::{ConfigError, Time};

@@ -1,6 +1,6 @@
 //! What was agreed on: which streams come, how they are told apart, what is to be told of them.
 
-use thalweg_control::rebera::MeasurementConfig;
+use thalweg_control::estimate::MeasurementConfig;
 use thalweg_media::KeptAtReceiver;
 use thalweg_units::{Bytes, ConfigError, Span};
 use thalweg_wire::overhead;

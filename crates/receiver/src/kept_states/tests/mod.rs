@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{MessageReader, Receiver};
-use thalweg_control::salsify::{Grace, Smoothing};
+use thalweg_control::estimate::{Grace, Smoothing};
 use thalweg_control::{PacketId, SentPacket};
 use thalweg_media::FeedbackStyle;
 use thalweg_media::ReceiverKind;

@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::PathReport;
-use thalweg_control::rebera::{MeasurementConfig, Short};
+use thalweg_control::estimate::{MeasurementConfig, Short};
 use thalweg_units::Span;
 use thalweg_wire::rtp::BytesBefore;
 

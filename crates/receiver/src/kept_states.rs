@@ -7,9 +7,7 @@
 use std::collections::VecDeque;
 
 use thalweg_control::estimate::Average;
-use thalweg_media::KeptAtReceiver;
-use thalweg_media::StateHash;
-use thalweg_media::{Content, Fragment, Packet};
+use thalweg_media::{Content, Fragment, KeptAtReceiver, Packet, StateHash};
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment};

@@ -18,9 +18,7 @@ mod wants;
 
 use std::collections::VecDeque;
 
-use thalweg_media::ReceiverKind;
-use thalweg_media::StateHash;
-use thalweg_media::{Content, FeedbackStyle, Fragment, Packet};
+use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, ReceiverKind, StateHash};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Pli};
 

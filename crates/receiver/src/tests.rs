@@ -1,8 +1,7 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::Protected;
 use thalweg_media::feedback::News;
-use thalweg_media::{Content, Fragment};
+use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, Seed};
 
 /// Media packet `sequence` is a fragment of the frame begun by `begin`, which has `count`.

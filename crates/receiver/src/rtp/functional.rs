@@ -6,9 +6,7 @@
 use std::collections::BTreeMap;
 
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::KeptAtReceiver;
-use thalweg_media::{Content, Fragment, Packet};
-use thalweg_media::{StateHash, Transition};
+use thalweg_media::{Content, Fragment, KeptAtReceiver, Packet, StateHash, Transition};
 use thalweg_units::{Bytes, ConfigError, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FrameFragment, FrameStates};

@@ -17,6 +17,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, History, PathReport};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Packet, PacketSizes};
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
 
 use crate::event::{Event, Timed, Wake, Why};
@@ -29,8 +31,6 @@ use crate::repair::Repair;
 use crate::scheme::Scheme;
 use audio::Sound;
 use camera::{Encoding, Slot};
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{Packet, PacketSizes};
 
 /// The smoothed round trip assumed before the first sample (specs/vidaptive.md C3).
 const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);

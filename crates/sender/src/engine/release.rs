@@ -1,6 +1,7 @@
 //! From the queue to the wire: what leaves next, and when.
 
 use thalweg_control::{FramePlace, MSS, PacketId, Payload, SentPacket};
+use thalweg_media::{Content, Packet};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;
@@ -10,7 +11,6 @@ use crate::filler::{Dummies, Verdict};
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
 use crate::repair::Repair;
-use thalweg_media::{Content, Packet};
 
 /// How much one packet weighs in the share of payload in what is sent: the last hundred count.
 const SHARE_MEMORY: f64 = 0.99;

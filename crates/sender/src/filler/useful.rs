@@ -7,11 +7,11 @@
 mod remembered;
 
 use thalweg_control::{Feedback, PacketId};
+use thalweg_media::{Content, Fragment, PacketSizes, Protected};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
 use crate::repair::parity::{Due, Format, Written};
 use remembered::{Remembered, Tracked};
-use thalweg_media::{Content, Fragment, PacketSizes, Protected};
 
 /// What filler is made of, and for how long it is of use.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,6 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 
 use thalweg_control::camel::encoder;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::foresight::{self, Foresight};
@@ -13,7 +14,6 @@ use super::push_back::PushBack;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
-use thalweg_media::{EncodePlan, EncodedFrame, Target};
 
 /// What the encoder's target is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,10 +3,10 @@
 mod ladder;
 mod quality_scaler;
 
+use thalweg_media::EncodedFrame;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use crate::event::Why;
-use thalweg_media::EncodedFrame;
 
 pub use ladder::{Ladder, LadderConfig};
 pub use quality_scaler::{QualityScaler, QualityScalerConfig};

@@ -8,6 +8,7 @@ pub mod parity;
 mod retransmission;
 
 use thalweg_control::Feedback;
+use thalweg_media::{Content, Fragment, PacketSizes};
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::event::Why;
@@ -16,7 +17,6 @@ pub use budget::Config as BudgetConfig;
 use parity::{Amount, Parity, RoundTrips};
 use retransmission::Retransmissions;
 pub use retransmission::RoundTripFrom;
-use thalweg_media::{Content, Fragment, PacketSizes};
 
 /// How losses are repaired.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,12 +1,12 @@
 //! Camel (specs/camel.md): whole frames leave in bursts, and what a burst shows of the path is the encoder's target.
 
 use thalweg_control::camel::{self, burst_length, encoder};
+use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
 use crate::frames::rate_targeted::Reserve;
 use crate::{pacing, repair};
-use thalweg_media::PacketSizes;
 
 /// The length of the bursts that the paper's Figure 13 compares with (specs/camel.md 8, C9).
 const FIXED_BURST: Bytes = Bytes::new(20_480);

@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use thalweg_control::copa;
+use thalweg_media::PacketSizes;
 use thalweg_units::Rate;
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
@@ -10,7 +11,6 @@ use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::pacing::{self, PacingRate};
 use crate::{filler, repair};
-use thalweg_media::PacketSizes;
 
 /// Copa's window and CC-Rate pacing; the encoder is aimed at CC-Rate, its size by quantiser as in WebRTC.
 pub(super) fn alone() -> Scheme {

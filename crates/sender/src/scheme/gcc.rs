@@ -3,13 +3,13 @@
 use alloc::string::String;
 
 use thalweg_control::gcc;
+use thalweg_media::PacketSizes;
 use thalweg_units::Span;
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::{pacing, repair};
-use thalweg_media::PacketSizes;
 
 /// GCC, pacing ahead by 40 ms and draining within 2 s, the target what the estimate leaves after overhead, size by quantiser.
 pub(super) fn webrtc() -> Scheme {

@@ -14,13 +14,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use thalweg_control::Controller;
+use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Size};
 
 use crate::filler::useful::{self, Kind};
 use crate::frames::rate_targeted::{self, EncoderBounds, Reserve};
 use crate::frames::{FramePolicy, late_choice, selection};
 use crate::{filler, pacing, repair};
-use thalweg_media::PacketSizes;
 pub use thalweg_media::{FeedbackStyle, KeptAtReceiver, ReceiverKind};
 
 /// Which congestion controller, with its parameters.

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use thalweg_control::{Acknowledgement, PathReport};
-use thalweg_media::Fragment;
-use thalweg_media::Protected;
 use thalweg_media::feedback::Streams;
+use thalweg_media::{Fragment, Protected};
 use thalweg_sender::{Content, Packet};
 use thalweg_transport::sdp::{Audio, ExtensionIds, Negotiated, Redundancy, Video};
 use thalweg_units::{Bytes, Random, Time};

@@ -6,10 +6,8 @@ use super::*;
 use crate::{MessageReader, Receiver};
 use thalweg_control::estimate::{Grace, Smoothing};
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::FeedbackStyle;
-use thalweg_media::ReceiverKind;
-use thalweg_media::Transition;
 use thalweg_media::feedback::{DecoderReport, News};
+use thalweg_media::{FeedbackStyle, ReceiverKind, Transition};
 use thalweg_units::Bytes;
 
 /// Where every decoder begins.

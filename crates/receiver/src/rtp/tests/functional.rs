@@ -1,7 +1,6 @@
 use super::*;
 use crate::Moves;
-use thalweg_media::KeptAtReceiver;
-use thalweg_media::StateHash;
+use thalweg_media::{KeptAtReceiver, StateHash};
 use thalweg_units::Span;
 use thalweg_wire::rtp::FrameFragment;
 

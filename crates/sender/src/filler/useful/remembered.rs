@@ -3,10 +3,10 @@
 use alloc::collections::VecDeque;
 
 use thalweg_control::{Fate, Feedback, PacketId, Payload};
+use thalweg_media::{Fragment, Protected};
 use thalweg_units::Bytes;
 
 use crate::repair::parity::Member;
-use thalweg_media::{Fragment, Protected};
 
 /// No more are remembered: half a second at 20 Mbps.
 const MOST: usize = 1_000;

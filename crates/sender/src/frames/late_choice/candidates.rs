@@ -3,11 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thalweg_media::{EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError};
 
 use super::conventional::{EachSecond, Steps};
 use crate::frames::policy::View;
-use thalweg_media::{EncodedFrame, Target};
 
 /// Which candidates are made.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,6 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
@@ -17,8 +19,6 @@ use crate::event::Why;
 use candidates::Aim;
 pub use candidates::{Around, Candidates, Fitting};
 pub use conventional::EachSecond;
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{EncodePlan, EncodedFrame, Target};
 
 /// The parts.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,11 +2,11 @@
 
 use alloc::collections::VecDeque;
 
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodedFrame, StateHash};
 use thalweg_units::{ConfigError, Span, Time};
 
 use super::RECOVERY_TIME;
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{Basis, EncodedFrame, StateHash};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,12 +9,12 @@ pub mod kept_states;
 pub mod long_term;
 
 use thalweg_control::Feedback;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodePlan, EncodedFrame};
 use thalweg_units::{ConfigError, Span, Time};
 
 pub use kept_states::KeptStates;
 pub use long_term::LongTermBuffers;
-use thalweg_media::feedback::DecoderReport;
-use thalweg_media::{Basis, EncodePlan, EncodedFrame};
 
 /// How a sender recovers from a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

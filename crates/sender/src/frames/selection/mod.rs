@@ -15,6 +15,7 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
+use thalweg_media::layers;
 use thalweg_units::{ConfigError, Rate, Size};
 
 use super::rate_targeted::EncoderBounds;
@@ -22,7 +23,6 @@ use super::resolution;
 pub use policy::Selection;
 pub use priority::by_worth;
 pub use selector::{Method, Room, Selector};
-use thalweg_media::layers;
 
 /// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (specs/rebera.md).
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thalweg_media::layers::Pattern;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::made::Made;
@@ -12,8 +14,6 @@ use crate::event::Why;
 use crate::frames::policy::{FramePlan, FramePolicy, Occasion, View};
 use crate::frames::rate_targeted::EncoderBounds;
 use crate::frames::resolution::{Resolution, Signals};
-use thalweg_media::layers::Pattern;
-use thalweg_media::{EncodePlan, EncodedFrame, Target};
 
 /// Within a group the encoder is asked for no less and no more of its mean than this: what is left when a keyframe was large or frames were
 /// left out is spread, but not all of it over the last few frames.

@@ -14,11 +14,11 @@ mod intervals;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
 
 pub use format::{Format, Written};
 use intervals::Interval;
-use thalweg_media::{Content, Fragment, Protected};
 
 /// How much parity, and over what.
 #[derive(Debug, Clone, Copy, PartialEq)]

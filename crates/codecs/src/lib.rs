@@ -20,3 +20,7 @@ pub use config::{Codec, CodecPair, CodecTime};
 pub use names::ParseCodecError;
 pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder, Image, ModelledQuality, States};
 pub use undershoot::Undershoot;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

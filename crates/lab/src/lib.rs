@@ -17,3 +17,7 @@ pub mod simulate;
 pub use outcome::Outcome;
 pub use scenario::Scenario;
 pub use simulate::{FindTrace, simulate};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -25,3 +25,7 @@ pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
 pub use packet::{Content, Fragment, Packet, PacketSizes};
 pub use scheme::{FeedbackStyle, Scheme};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

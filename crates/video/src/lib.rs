@@ -18,3 +18,7 @@ mod widest;
 pub use picture::{Picture, PictureError, Plane};
 pub use scale::scale;
 pub use thalweg_units::Size;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -31,3 +31,7 @@ pub mod vp8;
 pub mod vp9;
 
 pub use error::{ParseError, WriteError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,6 +2,7 @@
 
 mod codec;
 mod emulate;
+mod input;
 mod undershoot;
 
 use std::path::PathBuf;

@@ -10,17 +10,20 @@ use thalweg_units::Span;
 use crate::link;
 use crate::play::{Job, folder_name};
 use crate::progress::Progress;
+use crate::standard_input::Spooled;
 
 /// Plays them one after another, each for as long as its scenario lasts. With `simulated` each is played in virtual time too, with the
 /// packet sizes and the feedback it had on the wire.
 pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
+    let plays = if simulated { 2 } else { 1 };
+    let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
     let progress = Progress::new(jobs.len());
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {
         let label = format!("{} over {}, live", scheme.name, scenario.name);
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
-        let played = thalweg_realtime::run(scenario, scheme, &mut find, &mut |now| begun.tell(now))
+        let played = thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.tell(now))
             .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);

@@ -16,4 +16,4 @@ pub mod simulate;
 
 pub use outcome::Outcome;
 pub use scenario::Scenario;
-pub use simulate::{FindTrace, simulate};
+pub use simulate::{FindTrace, Simulation, simulate, simulate_with, unattended};

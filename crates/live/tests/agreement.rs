@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use thalweg_codecs::{Codec, CodecTime, Undershoot};
 use thalweg_lab::scenario::{Competitor, Video};
-use thalweg_lab::{Scenario, simulate};
+use thalweg_lab::{Scenario, simulate, unattended};
 use thalweg_link::queue::Limits;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, Trace};
 use thalweg_live::rehearse::rehearse;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Bytes, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
@@ -37,6 +38,10 @@ fn scenario(seconds: i64) -> Scenario {
     }
 }
 
+fn named(scheme: &str) -> Arc<dyn SenderFactory> {
+    Registry::new().find(scheme).unwrap()
+}
+
 fn find(_: &str) -> Result<Arc<Trace>, String> {
     let rate = "2Mbps".parse().map_err(|error| format!("{error:?}"))?;
     Trace::constant(rate).map(Arc::new).map_err(|error| error.to_string())
@@ -44,9 +49,8 @@ fn find(_: &str) -> Result<Arc<Trace>, String> {
 
 #[test]
 fn the_simulator_and_the_emulator_agree_on_a_constant_link() {
-    let scheme = "gcc".parse().unwrap();
-    let played = rehearse(&scenario(8), &scheme, &mut find, &mut |_| {}).unwrap();
-    let simulated = simulate(&played.scenario, &played.scheme, &mut find, &mut |_| {}).unwrap();
+    let played = rehearse(&scenario(8), &named("gcc"), &mut find, &mut |_| {}).unwrap();
+    let simulated = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended).unwrap();
     let (live, expected) = (&played.run.outcome.summary, &simulated.outcome.summary);
     println!("live: {live:?}\nsimulated: {expected:?}\n{:?}", played.conduct);
     assert!(live.live && !expected.live);
@@ -74,9 +78,9 @@ fn what_only_the_simulator_has_is_refused_in_words() {
         (scenario(0), "duration is"),
     ];
     for (scenario, words) in refused {
-        let error = rehearse(&scenario, &"gcc".parse().unwrap(), &mut find, &mut |_| {}).err().unwrap().to_string();
+        let error = rehearse(&scenario, &named("gcc"), &mut find, &mut |_| {}).err().unwrap().to_string();
         assert!(error.contains(words), "{error}");
     }
-    let error = rehearse(&scenario(1), &"salsify".parse().unwrap(), &mut find, &mut |_| {}).err().unwrap().to_string();
+    let error = rehearse(&scenario(1), &named("salsify"), &mut find, &mut |_| {}).err().unwrap().to_string();
     assert!(error.contains("salsify:standard-decoder"), "{error}");
 }

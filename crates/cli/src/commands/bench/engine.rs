@@ -69,7 +69,7 @@ struct RealCost {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let schemes = crate::play::schemes(&arguments.scheme)?;
+    let schemes: Vec<Scheme> = arguments.scheme.iter().map(|name| name.parse()).collect::<Result<_, _>>()?;
     let effort = match arguments.quick {
         true => Effort { model: Span::from_secs(60), real: Span::from_secs(2), times: 3 },
         false => Effort { model: Span::from_secs(600), real: Span::from_secs(10), times: 5 },

@@ -1,12 +1,13 @@
 //! `thalweg run`: a scenario file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
 use thalweg_codecs::Codec;
-use thalweg_lab::run_folder::RunFile;
+use thalweg_lab::run_folder::read_run;
 use thalweg_lab::{Scenario, Undershoot};
-use thalweg_sender::Scheme;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Seed, Size, Span};
 
 #[derive(clap::Args)]
@@ -63,10 +64,10 @@ fn seeds(text: &str) -> Result<Seeds, String> {
 }
 
 /// The scenario in a scenario file or in a run.toml, with the schemes to play unless others are asked for.
-pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
+pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Arc<dyn SenderFactory>>)> {
     let table: toml::Table = toml::from_str(text)?;
     if table.contains_key("scenario") && table.contains_key("scheme") {
-        let RunFile { scenario, scheme, .. } = toml::from_str(text)?;
+        let (scenario, scheme) = read_run(text, &Registry::new())?;
         return Ok((scenario, vec![scheme]));
     }
     let default = ["gcc", "vidaptive"].map(String::from);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use thalweg_link::Trace;
+use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
 use thalweg_transport::{Credentials, DtlsRole};
@@ -21,9 +22,10 @@ fn network(most_viewers: usize) -> Network {
         barcode: false,
         audio: Some("silence".into()),
         codec: Some(codec),
+        registry: Registry::new(),
         channels: vec![ChannelConfig {
             name: "main".into(),
-            scheme: "gcc".parse().unwrap(),
+            scheme: Arc::new("gcc".parse::<Scheme>().unwrap()),
             bind: "127.0.0.1:0".parse().unwrap(),
             advertise: Vec::new(),
             link: None,

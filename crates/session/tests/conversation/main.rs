@@ -120,7 +120,7 @@ fn filler_that_is_parity_makes_what_is_lost_and_a_block_code_only_for_a_receiver
         assert!(statistics.parity_stream.received > 15 && world.shown.len() > 100, "{scheme}: {statistics:?}");
         statistics.video.recovered
     };
-    for (scheme, block_code) in [("vidaptive+fec", true), ("vidaptive+rs", true), ("vidaptive+rs", false)] {
+    for (scheme, block_code) in [("vidaptive+fec", true), ("vidaptive+fec", false)] {
         let made = recovered(scheme, block_code);
         // About eight of some three hundred; identities are drawn anew each time, and with them what is lost.
         assert!(made > 0, "{scheme}, {block_code}: {made}");

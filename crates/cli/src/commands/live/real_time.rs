@@ -2,9 +2,8 @@
 
 use anyhow::Context;
 use thalweg_lab::metrics::Summary;
-use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
+use thalweg_lab::{Outcome, Scenario, run_folder, simulate, unattended};
 use thalweg_realtime::Timing;
-use thalweg_sender::Scheme;
 use thalweg_units::Span;
 
 use crate::link;
@@ -20,21 +19,22 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
     let progress = Progress::new(jobs.len());
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {
-        let label = format!("{} over {}, live", scheme.name, scenario.name);
+        let label = format!("{} over {}, live", scheme.name(), scenario.name);
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
         let played = thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.tell(now))
             .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);
-        run_folder::write(folder, &played.scenario, &played.scheme, &played.run)?;
+        run_folder::write(folder, &played.scenario, &*played.scheme, &played.run)?;
         outcomes.push(played.run.outcome);
         if simulated {
-            let name = format!("{} simulated", scheme.name);
+            let name = format!("{} simulated", scheme.name());
             let folder = folder.with_file_name(folder_name(&name));
-            let scheme = Scheme { name: name.clone(), ..played.scheme };
-            let run = simulate(&played.scenario, &scheme, &mut find, &mut |_| {}).with_context(|| name)?;
-            run_folder::write(&folder, &played.scenario, &scheme, &run)?;
+            let run = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended);
+            let mut run = run.with_context(|| name.clone())?;
+            run.outcome.summary.scheme = name;
+            run_folder::write(&folder, &played.scenario, &*played.scheme, &run)?;
             outcomes.push(run.outcome);
         }
     }

@@ -22,7 +22,7 @@ impl Spooled {
         let path = std::env::temp_dir().join(format!("thalweg-standard-input-{}.y4m", std::process::id()));
         let name = || path.display().to_string();
         eprintln!("standard input is kept in {} while {} runs play it", name(), durations.len());
-        let mut video = Y4mReader::new(std::io::stdin().lock(), "standard input")?;
+        let mut video = Y4mReader::new(std::io::stdin(), "standard input")?;
         let format = video.format();
         let file = BufWriter::new(File::create(&path).with_context(name)?);
         let spooled = Spooled(Some(path.clone()));

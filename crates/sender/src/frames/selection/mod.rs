@@ -2,7 +2,7 @@
 //! sections 5 and 6).
 //!
 //! Frames are made in temporal layers ([`super::layers`]), so that some can be left out and the rest still be decoded. A controller
-//! that plans ahead says what a group may cost ([`thalweg_control::Allowance::budget`]); of any other, what it allows for as long as
+//! that plans ahead says what a group may cost ([`thalweg_control::MediaLimit::Period`]); of any other, what it allows for as long as
 //! the group takes, less what still waits to leave.
 //!
 //! * [`Selector`]: which frames are sent, with no clock and no encoder; [`by_worth`]: the order of their worth;

@@ -306,7 +306,7 @@ impl Network {
         }
     }
 
-    fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
+    pub(super) fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
         let scheme = self.scheme(name)?;
         let outbox = self.outbox.clone();
         let viewer = self.find(id)?;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use thalweg_control::fixed;
 use thalweg_sender::event::Event;
 use thalweg_sender::repair::parity::{self, Amount};
-use thalweg_sender::{Scheme, repair};
+use thalweg_sender::{Scheme, SenderFactory, repair};
 use thalweg_session::outgoing::Plain;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, VideoCodec};
+use thalweg_units::Size;
 use thalweg_wire::red::Red;
 use thalweg_wire::rtp::Packet;
 
@@ -218,4 +220,18 @@ fn h264_whose_frames_are_not_numbered_leaves_as_it_is_where_repeats_mend_it() {
     let fitted = world.outgoing.fitted_scheme().expect("a good scheme");
     let fitted = fitted.as_scheme().expect("a scheme of this project");
     assert!(fitted.fill_with.is_none() && world.incoming.statistics().parity_in_red == 0, "{fitted:?}");
+}
+
+#[test]
+fn a_sender_of_another_program_is_fitted_to_the_path_as_a_scheme_is() {
+    let world = played(known("gcc"), 0.0, |_| {});
+    let gcc = world.outgoing.fitted_scheme().expect("a good scheme");
+    let mut world = world;
+    let mine = known("gcc").with_controller("mine", || fixed::Config::default().build());
+    world.outgoing.change_scheme(world.now(), Arc::new(mine)).expect("a good scheme");
+    let mine = world.outgoing.fitted_scheme().expect("a good scheme");
+    assert!(mine.name() == "mine" && mine.as_scheme().is_none());
+    let sizes = |scheme: &dyn SenderFactory| scheme.parts(Size::HD).expect("a good scheme").packets;
+    assert_eq!(sizes(&*mine), sizes(&*gcc));
+    assert_ne!(sizes(&*mine), sizes(&known("gcc")));
 }

@@ -1,6 +1,7 @@
 //! Every event of a run, in order: the raw material of figures, charts, files and `explain`.
 
 mod row;
+#[cfg(feature = "parquet")]
 mod table;
 
 use thalweg_control::Payload;
@@ -9,6 +10,7 @@ use thalweg_sender::Event;
 use thalweg_units::{Bytes, Span, Time};
 
 pub use row::Row;
+#[cfg(feature = "parquet")]
 pub use table::{TableError, write_table};
 
 /// Something that happened.

@@ -57,7 +57,7 @@ pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T
             "a video on standard input can be played by one scheme, not by {stdin}: write it to a file first"
         );
     }
-    let progress = Progress::new(jobs.len());
+    let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(jobs.len());
     let next = Mutex::new(0..jobs.len());
     let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
@@ -90,7 +90,7 @@ fn one(job: &Job, progress: &Progress) -> anyhow::Result<Outcome> {
     let mut find =
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
     let progress = progress.begin(label.clone(), scenario.duration);
-    let mut run = simulate(scenario, scheme, &mut find, &mut |now| progress.tell(now)).with_context(|| label)?;
+    let mut run = simulate(scenario, scheme, &mut find, &mut |now| progress.report(now)).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
     if *is_written {
         run_folder::write(folder, scenario, scheme, &run)?;

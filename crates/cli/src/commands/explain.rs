@@ -37,10 +37,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     file.scenario.measure_quality = false;
     let (duration, seed) = (file.scenario.duration, file.scenario.seed);
     file.scenario.duration = file.scenario.duration.min(to.since_start());
-    let progress = Progress::new(1);
+    let progress = Progress::new([file.scenario.duration].into_iter());
     let progress = progress.begin(format!("{} again, up to {to}", file.scheme.name), file.scenario.duration);
     let mut find = |name: &str| link::find(name, duration, seed).map_err(|error| format!("{error:#}"));
-    let run = simulate(&file.scenario, &file.scheme, &mut find, &mut |now| progress.tell(now))?;
+    let run = simulate(&file.scenario, &file.scheme, &mut find, &mut |now| progress.report(now))?;
     progress.finish();
 
     outln!("{} over {} at {at}", file.scheme.name, file.scenario.name);

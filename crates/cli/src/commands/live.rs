@@ -14,14 +14,14 @@ use crate::progress::Progress;
 /// Plays them one after another, each for as long as its scenario lasts. With `simulated` each is played in virtual time too, with the
 /// packet sizes and the feedback it had on the wire.
 pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
-    let progress = Progress::new(jobs.len());
+    let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {
         let label = format!("{} over {}, live", scheme.name, scenario.name);
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
         let played =
-            rehearse(scenario, scheme, &mut find, &mut |now| begun.tell(now)).with_context(|| label.clone())?;
+            rehearse(scenario, scheme, &mut find, &mut |now| begun.report(now)).with_context(|| label.clone())?;
         begun.finish();
         tell(&label, &played.conduct);
         run_folder::write(folder, &played.scenario, &played.scheme, &played.run)?;

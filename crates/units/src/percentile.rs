@@ -1,4 +1,4 @@
-//! Percentiles (metrics.md section 10).
+//! Percentiles (specs/metrics.md 10).
 
 /// The `share`-quantile (0..=1) by linear interpolation between ranks (type 7), in linear time; `None` of nothing.
 pub fn percentile(values: &[f64], share: f64) -> Option<f64> {

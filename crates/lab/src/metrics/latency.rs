@@ -1,4 +1,4 @@
-//! How late pictures are shown (metrics.md section 1).
+//! How late pictures are shown (specs/metrics.md 1).
 
 use thalweg_units::percentile;
 

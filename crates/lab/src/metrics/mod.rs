@@ -1,4 +1,4 @@
-//! Every figure of a run, as metrics.md defines it.
+//! Every figure of a run, as specs/metrics.md defines it.
 
 mod columns;
 mod delivery;

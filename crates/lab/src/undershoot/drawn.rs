@@ -13,7 +13,7 @@ pub struct Drawn {
     pub ratios: Vec<(f64, u32)>,
 }
 
-/// Camel section 5.2: ratios "every 12 s".
+/// Camel section 2.1: ratios "every 12 s".
 const BLOCK: Span = Span::from_secs(12);
 
 impl Undershoot {

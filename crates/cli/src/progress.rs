@@ -122,8 +122,11 @@ impl Drop for Progress {
 
 /// Columns of the terminal.
 fn width() -> usize {
-    let asked = rustix::termios::tcgetwinsize(std::io::stderr()).map(|size| usize::from(size.ws_col));
-    asked.ok().filter(|columns| *columns > 1).unwrap_or(WIDTH)
+    #[cfg(unix)]
+    let asked = rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
+    #[cfg(not(unix))]
+    let asked = None;
+    asked.filter(|columns| *columns > 1).unwrap_or(WIDTH)
 }
 
 /// One run's view of the progress.

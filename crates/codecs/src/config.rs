@@ -92,7 +92,7 @@ fn opened<D: Decoder + 'static>(decoder: Result<D, DecodeError>) -> Result<Box<d
 const GUESS_SHARE: f64 = 0.25;
 
 /// How long coding takes in virtual time, so that runs do not depend on the machine: measured on a 2026 server core, libvpx at
-/// cpu_used -6 (design.md section 6: 720p 4-6 ms to encode and 1.5 ms to decode, 1080p 10-13 and 3.5-4 ms).
+/// cpu_used -6 (specs/measured.md 5: 720p 4-6 ms to encode and 1.5 ms to decode, 1080p 10-13 and 3.5-4 ms).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodecTime {

@@ -1,4 +1,4 @@
-//! The trace-driven bottleneck, exactly as Mahimahi's link queue (linkemu.md section 2).
+//! The trace-driven bottleneck, exactly as Mahimahi's link queue (specs/linkemu.md 2).
 
 use alloc::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A receiver that keeps its decoder's states (Salsify section 3.2; sprout_ewma_salsify.md A2).
+//! A receiver that keeps its decoder's states (Salsify section 3.2; specs/salsify.md 2).
 //!
 //! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a
 //! packet of a newer frame comes, an older one has had its chance. What the decoder is told to do is data ([`Moves`]);

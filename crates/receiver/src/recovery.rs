@@ -1,4 +1,4 @@
-//! Missing packets made of parity (RFC 8627 section 6.3; fec.md section 3), of sums here and of block codes in `blocks`.
+//! Missing packets made of parity (RFC 8627 section 6.3; specs/fec.md 3), of sums here and of block codes in `blocks`.
 //!
 //! A parity packet that came is worked off: what of its packets is here is taken out of its sum, at once and as more
 //! arrives; the one that is left in the end is what the sum has become. Each one made may complete another.
@@ -11,7 +11,7 @@ use blocks::Blocks;
 use thalweg_sender::repair::parity::{LONGEST, Protected, Sum, Symbol};
 use thalweg_sender::{Content, Fragment};
 
-/// Media packets remembered behind the newest: four times what a parity packet can protect (fec.md section 3; libwebrtc
+/// Media packets remembered behind the newest: four times what a parity packet can protect (specs/fec.md 3; libwebrtc
 /// keeps four times its 48). No packet that many behind or before the newest is ever made.
 const MEDIA: u64 = 4 * LONGEST;
 /// Parity packets that wait for more, the newest (libwebrtc `kMaxFecPackets`).

@@ -92,10 +92,10 @@ pub struct PacketSizes {
     /// The most payload a media packet carries (libwebrtc's default for video).
     pub max_payload: Bytes,
     /// At least this many packets for each burst that leaves together, so that its spacing at the receiver can be measured (Camel, 4:
-    /// camel.md section 1); 1 where nothing measures bursts.
+    /// specs/camel.md 1); 1 where nothing measures bursts.
     pub per_burst: u16,
     /// At least this many packets for each frame (as far as the bytes go), so that its spacing at the receiver can be measured (Rebera,
-    /// 2: rebera.md section 2); 1 where nothing measures frames.
+    /// 2: specs/rebera.md 2); 1 where nothing measures frames.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_one"))]
     pub least_packets: u16,
     /// What a media packet adds to its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP tag 10 or 16.

@@ -1,6 +1,7 @@
 //! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
 
-use thalweg_codecs::{Codec, CodecTime, Undershoot};
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_lab::Undershoot;
 use thalweg_lab::reproduce::Setup;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_link::PathConfig;

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use thalweg_codecs::Undershoot;
-use thalweg_lab::Scenario;
 use thalweg_lab::run_folder::RunFile;
+use thalweg_lab::{Scenario, Undershoot};
 use thalweg_sender::Scheme;
 use thalweg_units::Seed;
 
@@ -50,8 +49,8 @@ fn seeds(text: &str) -> Result<Seeds, String> {
     }
 }
 
-/// A scenario with the schemes to play unless others are asked for.
-fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
+/// The scenario in a scenario file or in a run.toml, with the schemes to play unless others are asked for.
+pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
     let table: toml::Table = toml::from_str(text)?;
     if table.contains_key("scenario") && table.contains_key("scheme") {
         let RunFile { scenario, scheme, .. } = toml::from_str(text)?;
@@ -59,11 +58,6 @@ fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
     }
     let default = ["gcc", "vidaptive"].map(String::from);
     Ok((toml::from_str(text)?, crate::play::schemes(&default)?))
-}
-
-/// The scenario in a scenario file or in a run.toml.
-pub(crate) fn scenario(text: &str) -> anyhow::Result<Scenario> {
-    read(text).map(|(scenario, _)| scenario)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -81,11 +75,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let out = if from == to { arguments.out.clone() } else { arguments.out.join(format!("seed-{seed}")) };
         jobs.extend(crate::play::each(&scenario, &schemes, &out));
     }
-    let outcomes =
-        if arguments.live { super::live::all(&jobs, arguments.against_simulator)? } else { crate::play::all(&jobs)? };
+    let outcomes = if arguments.live {
+        super::live::real_time::all(&jobs, arguments.against_simulator)?
+    } else {
+        crate::play::all(&jobs)?
+    };
     crate::play::show(&outcomes, arguments.json, &arguments.out)?;
     if arguments.against_simulator && !arguments.json {
-        super::live::print_agreement(&outcomes);
+        super::live::real_time::print_agreement(&outcomes);
     }
     Ok(())
 }

@@ -312,28 +312,3 @@ fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get
     let done = thalweg(&["reproduce", "vidaptive-fig7", "--traces", "/nowhere"]);
     assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
 }
-
-#[test]
-fn bench_measures_the_engine_by_default_and_prints_what_it_found() {
-    let quick = ["--quick", "--scheme", "gcc", "--size", "160x90"];
-    let printed = json(&thalweg(&[&["bench", "engine", "--json"][..], &quick].concat()));
-    let scheme = &printed["schemes"][0];
-    assert_eq!((printed["bench"].as_str(), scheme["scheme"].as_str()), (Some("engine"), Some("gcc")));
-    let positive = |value: &serde_json::Value| value.as_f64().is_some_and(|value| value > 0.0);
-    for run in scheme["model"].as_array().unwrap() {
-        let speed = &run["speed_x"];
-        assert!(["least", "median", "most"].iter().all(|key| positive(&speed[*key])), "{run}");
-        assert!(positive(&run["ns_per_packet"]["median"]) && positive(&run["ns_per_event"]["median"]), "{run}");
-    }
-    assert_eq!(scheme["model"].as_array().unwrap().len(), 2);
-    assert!(positive(&scheme["real"]["speed_x"]["median"]) && positive(&scheme["real"]["rest_share"]), "{scheme}");
-    for key in ["ns_per_packet", "ns_per_report"] {
-        assert!(positive(&scheme["controller"][key]["median"]), "{key}: {scheme}");
-    }
-    let table = thalweg(&[&["bench"][..], &quick].concat());
-    assert!(text(&table.stderr).contains("warming up"), "{}", text(&table.stderr));
-    let table = text(&table.stdout);
-    assert!(["x real time", "lte-driving", "62 ms report"].iter().all(|word| table.contains(word)), "{table}");
-    let unknown = thalweg(&["bench", "--scheme", "gccc"]);
-    assert!(unknown.status.code() == Some(1) && text(&unknown.stderr).contains("'gccc'"));
-}

@@ -1,4 +1,4 @@
-//! Guessing a quantiser from a smaller picture: what an encoder can do that codes once (Salsify section 5.3).
+//! Guessing a quantiser from a smaller picture: what an encoder can do that codes once (Salsify section 5.2).
 
 use thalweg_units::{Bytes, Size};
 use thalweg_video::{Picture, scale};

@@ -5,7 +5,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
 use super::Bbr;
 use crate::packet::MSS;
 
-/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. That is BBR for bulk
+/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by specs/bbr.md. That is BBR for bulk
 /// transfers: of media alone it never learns what the path bears. [`Config::of_camel`] and [`Config::for_media`] fill
 /// the path whenever they ask for more.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Config {
     pub srtt_before_samples: Span,
     /// When filler is asked for, so that the path is full when there is not enough media.
     pub padding: Padding,
-    /// The encoder's target as a share of BtlBw (bbr.md section 6: 0.95).
+    /// The encoder's target as a share of BtlBw (specs/bbr.md 6: 0.95).
     pub target_share: f64,
     /// The encoder's target before there is an estimate (that of WebRTC: 300 kbps).
     pub start: Rate,
@@ -61,10 +61,10 @@ pub struct Config {
 pub enum Ageing {
     /// They are forgotten only by the next sample that counts, as the draft's and Linux's filters are written.
     WithSamples,
-    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (bbr.md
-    /// section 6 on v1).
+    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (specs/bbr.md 6
+    /// on v1).
     EveryRound,
-    /// Rounds of nothing but limited samples are not counted (the rule of bbr.md section 6) unless the last round was
+    /// Rounds of nothing but limited samples are not counted (the rule of specs/bbr.md 6) unless the last round was
     /// bad.
     Frozen(BadRound),
 }
@@ -96,7 +96,7 @@ pub struct ProbeRtt {
     /// How much that is.
     pub window: ProbeRttWindow,
     /// A sample up to this many RTprop confirms RTprop while the application limits the sender: 1 as published; 1.02 in
-    /// bbr.md section 6, so that video, which leaves the queue empty by itself, is not stopped for it.
+    /// specs/bbr.md 6, so that video, which leaves the queue empty by itself, is not stopped for it.
     pub confirmed_within: f64,
     /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None`
     /// waits for ever, as published.
@@ -123,7 +123,7 @@ pub enum Padding {
     Never,
     /// Until the pipe was full once.
     Startup,
-    /// Then, and in each phase that probes for more (bbr.md section 6).
+    /// Then, and in each phase that probes for more (specs/bbr.md 6).
     Probing,
 }
 
@@ -174,7 +174,7 @@ impl Config {
         Config { marks_limited: false, padding: Padding::Probing, target_share: 1.0, ..Config::default() }
     }
 
-    /// The real-time variant of bbr.md section 6: the estimate does not age while media limit the sender, filler probes
+    /// The real-time variant of specs/bbr.md 6: the estimate does not age while media limit the sender, filler probes
     /// for more, and looking for the least round trip halves the flow instead of stopping it.
     pub fn for_media() -> Config {
         Config {

@@ -1,4 +1,4 @@
-//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; bbr.md): the pace is the largest
+//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; specs/bbr.md): the pace is the largest
 //! delivery rate seen, what is in flight twice what that delivers in the least round trip.
 //!
 //! * `bandwidth`: BtlBw, and how it ages while media limit the sender;

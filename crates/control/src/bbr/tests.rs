@@ -1,4 +1,4 @@
-//! BBR as a whole: the worked examples of bbr.md section 9, and what the states do to a closed loop.
+//! BBR as a whole: the worked examples of specs/bbr.md 9, and what the states do to a closed loop.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! M: how much of a frame may leave back to back (Camel, equation 7; camel.md section 4).
+//! M: how much of a frame may leave back to back (Camel, equation 7; specs/camel.md 4).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -39,7 +39,7 @@ pub enum Unseen {
     /// grows. A frame of 4 KB that overflows a queue of 2 KB says enough of an M of 6 KB.
     #[default]
     FurthestSeen,
-    /// M stays (camel.md section 4, choice 4).
+    /// M stays (specs/camel.md 4, choice 4).
     Keep,
     /// M grows: the paper's "otherwise". Under an undershooting encoder it drifts to its maximum.
     Grow,
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_worked_periods_shrink_grow_and_leave_the_burst() {
-        // camel.md, worked example 4.
+        // specs/camel.md 9, example 4.
         let mut length = BurstLength::new(Config::default());
         told(&mut length, 0, 2, 100);
         told(&mut length, 2, 15, 60);

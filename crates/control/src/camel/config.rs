@@ -4,7 +4,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::{Camel, bandwidth, burst_length, fallback, gradient, silence};
 
-/// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (camel.md section 1,
+/// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (specs/camel.md 1,
 /// marked (R)).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -86,7 +86,7 @@ impl Default for Gamma {
     }
 }
 
-/// Padding on an inactive connection (Camel, section 3; its shape is a reading, camel.md section 6).
+/// Padding on an inactive connection (Camel section 5.1; its shape is a reading, specs/camel.md 6).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct IdleTrain {

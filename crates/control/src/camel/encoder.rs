@@ -1,4 +1,4 @@
-//! What the encoder is asked for: the target less what keeps the sender's own queue short (camel.md section 6.1).
+//! What the encoder is asked for: the target less what keeps the sender's own queue short (specs/camel.md 6.1).
 
 use thalweg_units::{Bytes, Rate, Span};
 

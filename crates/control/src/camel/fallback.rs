@@ -1,4 +1,4 @@
-//! GCC where the path bears no bursts at all, and the way back (Camel, section 3.3; camel.md section 4).
+//! GCC where the path bears no bursts at all, and the way back (Camel section 4.3; specs/camel.md 4).
 
 use alloc::vec::Vec;
 

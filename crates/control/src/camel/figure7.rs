@@ -1,4 +1,4 @@
-//! The experiment of Figure 7: which signal tells congestion on a synthetic queue (camel.md sections 3 and 8.1).
+//! The experiment of Figure 7: which signal tells congestion on a synthetic queue (specs/camel.md 3 and 8.1).
 
 use alloc::collections::VecDeque;
 
@@ -13,7 +13,7 @@ const CAPACITY: Rate = Rate::from_kbps(2000);
 const LEAST_MS: f64 = 25.0;
 /// For how long all three look back, in seconds.
 const WINDOW_S: f64 = 5.0;
-/// How far delay is above its least before that signal says congestion, in ms (camel.md section 8.1).
+/// How far delay is above its least before that signal says congestion, in ms (specs/camel.md 8.1).
 const ABOVE_LEAST_MS: f64 = 5.0;
 
 /// Shares of frames that each signal judged rightly, 0..1.

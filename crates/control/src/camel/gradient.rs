@@ -1,4 +1,4 @@
-//! The congestion detector: the slope of delay over bytes in flight (Camel, section 3; camel.md section 3).
+//! The congestion detector: the slope of delay over bytes in flight (Camel section 4.2; specs/camel.md 3).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_three_slopes_of_the_worked_example_come_out() {
-        // camel.md, worked example 3: C = 2 Mbps, RTprop = 25 ms.
+        // specs/camel.md 9, example 3: C = 2 Mbps, RTprop = 25 ms.
         let over = verdict(Reading::Global, &[(30.0, 25.0), (40.0, 25.0), (60.0, 30.0), (70.0, 35.0)]);
         assert!((over.slope - 0.5).abs() < 1e-9 && over.congested, "{over:?}");
         let under = verdict(Reading::Global, &[(20.0, 25.0), (30.0, 25.0), (40.0, 25.0), (55.0, 27.5)]);

@@ -1,4 +1,4 @@
-//! Camel (WWW 2026, arXiv 2602.09500; camel.md): congestion control by the frame.
+//! Camel (WWW 2026, arXiv 2602.09500; specs/camel.md): congestion control by the frame.
 //!
 //! A frame leaves back to back, so the receiver's spacing of its packets shows what the bottleneck bears even where the
 //! encoder undershoots. Three modules, as in the paper:
@@ -42,9 +42,9 @@ use gradient::Gradient;
 use silence::Silence;
 use train::Train;
 
-/// A burst is judged by what is known of it after two smoothed round trips and this (camel.md section 2.1) (R).
+/// A burst is judged by what is known of it after two smoothed round trips and this (specs/camel.md 2.1) (R).
 const PATIENCE: Span = Span::from_millis(100);
-/// Between bursts gamma slows the sender to no less than this share of avg(B) (camel.md section 6) (R).
+/// Between bursts gamma slows the sender to no less than this share of avg(B) (specs/camel.md 6) (R).
 const LEAST_PACING: f64 = 0.5;
 /// A train leaves together: its packets fit into one burst of a probe with this spacing.
 const TRAIN_SPACING: Span = Span::from_millis(1);
@@ -128,7 +128,7 @@ impl Camel {
         Some(self.bandwidth.average()?.over(delay))
     }
 
-    /// cwnd = gamma * BDP, equation 1, with what makes it usable (camel.md section 5).
+    /// cwnd = gamma * BDP, equation 1, with what makes it usable (specs/camel.md 5).
     fn window(&self) -> Bytes {
         let config = &self.config.window;
         let least = config.packet * config.least_packets;
@@ -175,7 +175,7 @@ impl Camel {
             Fate::Arrived { .. } if news.was_lost => Outcome::ArrivedLate,
             Fate::Arrived { .. } => Outcome::Arrived,
         };
-        // What was given up for silence is no more known to be lost than to have arrived (camel.md section 7).
+        // What was given up for silence is no more known to be lost than to have arrived (specs/camel.md 7).
         if feedback.cause == Cause::Report {
             match &mut self.fallback {
                 Some(fallback) if news.offset < self.config.burst_length.bin => {

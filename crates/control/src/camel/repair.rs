@@ -1,4 +1,4 @@
-//! How much of the target goes to repair (camel.md section 6.1, from what Camel's section 5.3 implies) (R).
+//! How much of the target goes to repair (specs/camel.md 6.1, from what Camel section 5.3 implies) (R).
 //!
 //! The target is a budget for the wire; what redundancy and retransmissions take of it, the encoder does not get.
 //! Whoever repairs keeps a [`Budget`] and feeds it what the controller is fed.
@@ -21,10 +21,10 @@ pub struct Config {
     pub long_round_trip: Span,
     /// ... or p larger than this;
     pub high_loss: f64,
-    /// but never more than this share of the target (ours: 0.25; camel.md: 0.5).
+    /// but never more than this share of the target (ours: 0.25; specs/camel.md: 0.5).
     pub most_redundancy: f64,
-    /// Retransmissions are p of the target, and never more than this (ours: 0.6; camel.md: 0.3). Of half of the packets lost half
-    /// of the repeats are too: with camel.md's limits media get a fifth and repeats wait, and the picture stands still for 47 % of the
+    /// Retransmissions are p of the target, and never more than this (ours: 0.6; specs/camel.md: 0.3). Of half of the packets lost half
+    /// of the repeats are too: with specs/camel.md's limits media get a fifth and repeats wait, and the picture stands still for 47 % of the
     /// time instead of 42 % (docs/papers/camel.md, Figure 19).
     pub most_retransmissions: f64,
 }
@@ -44,7 +44,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The limits of camel.md section 6.1.
+    /// The limits of specs/camel.md 6.1.
     pub fn of_the_specification() -> Config {
         Config { most_redundancy: 0.5, most_retransmissions: 0.3, ..Config::default() }
     }

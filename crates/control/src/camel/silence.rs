@@ -1,4 +1,4 @@
-//! Nothing heard: the target halves once per timeout (camel.md section 7).
+//! Nothing heard: the target halves once per timeout (specs/camel.md 7).
 
 use thalweg_units::{Span, Time};
 

@@ -4,7 +4,7 @@ use thalweg_units::{ConfigError, Rate, Span};
 
 use super::Cnadu;
 
-/// The parameters. Little of C-NADU is established (cnadu.md): \[T\] is V. Singh's thesis, everything else a reading (R).
+/// The parameters. Little of C-NADU is established (specs/cnadu.md): \[T\] is V. Singh's thesis, everything else a reading (R).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -82,7 +82,7 @@ pub struct SenderConfig {
     pub left_out: u32,
     /// The share of what arrived that it returns to (0.9).
     pub bounce_back: f64,
-    /// A report raises the rate by at most this factor (ours: 1.04, 8 % a second as others of its time; 1.08 in cnadu.md, with which more is
+    /// A report raises the rate by at most this factor (ours: 1.04, 8 % a second as others of its time; 1.08 in specs/cnadu.md, with which more is
     /// late on every path of FBRA's paper and less arrives).
     pub growth: f64,
     /// TFRC's rate counts as at most so many times C (2).

@@ -1,4 +1,4 @@
-//! A C-NADU-like controller (Singh, Ott, Curcio 2012; cnadu.md): a reading, for the two papers' rules were not to be had.
+//! A C-NADU-like controller (Singh, Ott, Curcio 2012; specs/cnadu.md): a reading, for the two papers' rules were not to be had.
 //!
 //! The receiver estimates the capacity from the times between frames and tells how long they wait for playout; the sender chooses a rate
 //! between that and what a TCP would have, by percentiles of the round trip. Both halves are at the sender here: the receiver's is

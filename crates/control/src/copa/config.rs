@@ -4,7 +4,7 @@ use thalweg_units::{ConfigError, Span};
 
 use super::{Copa, Turning};
 
-/// Copa's parameters; where sources disagree, copa.md section 3 has the table.
+/// Copa's parameters; where sources disagree, specs/copa.md 3 has the table.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -27,9 +27,9 @@ pub struct Config {
     pub pacing_gain: f64,
     /// The srtt assumed before the first sample.
     pub srtt_before_samples: Span,
-    /// What counts as the window limiting the sender (copa.md section 7).
+    /// What counts as the window limiting the sender (specs/copa.md 7).
     pub limited_by: LimitedBy,
-    /// The window is at most this many srtts at the application's maximum rate (copa.md section 7).
+    /// The window is at most this many srtts at the application's maximum rate (specs/copa.md 7).
     pub max_rate_windows: f64,
     /// A larger share of packets lost than this shrinks the window (genericCC: 0.3) ...
     pub loss_share: f64,
@@ -52,7 +52,7 @@ pub enum LimitedBy {
     Share(f64),
 }
 
-/// Mode switching (copa.md section 8).
+/// Mode switching (specs/copa.md 8).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Competitive {

@@ -1,4 +1,4 @@
-//! Copa (Arun and Balakrishnan, NSDI 2018; copa.md): the window follows the rate 1 / (delta * queueing delay).
+//! Copa (Arun and Balakrishnan, NSDI 2018; specs/copa.md): the window follows the rate 1 / (delta * queueing delay).
 //!
 //! Byte-scaled, so that a 200-byte dummy moves the window by 200 bytes' worth; see `docs/papers/vidaptive.md`.
 
@@ -246,7 +246,7 @@ impl Controller for Copa {
                 }
             }
         }
-        // One report, however many packets it covers, halves the window at most (copa.md section 6).
+        // One report, however many packets it covers, halves the window at most (specs/copa.md 6).
         self.cwnd = self.cwnd.max(before / 2.0);
         self.compete(now, feedback.path_rtt, lost);
         self.judge_losses(now);

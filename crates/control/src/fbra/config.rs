@@ -5,7 +5,7 @@ use thalweg_units::{ConfigError, Rate, Span};
 use super::Fbra;
 
 /// FBRA's parameters, by the paper's symbols. \[P\] is the paper (Nagy, Singh, Ott, Eggert, MMSys 2014), \[R\] a reading where it is silent
-/// (fbra.md).
+/// (specs/fbra.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -70,11 +70,11 @@ pub struct ParityConfig {
     pub least: u16,
     /// The greatest N (14 \[P\]): what it may grow to while a probe goes on.
     pub most: u16,
-    /// The greatest N at or below the first goodput: probe as hard as can be (ours: 2; 4 in fbra.md).
+    /// The greatest N at or below the first goodput: probe as hard as can be (ours: 2; 4 in specs/fbra.md).
     pub most_at_first: u16,
     /// N is least at this share of the greatest rate of the last while and grows linearly up to all of it (0.5 \[R\]) ...
     pub from: f64,
-    /// ... where a probe begins with this many (ours: 6; 14 in fbra.md). By the listing parity is sent in one interval of three or four, and the
+    /// ... where a probe begins with this many (ours: 6; 14 in specs/fbra.md). By the listing parity is sent in one interval of three or four, and the
     /// paper's is a tenth of its media: 14 would be a fiftieth.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_at_greatest"))]
     pub at_greatest: u16,

@@ -1,4 +1,4 @@
-//! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; fbra.md): what probes the path is forward error correction.
+//! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md): what probes the path is forward error correction.
 //!
 //! While the path is quiet, one parity packet leaves after every N media packets; if the path bears them, their rate becomes media.
 //! Losses, late packets and delays above percentiles of earlier ones make the rate fall below what arrived, from where it bounces back.

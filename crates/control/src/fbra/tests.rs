@@ -20,7 +20,7 @@ fn at(kbps: u64) -> Fbra {
 
 #[test]
 fn an_undershoot_goes_below_what_arrived_by_as_much_as_did_not_and_bounces_back_to_nine_tenths() {
-    // fbra.md section 8, example 2.
+    // specs/fbra.md 8, example 2.
     for (goodput, below, back) in [(170, 126, 153), (90, 32, 81), (250, 180, 180)] {
         let mut fbra = at(200);
         fbra.undershoot(KBPS(goodput), true);
@@ -38,7 +38,7 @@ fn an_undershoot_goes_below_what_arrived_by_as_much_as_did_not_and_bounces_back_
 
 #[test]
 fn parity_that_was_borne_becomes_media() {
-    // fbra.md section 8, example 4.
+    // specs/fbra.md 8, example 4.
     assert_eq!(at(200).raised(KBPS(23), KBPS(200)), KBPS(223));
     // Not far above what the encoder makes, and no more than N = 2 would send.
     assert_eq!(at(200).raised(KBPS(60), KBPS(200)), KBPS(240));
@@ -49,7 +49,7 @@ fn parity_that_was_borne_becomes_media() {
 #[test]
 fn n_follows_what_the_encoder_makes_and_what_an_interval_holds() {
     let mut fbra = at(240);
-    // fbra.md's formula.
+    // specs/fbra.md 3.1.
     fbra.config.parity.at_greatest = 14;
     fbra.greatest.add(Time::ZERO, KBPS(256), Span::from_secs(2));
     fbra.first = Some(KBPS(128));

@@ -80,7 +80,7 @@ pub struct Feedback<'a> {
     /// `rtt` without the time the report was held even if the receiver does not tell it (TWCC): forward delay and the least
     /// return delay seen. This is the delay to judge queues by; a window must cover the wait for reports too.
     pub path_rtt: Option<Span>,
-    /// Smoothed time from sending a packet to hearing of it (gain 1/8, vidaptive.md C1), this report included; `None` before the
+    /// Smoothed time from sending a packet to hearing of it (gain 1/8, specs/vidaptive.md C1), this report included; `None` before the
     /// first. It has the wait for batched reports in it, so that window / srtt is the rate that the window sustains.
     pub srtt: Option<Span>,
     /// The least round-trip time of the connection.

@@ -12,7 +12,7 @@ pub struct Config {
     pub start: Rate,
     /// The estimate is never lower.
     pub min: Rate,
-    /// Pacing is this many times the target: 1.1 with transport-wide feedback, 2.5 before it was there (gcc.md section 11).
+    /// Pacing is this many times the target: 1.1 with transport-wide feedback, 2.5 before it was there (specs/gcc.md 11).
     pub pacing_factor: f64,
     /// The overuse detector.
     pub overuse: overuse::Config,
@@ -29,7 +29,7 @@ pub struct Config {
     /// Push-back; `None` switches it off.
     #[cfg_attr(feature = "serde", serde(default))]
     pub push_back: Option<push_back::Config>,
-    /// Back off when the round trip, counted with how long nothing was heard, exceeds this (gcc.md section 7) ...
+    /// Back off when the round trip, counted with how long nothing was heard, exceeds this (specs/gcc.md 7) ...
     pub rtt_limit: Span,
     /// ... every so often ...
     pub rtt_back_off_interval: Span,

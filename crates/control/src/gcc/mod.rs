@@ -1,4 +1,4 @@
-//! Google Congestion Control, sender side, as libwebrtc runs it (gcc.md; libwebrtc at 3710345, January 2026).
+//! Google Congestion Control, sender side, as libwebrtc runs it (specs/gcc.md; libwebrtc at 3710345, January 2026).
 //!
 //! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
 //! * how much arrives: [`acknowledged_rate`];

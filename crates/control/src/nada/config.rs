@@ -4,11 +4,11 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::Nada;
 
-/// NADA's parameters, by RFC 8698's symbols (its figure 3; nada.md).
+/// NADA's parameters, by RFC 8698's symbols (its figure 3; specs/nada.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// r_ref before feedback (the RFC begins with RMIN; spec: choice).
+    /// r_ref before feedback (the RFC begins with RMIN; specs/nada.md 2: a choice).
     pub start: Rate,
     /// RMIN, 150 kbps ...
     pub min: Rate,
@@ -95,7 +95,7 @@ pub struct RateConfig {
     /// A longer time since it moved counts as this much (500 ms; our choice: after a pause, one step would be as large
     /// as the rate).
     pub most_interval: Span,
-    /// Outside of a ramp-up the rate is at most so many times what arrives (2; spec: choice); `None` for no such bound.
+    /// Outside of a ramp-up the rate is at most so many times what arrives (2; specs/nada.md 2: a choice); `None` for no such bound.
     #[cfg_attr(feature = "serde", serde(default))]
     pub most_of_received: Option<f64>,
 }

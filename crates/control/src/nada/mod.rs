@@ -1,4 +1,4 @@
-//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; nada.md), all of it at the sender: delay, losses and marks are one signal,
+//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; specs/nada.md), all of it at the sender: delay, losses and marks are one signal,
 //! and the rate settles where the signal is PRIO x XREF x RMAX / rate.
 //!
 //! * [`config`](Config): the RFC's parameters, and the rate-shaping buffer's;

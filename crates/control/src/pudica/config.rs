@@ -4,7 +4,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::Pudica;
 
-/// The parameters. I1 and I2 are the public reimplementations that pudica.md names so, "reading" is its choice (R),
+/// The parameters. I1 and I2 are the public reimplementations that specs/pudica.md names so, "reading" is its choice (R),
 /// "ours" neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]

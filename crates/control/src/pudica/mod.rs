@@ -1,4 +1,4 @@
-//! Pudica (Wang et al., NSDI 2024; pudica.md): how much of each frame interval the path needs for a frame.
+//! Pudica (Wang et al., NSDI 2024; specs/pudica.md): how much of each frame interval the path needs for a frame.
 //!
 //! That share, the bandwidth utilisation ratio R, is below 1 as long as nothing is left in the queue when the next
 //! frame begins. B is multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after
@@ -121,7 +121,7 @@ impl Pudica {
         self.control(now, train.began, utilization, in_flight);
     }
 
-    /// One frame's worth of control; the order matters (pudica.md section 4).
+    /// One frame's worth of control; the order matters (specs/pudica.md 4).
     fn control(&mut self, now: Time, sent: Time, utilization: Utilization, in_flight: Bytes) {
         let smoothed = self.smoothed.at(self.rate).unwrap_or(0.0);
         if smoothed > 1.0 {

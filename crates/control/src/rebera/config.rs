@@ -7,7 +7,7 @@ use super::measurement::MeasurementConfig;
 use crate::estimate::forecast::{self, MarginConfig};
 use crate::feedback::End;
 
-/// Rebera's parameters, by the paper's symbols. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).
+/// Rebera's parameters, by the paper's symbols. \[P\] is the paper, \[R\] a reading where it is silent (specs/rebera.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

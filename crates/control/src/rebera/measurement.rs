@@ -1,4 +1,4 @@
-//! What the path bears and what it lost, from packets in their order of arrival (rebera.md section 3).
+//! What the path bears and what it lost, from packets in their order of arrival (specs/rebera.md 3).
 //!
 //! The same at both ends: a receiver measures what comes, a sender what it is told came.
 
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn trains_add_up_to_the_capacity_and_what_comes_at_once_is_left_out() {
-        // rebera.md section 9, example 1.
+        // specs/rebera.md 9, example 1.
         let mut all = trains(&[(3000, 40), (1500, 5), (6000, 100)]);
         let report = all.report(Time::from_millis(600));
         assert_eq!(report.capacity, Some(Rate::from_bps(514_285)));
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_lost_packet_is_told_from_one_that_waits_by_the_bytes_before_the_next() {
-        // rebera.md section 9, example 5: the third of four is lost.
+        // specs/rebera.md 9, example 5: the third of four is lost.
         let mut measurement = measurement();
         for before in [0, 1000, 3000] {
             measurement.on_arrival(&arrival(before / 100, 0, KB, before));

@@ -1,4 +1,4 @@
-//! Rebera (rebera.md sections 3 and 4): what the path will bear in the next second, forecast from what it bore in the seconds before.
+//! Rebera (specs/rebera.md 3 and 4): what the path will bear in the next second, forecast from what it bore in the seconds before.
 //!
 //! Each frame leaves as a train of packets, whose spacing at the other end is the path's. Once a period, with every group of frames, a
 //! linear filter forecasts the capacity of the next one ([`crate::estimate::forecast`]), from which the quantile of its own errors and

@@ -1,4 +1,4 @@
-//! Whether anybody is heard (rebera.md sections 2 and 7): after half a second of nothing sending stops, after three a frame a period tries.
+//! Whether anybody is heard (specs/rebera.md 2 and 7): after half a second of nothing sending stops, after three a frame a period tries.
 
 use thalweg_units::{Span, Time};
 

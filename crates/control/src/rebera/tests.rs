@@ -80,7 +80,7 @@ fn paper() -> Config {
 
 #[test]
 fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_backlog() {
-    // rebera.md section 9, example 2: 450 kbps, a margin of 40, 8000 bytes under way.
+    // specs/rebera.md 9, example 2: 450 kbps, a margin of 40, 8000 bytes under way.
     let mut rebera = paper().build().unwrap();
     (0..400).for_each(|_| rebera.forecast.predictor.observe(Rate::from_kbps(450)));
     (0..20).for_each(|_| rebera.forecast.margin.add(Rate::from_kbps(410), Rate::from_kbps(450)));

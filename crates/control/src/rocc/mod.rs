@@ -1,4 +1,4 @@
-//! RoCC (Agarwal et al., NSDI 2024; rocc.md): the window is what was acknowledged in the last (1 + gamma) least round trips,
+//! RoCC (Agarwal et al., NSDI 2024; specs/rocc.md): the window is what was acknowledged in the last (1 + gamma) least round trips,
 //! plus a constant.
 
 use alloc::collections::VecDeque;
@@ -98,7 +98,7 @@ pub struct Rocc {
 
 impl Rocc {
     /// hist = (1 + gamma) R_min, and the wait for reports where they are batched: gamma R_min must be left over to grow by
-    /// (rocc.md section 4, "ACK aggregation larger than gamma R_min").
+    /// (specs/rocc.md 4, "ACK aggregation larger than gamma R_min").
     fn span(&self) -> Span {
         self.rtt_min.unwrap_or(self.srtt).scale(1.0 + self.config.gamma) + self.held
     }
@@ -160,7 +160,7 @@ impl Controller for Rocc {
                 self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
                 self.first_ack.get_or_insert(now);
             }
-            // A batch is spread as its packets arrived, or the history would be lumpy (rocc.md section 7).
+            // A batch is spread as its packets arrived, or the history would be lumpy (specs/rocc.md 7).
             let at = match (report.arrival(), newest) {
                 (Some(arrival), Some(newest)) => (now - (newest - arrival)).max(last),
                 _ => last.max(Time::ZERO),

@@ -4,7 +4,7 @@ use thalweg_units::{ConfigError, Rate, Span};
 
 use super::Rrtcc;
 
-/// RRTCC's parameters (rrtcc.md). "2012" is libwebrtc of that year: `overuse_detector.cc`, `remote_rate_control.cc`.
+/// RRTCC's parameters (specs/rrtcc.md). "2012" is libwebrtc of that year: `overuse_detector.cc`, `remote_rate_control.cc`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

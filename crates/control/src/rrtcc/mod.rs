@@ -1,4 +1,4 @@
-//! RRTCC: Google's congestion control of 2012 to 2014, with its estimate at the receiver (rrtcc.md), FBRA's baseline.
+//! RRTCC: Google's congestion control of 2012 to 2014, with its estimate at the receiver (specs/rrtcc.md), FBRA's baseline.
 //!
 //! The receiver tells from the spread of frames whether a queue grows, and asks for a rate A_r by TMMBR; the sender has a rule for
 //! losses, A_s, and sends at the lesser. Here both halves are at the sender: the receiver's is fed with the arrivals that feedback

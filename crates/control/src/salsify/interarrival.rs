@@ -20,7 +20,7 @@ pub enum Grace {
     /// tell, who knows the least delay there is; a receiver takes [`Grace::FirstOfFrame`] instead.
     #[default]
     WhileEmpty,
-    /// The time since the packet before, of every packet, as the paper has it (section 3.2).
+    /// The time since the packet before, of every packet, as the paper has it (Salsify section 3.2).
     EveryPacket,
     /// The time before a frame's first packet, as the authors' code has it: pacing within a frame, which is to be faster than the
     /// path, is not taken off.

@@ -1,4 +1,4 @@
-//! Salsify's transport (Fouladi et al., NSDI 2018, section 3.2; sprout_ewma_salsify.md part A): how large the next frame may be.
+//! Salsify's transport (Fouladi et al., NSDI 2018; Salsify section 3.2; specs/salsify.md): how large the next frame may be.
 //!
 //! There is no window. The time between arrivals, less the time the sender itself let pass, says how long the path needs for a
 //! packet; what it does in 100 ms, less what is under way, is what the next frame may have.
@@ -21,7 +21,7 @@ pub use smoothing::{Average, Smoothing, Unit};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// d: what is under way may take the path this long (section 3.2: 100 ms).
+    /// d: what is under way may take the path this long (Salsify section 3.2: 100 ms).
     pub delay: Span,
     /// How times between arrivals are averaged.
     pub smoothing: Smoothing,
@@ -33,11 +33,11 @@ pub struct Config {
     /// Which of the sender's pauses are taken off.
     pub grace: Grace,
     /// What is under way for longer than this while nothing is acknowledged counts as lost. The paper does not say; without it
-    /// an outage leaves the sender silent for good (spec A6: 1 s).
+    /// an outage leaves the sender silent for good (specs/salsify.md 6: 1 s).
     pub forget_after: Span,
-    /// Count one packet more under way than there is, as the authors' code does (spec A3).
+    /// Count one packet more under way than there is, as the authors' code does (specs/salsify.md 3).
     pub counts_one_more: bool,
-    /// What may be sent before the first times between arrivals are known; `None` for any amount, as the paper has it (spec A6).
+    /// What may be sent before the first times between arrivals are known; `None` for any amount, as the paper has it (specs/salsify.md 6).
     /// Ten packets, as TCP begins with (RFC 6928).
     #[cfg_attr(feature = "serde", serde(default))]
     pub first_packets: Option<u64>,
@@ -118,7 +118,7 @@ impl Salsify {
         let micros = |span: Span| span.as_nanos() as u64 / 1000;
         let one_more = u64::from(counts_one_more);
         match smoothing.unit {
-            // In whole packets, division first (spec A8).
+            // In whole packets, division first (specs/salsify.md 8).
             Unit::Packets => {
                 let fit = self.interarrival().map(|tau| micros(delay) / micros(tau).max(1)).or(first_packets)?;
                 Some(packet * fit.saturating_sub(self.outstanding.count() + one_more))

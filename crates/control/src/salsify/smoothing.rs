@@ -8,7 +8,7 @@ use crate::packet::MSS;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Smoothing {
-    /// alpha: how much a new time counts (section 3.2: 0.1).
+    /// alpha: how much a new time counts (Salsify section 3.2: 0.1).
     pub gain: f64,
     /// Take the beginning out: the paper's average begins with nothing between the first packet and itself, so that for some twenty
     /// packets the path seems many times faster than it is. The authors' encoder made a frame in 50 ms and could not do much

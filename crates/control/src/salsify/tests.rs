@@ -54,7 +54,7 @@ fn corrected() -> Smoothing {
     Smoothing { corrects_beginning: true, ..Smoothing::PAPER }
 }
 
-/// The arrivals of spec A7.1 as a sender sees them, and tau after each.
+/// The arrivals of specs/salsify.md 7, example 1, as a sender sees them, and tau after each.
 fn worked_example(grace: Grace) -> Vec<i64> {
     let mut sender = Sender::new(Config { grace, ..paper() });
     let packets = [(0, 0, true), (1, 1200, false), (2, 2600, false), (3, 36_000, true), (4, 37_000, false)];

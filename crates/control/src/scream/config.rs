@@ -4,7 +4,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 
 use super::Scream;
 
-/// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; scream.md).
+/// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

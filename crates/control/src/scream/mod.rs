@@ -1,4 +1,4 @@
-//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; scream.md): a window that a queue
+//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md): a window that a queue
 //! of 60 ms, marks or losses make smaller, and a target for the encoder a little below its rate.
 //!
 //! * [`config`](Config): the draft's constants;

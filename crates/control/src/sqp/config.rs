@@ -5,7 +5,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span};
 use super::Sqp;
 use crate::packet::MSS;
 
-/// The parameters. "Fork" is the public reimplementation that sqp.md marks I, "reading" its choice (R), "ours" neither.
+/// The parameters. "Fork" is the public reimplementation that specs/sqp.md marks I, "reading" its choice (R), "ours" neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

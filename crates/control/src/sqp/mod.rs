@@ -1,4 +1,4 @@
-//! SQP (Ray, Smith, Wei, Chu, Seshan, arXiv 2207.11857; sqp.md): each frame is a train that samples the bandwidth.
+//! SQP (Ray, Smith, Wei, Chu, Seshan, arXiv 2207.11857; specs/sqp.md): each frame is a train that samples the bandwidth.
 //!
 //! A frame leaves at twice the rate it was made for. How long it took to arrive beyond the least delay of the last two
 //! round trips, stretched to the size it might have had, is a sample; the encoder's rate moves towards nine tenths of

@@ -4,7 +4,7 @@ use thalweg_units::{ConfigError, Rate, Span};
 
 use super::Tfrc;
 
-/// TFRC's parameters, by RFC 5348's symbols (tfrc.md).
+/// TFRC's parameters, by RFC 5348's symbols (specs/tfrc.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

@@ -1,4 +1,4 @@
-//! TFRC (RFC 5348; tfrc.md): the rate that a TCP would have on a path of this round trip and so many loss events.
+//! TFRC (RFC 5348; specs/tfrc.md): the rate that a TCP would have on a path of this round trip and so many loss events.
 //!
 //! * [`equation`](Equation), [`loss_events`](LossEvents): what others use too (RRTCC's floor, C-NADU's X);
 //! * `received`: X_recv_set;

@@ -9,7 +9,7 @@ pub const INTERVAL: Span = Span::from_nanos(33_333_333);
 pub const PACKET: Bytes = Bytes::new(1200);
 /// And at least: headers.
 const LEAST: Bytes = Bytes::new(80);
-/// A slice that leaves back to back has so many packets, or it would measure nothing (camel.md, packets per burst).
+/// A slice that leaves back to back has so many packets, or it would measure nothing (specs/camel.md, packets per burst).
 const PACKETS_OF_A_SLICE: u64 = 4;
 /// The least that camel's encoder is aimed at.
 const MIN: Rate = Rate::from_kbps(50);

@@ -1,4 +1,4 @@
-//! BBR against its paper and bbr.md.
+//! BBR against its paper and specs/bbr.md.
 
 use thalweg_control::bbr::{self, Ageing, Padding};
 use thalweg_units::{Bytes, Rate, Span};

@@ -1,4 +1,4 @@
-//! NADA against nada.md: it keeps a queue of XREF x RMAX / capacity by design, and ramps up by a share that falls with
+//! NADA against specs/nada.md: it keeps a queue of XREF x RMAX / capacity by design, and ramps up by a share that falls with
 //! the round trip.
 
 use thalweg_control::{Controller, nada};

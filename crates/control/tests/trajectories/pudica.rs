@@ -1,4 +1,4 @@
-//! Pudica against pudica.md: 30 frames a second, without probes, since this harness paces filler and media alike.
+//! Pudica against specs/pudica.md: 30 frames a second, without probes, since this harness paces filler and media alike.
 
 use thalweg_control::{Controller, pudica};
 use thalweg_units::{Bytes, Rate, Span};

@@ -1,4 +1,4 @@
-//! Rebera against rebera.md where nobody has groups of frames: a period begins by itself each 1.07 s, and the encoder is aimed at the
+//! Rebera against specs/rebera.md where nobody has groups of frames: a period begins by itself each 1.07 s, and the encoder is aimed at the
 //! forecast less its margin. What budgets do is shown in whole runs (`lab/tests/scenarios/rebera.rs`).
 
 use thalweg_control::{Controller, rebera};

@@ -1,4 +1,4 @@
-//! SCReAM against scream.md: by its own rule it takes some hundred round trips to a large window, and losses that
+//! SCReAM against specs/scream.md: by its own rule it takes some hundred round trips to a large window, and losses that
 //! nobody's queue made cost it half of the path.
 
 use thalweg_control::{Controller, scream};

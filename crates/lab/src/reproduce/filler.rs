@@ -1,5 +1,5 @@
 //! Filler that is of use against dummies, where packets are lost: no paper's figure, but what Vidaptive's footnote 1 and FBRA's conclusion
-//! wish for (fec.md section 4; docs/papers/filler.md).
+//! wish for (specs/fec.md 4; docs/papers/filler.md).
 
 use thalweg_link::LossModel;
 use thalweg_units::{Bytes, Span};

@@ -14,10 +14,8 @@ mod on_the_way;
 mod sharing;
 mod summarize;
 
-use std::sync::Arc;
-
 use thalweg_codecs::{DecodeError, EncodeError};
-use thalweg_link::{Link, PathError, Trace};
+use thalweg_link::{FindTrace, Link, PathError};
 use thalweg_sender::Scheme;
 use thalweg_units::{Span, Time};
 use thalweg_video::source::SourceError;
@@ -55,9 +53,6 @@ pub enum SimulateError {
     #[error("{0}")]
     Scenario(String),
 }
-
-/// Finds a trace by the name a scenario gives it.
-pub type FindTrace<'a> = dyn FnMut(&str) -> Result<Arc<Trace>, String> + 'a;
 
 /// What a run gave.
 pub struct Run {

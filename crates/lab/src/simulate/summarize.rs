@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use thalweg_control::Payload;
 use thalweg_link::Capacity;
 use thalweg_sender::{Event, Scheme};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Span, Time, percentile};
 
 use super::on_the_way::OnTheWay;
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{
-    QualitySource, Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall,
-};
+use crate::metrics::{QualitySource, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall};
 use crate::outcome::{FrameRecord, Mark, Outcome, Series};
 use crate::record::{Recorder, What};
 use crate::scenario::Scenario;

@@ -1,4 +1,4 @@
-//! Camel's experiments (camel.md section 8) in short: what the paper claims, each with both bounds, beside what its
+//! Camel's experiments (specs/camel.md 8) in short: what the paper claims, each with both bounds, beside what its
 //! baselines do.
 
 use thalweg_codecs::Codec;

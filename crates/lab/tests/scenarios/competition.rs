@@ -108,7 +108,7 @@ fn gcc_and_cubic(queue: u64, fall: f64) -> [f64; 2] {
     [ours, theirs].map(|delivered| mean_between(delivered, 0.1, 40.0, 90.0))
 }
 
-/// Camel's Fig. 17 (camel.md C13) with GCC: a queue of 0.8 s. The draft's detector gets used to a queue that somebody else fills, and
+/// Camel's Fig. 17 (specs/camel.md C13) with GCC: a queue of 0.8 s. The draft's detector gets used to a queue that somebody else fills, and
 /// keeps its share; libwebrtc's, whose threshold falls two hundred times as fast, gives way at each of Cubic's waves.
 #[test]
 fn gcc_shares_a_short_queue_with_cubic_as_the_draft_has_it_and_gives_way_as_libwebrtc_has_it() {
@@ -150,7 +150,7 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions() {
     assert!((7.0..13.0).contains(&idle), "{idle} s over {pages} pages");
 }
 
-/// Camel's Fig. 14 (camel.md C10): five of a kind, one every ten seconds.
+/// Camel's Fig. 14 (specs/camel.md C10): five of a kind, one every ten seconds.
 #[test]
 fn five_senders_that_begin_one_after_another_share_the_link() {
     let sender = |index: i64| {

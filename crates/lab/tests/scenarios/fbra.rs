@@ -1,4 +1,4 @@
-//! FBRA's tables (fbra.md section 7) in short.
+//! FBRA's tables (specs/fbra.md 7) in short.
 
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::record::{Record, What};

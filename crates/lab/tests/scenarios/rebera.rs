@@ -1,4 +1,4 @@
-//! Rebera's tables and its figure 6 (rebera.md section 8) in short, with an encoder's model.
+//! Rebera's tables and its figure 6 (specs/rebera.md 8) in short, with an encoder's model.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! CoDel as Mahimahi runs it (linkemu.md section 3): the packet found late is delivered and the one after it dropped.
+//! CoDel as Mahimahi runs it (specs/linkemu.md 3): the packet found late is delivered and the one after it dropped.
 
 use thalweg_units::{ConfigError, Span, Time};
 

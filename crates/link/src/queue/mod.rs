@@ -47,7 +47,7 @@ pub enum QueueConfig {
     },
     /// Drops from the head until what arrived fits.
     DropHead(Limits),
-    /// Controlled delay, with Mahimahi's quirks (linkemu.md section 3).
+    /// Controlled delay, with Mahimahi's quirks (specs/linkemu.md 3).
     Codel {
         /// Limits, drop-tail.
         limits: Limits,

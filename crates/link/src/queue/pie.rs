@@ -1,4 +1,4 @@
-//! PIE as Mahimahi runs it (linkemu.md section 3): whole milliseconds and bytes, only the drop probability is a fraction.
+//! PIE as Mahimahi runs it (specs/linkemu.md 3): whole milliseconds and bytes, only the drop probability is a fraction.
 
 use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
 

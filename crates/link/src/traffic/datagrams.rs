@@ -32,7 +32,7 @@ pub struct DatagramsConfig {
 }
 
 impl Default for DatagramsConfig {
-    /// 400 kbps of 1200-byte datagrams all the time (camel.md C11).
+    /// 400 kbps of 1200-byte datagrams all the time (specs/camel.md C11).
     fn default() -> DatagramsConfig {
         DatagramsConfig {
             rate: Rate::from_kbps(400),

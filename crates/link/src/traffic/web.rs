@@ -1,4 +1,4 @@
-//! Somebody who reads pages: on for a page, off for a while (cubic.md section 2).
+//! Somebody who reads pages: on for a page, off for a while (specs/cubic.md 2).
 
 use alloc::vec::Vec;
 
@@ -28,7 +28,7 @@ pub struct WebConfig {
 }
 
 impl Default for WebConfig {
-    /// One flow all the time, pages of 100 kB to 1.5 MB, 10 s between them on average (FBRA's background traffic, fbra.md).
+    /// One flow all the time, pages of 100 kB to 1.5 MB, 10 s between them on average (FBRA's background traffic, specs/fbra.md).
     fn default() -> WebConfig {
         WebConfig {
             count: 1,

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use thalweg_codecs::Codec;
-use thalweg_lab::scenario::Video;
 use thalweg_sender::Scheme;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::Seed;
+use thalweg_video::Video;
 
 use crate::emulate::LinkConfig;
 
@@ -62,7 +62,7 @@ impl ChannelConfig {
 }
 
 /// What SDP calls the frames of a codec.
-pub(crate) fn video_codec(codec: &Codec) -> VideoCodec {
+pub fn video_codec(codec: &Codec) -> VideoCodec {
     match codec {
         // A model's frames are zeros that pass for VP8.
         Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,

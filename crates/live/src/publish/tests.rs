@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use thalweg_lab::scenario::Video;
 use thalweg_link::Trace;
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
 use thalweg_transport::{Credentials, DtlsRole};
 use thalweg_units::Seed;
+use thalweg_video::Video;
 
 use super::*;
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};

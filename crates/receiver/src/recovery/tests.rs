@@ -55,7 +55,7 @@ fn one_loss_anywhere_among_the_protected_is_made_good() {
 fn what_comes_after_the_parity_completes_it() {
     let mut recovery = Recovery::default();
     assert_eq!(made(&mut recovery, [media(0), parity(0..4), media(2)]), [0u64; 0]);
-    // A repeat of the one makes the other (fec.md, example 3).
+    // A repeat of the one makes the other (specs/fec.md 5, example 3).
     let repeat = Content::Retransmission { of: 3, fragment: fragment(3) };
     assert_eq!(made(&mut recovery, [repeat]), [1]);
     assert_eq!(made(&mut recovery, [media(1), media(4), parity([1, 3])]), [0u64; 0]);
@@ -119,7 +119,7 @@ fn parity_whose_packets_are_long_past_is_forgotten() {
 
 #[test]
 fn what_stays_lost_under_one_parity_packet_for_so_many_is_what_the_formula_says() {
-    // fec.md, example 4: p (1 - (1 - p)^N) of the packets, for one loss in twenty.
+    // specs/fec.md 5, example 4: p (1 - (1 - p)^N) of the packets, for one loss in twenty.
     for (members, residual) in [(5, 0.01131), (14, 0.02562)] {
         let mut random = Seed::new(3).child("losses").random();
         let (mut recovery, mut here) = (Recovery::default(), 0u64);

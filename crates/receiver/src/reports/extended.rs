@@ -1,5 +1,5 @@
 //! Extended reports beside receiver reports (RFC 3550, RFC 3611): which packets came, when, and which of them too late to be played
-//! (RFC 7097, RFC 7243), at the pace that FBRA wants of RTCP (fbra.md section 1).
+//! (RFC 7097, RFC 7243), at the pace that FBRA wants of RTCP (specs/fbra.md 1).
 //!
 //! Each report tells again what the one before told anew, so that one report may be lost and nothing with it.
 

@@ -1,4 +1,4 @@
-//! What a receiver that measures the path tells of it, once in a while (Rebera; rebera.md section 3).
+//! What a receiver that measures the path tells of it, once in a while (Rebera; specs/rebera.md 3).
 
 use thalweg_control::rebera::{Arrival, Measurement, MeasurementConfig};
 use thalweg_control::{PathReport, Payload};

@@ -32,7 +32,7 @@ use crate::scheme::Scheme;
 use audio::Sound;
 use camera::{Encoding, Slot};
 
-/// The smoothed round trip assumed before the first sample (vidaptive.md C3).
+/// The smoothed round trip assumed before the first sample (specs/vidaptive.md C3).
 const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);
 /// How often the variables of controller and policy are sampled into the event stream.
 const INSPECTION_INTERVAL: Span = Span::from_millis(100);

@@ -79,7 +79,7 @@ impl Engine {
     }
 
     /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up. A burst may
-    /// begin as long as the window has any room (camel.md section 6).
+    /// begin as long as the window has any room (specs/camel.md 6).
     fn window_admits(&self, size: Bytes) -> bool {
         let in_flight = self.history.in_flight();
         let begins_burst = self.allowance.burst.is_some() && !self.within_burst();
@@ -101,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (gcc.md section 11).
+    /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (specs/gcc.md 11).
     fn follow_drain_rule(&mut self) {
         let Some(limit) = self.pacing.drain_within.filter(|_| self.allowance.burst.is_none()) else { return };
         let mut rate = self.allowance.pacing.min(self.pacing.limit.unwrap_or(Rate::MAX));
@@ -122,7 +122,7 @@ impl Engine {
             return Some(Next::Media);
         }
         if self.next_sequence == 0 {
-            // No filler before the receiver has a stream to belong to (vidaptive.md C7).
+            // No filler before the receiver has a stream to belong to (specs/vidaptive.md C7).
             return None;
         }
         if probing {

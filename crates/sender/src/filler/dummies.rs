@@ -1,4 +1,4 @@
-//! Dummies: when the path has room and there is no media (vidaptive.md section 5).
+//! Dummies: when the path has room and there is no media (specs/vidaptive.md 5).
 
 use alloc::collections::VecDeque;
 
@@ -8,11 +8,11 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The size of a dummy on the wire, headers included (paper: at most 200 bytes; C9).
+    /// The size of a dummy on the wire, headers included (paper: at most 200 bytes; specs/vidaptive.md C9).
     pub size: Bytes,
     /// No dummies this close before the next camera read, so that a frame's first packet never waits behind one (5 ms).
     pub guard: Span,
-    /// No dummies while everything sent in the last `cap_window` exceeds this (the maximum video rate, 12 Mbps; C6).
+    /// No dummies while everything sent in the last `cap_window` exceeds this (the maximum video rate, 12 Mbps; specs/vidaptive.md C6).
     pub cap: Rate,
     /// See `cap` (T, 1 s).
     pub cap_window: Span,
@@ -83,7 +83,7 @@ impl Dummies {
 
     /// Whether a dummy may leave at `now`, when the camera was last read at `last_read` and is read every `interval`.
     pub fn verdict(&mut self, now: Time, last_read: Time, interval: Span) -> Verdict {
-        // A read that is late keeps the guard up, but for one interval at most (C5).
+        // A read that is late keeps the guard up, but for one interval at most (specs/vidaptive.md C5).
         let end = last_read + interval + interval;
         if now >= self.quiet_from(last_read, interval) && now < end {
             return Verdict::Wait(end);

@@ -1,5 +1,4 @@
-//! Filler that the receiver may have a use for: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1; fec.md
-//! section 4).
+//! Filler that the receiver may have a use for: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1; specs/fec.md 4).
 //!
 //! What probes the path is acknowledged and lost like anything else, so it may as well carry something. Of the media packets that left
 //! lately and are not known to have arrived, one is still of use if it would be there before its frame is to be shown. Filler is made of
@@ -27,26 +26,26 @@ pub struct Config {
     /// How it is written.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
     pub format: Format,
-    /// Where it is a block code: a block has as many parity packets at most as this share of its media, above 0 and at most 4 (fec.md section 4:
+    /// Where it is a block code: a block has as many parity packets at most as this share of its media, above 0 and at most 4 (specs/fec.md 4:
     /// half, unless much is lost; filler costs nothing but itself, R).
     pub block_share: f64,
-    /// A frame is of no use this long after it was captured (fbra.md section 2, delay_max: 400 ms).
+    /// A frame is of no use this long after it was captured (specs/fbra.md 2, delay_max: 400 ms).
     pub deadline: Span,
-    /// The fewest packets under one sum (fec.md section 4: 2).
+    /// The fewest packets under one sum (specs/fec.md 4: 2).
     pub least_group: u16,
-    /// The most packets under one sum (fec.md section 4: 14; FBRA's longest FEC interval).
+    /// The most packets under one sum (specs/fec.md 4: 14; FBRA's longest FEC interval).
     pub most_group: u16,
     /// A sum is of as many packets as lose one at this loss at least, 0..1: without losses, of 1 / 0.02 = 50 and so of `most_group`
-    /// (fec.md section 4).
+    /// (specs/fec.md 4).
     pub least_loss: f64,
-    /// How many sums a packet is under at most; the second goes across the first. fec.md section 4 has 2; with 4, filler that would otherwise be
+    /// How many sums a packet is under at most; the second goes across the first. specs/fec.md 4 has 2; with 4, filler that would otherwise be
     /// of nothing leaves 9 % of the time in stalls instead of 13 % where a tenth is lost (crates/lab/tests/scenarios/filler.rs), (R).
     pub sums: u8,
     /// How often a packet is repeated before it is known to be lost (R).
     pub repeats: u8,
-    /// A keyframe is of use once this share of packets was lost lately, 0..1 (fec.md section 4: 0.05).
+    /// A keyframe is of use once this share of packets was lost lately, 0..1 (specs/fec.md 4: 0.05).
     pub refresh_loss: f64,
-    /// And not within this time of the last one (fec.md section 4: 2 s).
+    /// And not within this time of the last one (specs/fec.md 4: 2 s).
     pub refresh_interval: Span,
     /// A parity packet's own RTP header extensions, besides those it protects (see [`crate::repair::parity::Config::extensions`]).
     pub extensions: Bytes,
@@ -223,7 +222,7 @@ impl Useful {
         self.remembered.loss()
     }
 
-    /// How many packets a sum is of: as many as lose one on average (fec.md section 4).
+    /// How many packets a sum is of: as many as lose one on average (specs/fec.md 4).
     fn group(&self) -> usize {
         let loss = self.remembered.loss().max(self.config.least_loss);
         let packets = libm::round(1.0 / loss) as u16;

@@ -1,4 +1,4 @@
-//! Foresight for any scheme: what its encoder is aimed at is forecast (Rebera's filter where its paper has none; rebera.md section 4).
+//! Foresight for any scheme: what its encoder is aimed at is forecast (Rebera's filter where its paper has none; specs/rebera.md 4).
 //!
 //! A controller says what the path bears now; what an encoder makes of that leaves in the moments after. The encoder's base at equal intervals
 //! is a series, its next member is forecast, and until that comes the base is multiplied by the growth that is forecast. When packets leave

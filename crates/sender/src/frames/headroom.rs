@@ -1,5 +1,4 @@
-//! Vidaptive's headroom factor alpha: the share of the CC-Rate to aim the encoder at, chosen by hindsight (vidaptive.md
-//! section 7).
+//! Vidaptive's headroom factor alpha: the share of the CC-Rate to aim the encoder at, chosen by hindsight (specs/vidaptive.md 7).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -22,7 +21,7 @@ pub struct Config {
     pub min: f64,
     /// alpha_max.
     pub max: f64,
-    /// alpha before the first optimisation (C12).
+    /// alpha before the first optimisation (specs/vidaptive.md C12).
     pub initial: f64,
     /// What alpha loses per camera frame in an outage.
     pub outage_step: f64,
@@ -101,7 +100,7 @@ impl Headroom {
     }
 
     /// Whether so few frames are getting out that the path must be in an outage (the paper's N/T <= MinFrameRate), once a
-    /// whole window has passed since the first encoded frame (C11).
+    /// whole window has passed since the first encoded frame (specs/vidaptive.md C11).
     pub fn outage(&self, now: Time) -> bool {
         let warm = self.first_frame.is_some_and(|first| now - first >= self.config.window);
         warm && self.samples.len() as f64 / self.config.window.as_secs_f64() <= self.config.min_frame_rate
@@ -117,7 +116,7 @@ impl Headroom {
         self.samples.push_back(Sample { at: now, unit_delay: delay.as_secs_f64() / alpha });
     }
 
-    /// Chooses alpha anew; called once per camera frame, paused or not (C13).
+    /// Chooses alpha anew; called once per camera frame, paused or not (specs/vidaptive.md C13).
     pub fn update(&mut self, now: Time, interval: Span) -> (f64, Why) {
         while self.samples.front().is_some_and(|sample| sample.at + self.config.window <= now) {
             self.samples.pop_front();

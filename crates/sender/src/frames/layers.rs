@@ -1,5 +1,5 @@
 //! Hierarchical-P: temporal layers in a pattern that is the same in every group of pictures, so that some frames can be dropped
-//! (after they were made, or by a relay) and the others still be decoded exactly (Rebera section III-A; the three layers of
+//! (after they were made, or by a relay) and the others still be decoded exactly (Rebera section IV; the three layers of
 //! libwebrtc's `DefaultTemporalLayers` have the same references).
 //!
 //! Of a group of four, with layers from the base up (arrows to what a frame refers to):
@@ -25,7 +25,7 @@ const LAYER_1: LongTerm = LongTerm::Golden;
 /// The longest intra period: 65,536 pictures, 36 minutes at 30 a second.
 const LONGEST: u32 = 1 << 16;
 
-/// The parameters; the defaults are the paper's (Rebera section VI: N = 32 at G = 4).
+/// The parameters; the defaults are the paper's (Rebera section V-B: N = 32 at G = 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

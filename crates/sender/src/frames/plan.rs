@@ -157,7 +157,7 @@ pub enum Target {
     /// This quantiser, in the codec's own scale (VP8: y_ac_qi 0..=127).
     Quantizer(u8),
     /// About this many payload bytes, by a quantiser that is guessed from coding the picture at half its width and height and not
-    /// mended afterwards: what an encoder can do that codes once (Salsify section 5.3, "conventional codec").
+    /// mended afterwards: what an encoder can do that codes once (Salsify section 5.2, "conventional codec").
     Guess(Bytes),
 }
 

@@ -105,7 +105,7 @@ pub struct View {
     pub allowance: Allowance,
     /// What the pacer sends at: CC-Rate in a Vidaptive scheme.
     pub pacing: Rate,
-    /// Smoothed round-trip time; 100 ms before the first sample (vidaptive.md C3).
+    /// Smoothed round-trip time; 100 ms before the first sample (specs/vidaptive.md C3).
     pub srtt: Span,
     /// Bytes in flight.
     pub in_flight: Bytes,
@@ -174,6 +174,6 @@ pub struct FrameSent {
     pub frame: u64,
     /// When its last packet left.
     pub at: Time,
-    /// How long after its first packet was queued that was: d_i (vidaptive.md C10).
+    /// How long after its first packet was queued that was: d_i (specs/vidaptive.md C10).
     pub delay: Span,
 }

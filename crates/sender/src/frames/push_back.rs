@@ -1,7 +1,7 @@
 //! WebRTC's answer to a controller that pushes back: fewer frames, at a rate to match (libwebrtc
 //! `VideoStreamEncoder::UpdateTargetBitrate`).
 //!
-//! gcc.md section 10 has the encoder's target untouched; in libwebrtc it is lowered with the frames, and Chromium's own figures show
+//! specs/gcc.md 10 has the encoder's target untouched; in libwebrtc it is lowered with the frames, and Chromium's own figures show
 //! it (../shared/data/chromium-gcc: for 3 s after a drop the target is 193 kbps of a 414 kbps estimate).
 //!
 //! The encoder does not learn that pictures are left out: it is told the frame rate of the input (`GetInputFramerateFps`), so each of

@@ -75,7 +75,7 @@ impl Default for Config {
 pub enum Reserve {
     /// Camel's headroom, and as much as makes what waits leave in time.
     Drain(encoder::Share),
-    /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (bbr.md section 6: 50 ms, 0.85).
+    /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (specs/bbr.md 6: 50 ms, 0.85).
     Cut {
         /// How much may wait, in time.
         beyond: Span,
@@ -119,7 +119,7 @@ impl Reserve {
 pub struct EncoderBounds {
     /// At least this (libwebrtc's minimum, 30 kbps).
     pub min: Rate,
-    /// At most this (vidaptive.md: 12 Mbps).
+    /// At most this (specs/vidaptive.md: 12 Mbps).
     pub max: Rate,
 }
 

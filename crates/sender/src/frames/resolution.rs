@@ -18,7 +18,7 @@ pub enum Config {
     /// Always the camera's.
     #[default]
     Fixed,
-    /// Vidaptive's: down in outages, up when the encoder leaves rate unused (vidaptive.md section 8).
+    /// Vidaptive's: down in outages, up when the encoder leaves rate unused (specs/vidaptive.md 8).
     Ladder(LadderConfig),
     /// WebRTC's: by the quantiser.
     QualityScaler(QualityScalerConfig),

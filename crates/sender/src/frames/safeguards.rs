@@ -1,5 +1,5 @@
 //! Vidaptive's latency safeguards: pause the encoder while the queue is old, throw the queue away when it is hopeless
-//! (vidaptive.md section 6).
+//! (specs/vidaptive.md 6).
 
 use thalweg_units::{ConfigError, Span, Time};
 
@@ -68,7 +68,7 @@ impl Safeguards {
     /// The queue changed or time passed.
     pub fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
         if queue.packets == 0 {
-            // Resume only once the queue is empty, not merely young (C8).
+            // Resume only once the queue is empty, not merely young (specs/vidaptive.md C8).
             return if core::mem::take(&mut self.paused) { QueueVerdict::Resume } else { QueueVerdict::Keep };
         }
         let age = queue.age(now);

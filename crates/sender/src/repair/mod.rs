@@ -31,7 +31,7 @@ pub struct Config {
     /// Requests within a round trip are refused: counted from when.
     pub round_trip_from: RoundTripFrom,
     /// Where packets leave in bursts, repeats ride in one without waiting for the pacer while that makes it no longer than this share
-    /// of what it may be, 0..1. Ours: camel.md section 6 lets them ride anyhow. Behind 2 KB of queue the picture then stands still for
+    /// of what it may be, 0..1. Ours: specs/camel.md 6 lets them ride anyhow. Behind 2 KB of queue the picture then stands still for
     /// 19 % of the time instead of 7 %; if all waited for the pacer, for 60 % instead of 46 % where half of the packets are lost.
     pub riding_share: f64,
     /// Redundancy sent unasked; `None` for repeats only.

@@ -1,4 +1,4 @@
-//! Vidaptive's ablations: Copa first alone, then with one part after another (vidaptive.md section 9).
+//! Vidaptive's ablations: Copa first alone, then with one part after another (specs/vidaptive.md 9).
 
 use alloc::string::String;
 

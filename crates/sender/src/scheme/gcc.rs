@@ -1,4 +1,4 @@
-//! WebRTC as Chromium ships it (gcc.md).
+//! WebRTC as Chromium ships it (specs/gcc.md).
 
 use alloc::string::String;
 

@@ -132,11 +132,11 @@ impl FramesConfig {
 pub enum FeedbackStyle {
     /// Each packet at once: what the papers' window controllers assume.
     PerPacket,
-    /// Transport-wide feedback as Chromium sends it: every 62 ms (design.md section 6), 250 us ticks.
+    /// Transport-wide feedback as Chromium sends it: every 62 ms (specs/measured.md 1), 250 us ticks.
     Twcc,
     /// Transport-wide feedback when a packet asks for it ([`crate::Packet::asks`]), and 62 ms after one that does not.
     TwccOnRequest,
-    /// RFC 8888 every 31 ms (design.md section 6), 1/1024 s ticks with hold times.
+    /// RFC 8888 every 31 ms (specs/measured.md 1), 1/1024 s ticks with hold times.
     Ccfb,
     /// RTCP extended reports (RFC 3611, RFC 7097, RFC 7243) beside receiver reports every 200 ms or two round trips, whichever is longer,
     /// and early when something is lost or came too late to be played, in one interval of two at most (RFC 4585): FBRA's. 1/90,000 s ticks.

@@ -1,4 +1,4 @@
-//! Rebera (rebera.md): whole frames leave as trains that measure the path, a forecast makes a budget, and of each group of frames those
+//! Rebera (specs/rebera.md): whole frames leave as trains that measure the path, a forecast makes a budget, and of each group of frames those
 //! worth most are sent.
 
 use alloc::string::String;

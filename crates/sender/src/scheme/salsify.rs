@@ -1,4 +1,4 @@
-//! Salsify (Fouladi et al., NSDI 2018; sprout_ewma_salsify.md), its ablations, and its frames under Vidaptive.
+//! Salsify (Fouladi et al., NSDI 2018; specs/salsify.md), its ablations, and its frames under Vidaptive.
 
 use alloc::string::String;
 

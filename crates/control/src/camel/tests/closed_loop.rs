@@ -1,4 +1,4 @@
-//! Camel in a closed loop: the table of camel.md section 6.1, and what paths do to it where its sender asks for reports. What
+//! Camel in a closed loop: the table of specs/camel.md 6.1, and what paths do to it where its sender asks for reports. What
 //! they do to every controller is in `tests/torture`.
 
 use alloc::format;

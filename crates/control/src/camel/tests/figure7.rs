@@ -1,4 +1,4 @@
-//! Which signal tells congestion (Camel, Figure 7; camel.md sections 3 and 8.1): the slope of delay over bytes in
+//! Which signal tells congestion (Camel, Figure 7; specs/camel.md 3 and 8.1): the slope of delay over bytes in
 //! flight, the delay above its minimum, or the slope of delay over time.
 
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
@@ -17,7 +17,7 @@ fn accuracy(reading: Reading, jitter_ms: f64) -> Accuracy {
 #[test]
 fn the_slope_over_bytes_in_flight_is_the_most_accurate_by_far() {
     let accuracy = accuracy(Reading::LocalThenGlobal, 0.0);
-    // camel.md: 0.989, 0.756 and 0.585.
+    // specs/camel.md: 0.989, 0.756 and 0.585.
     assert!(accuracy.gradient >= 0.97 && accuracy.gradient <= 1.0, "{accuracy:?}");
     assert!((0.70..=0.80).contains(&accuracy.delay_above_least), "{accuracy:?}");
     assert!((0.50..=0.65).contains(&accuracy.delay_over_time), "{accuracy:?}");
@@ -59,6 +59,6 @@ fn jitter_alone_is_no_congestion() {
         }
     }
     std::println!("false alarms in 3150 frames: {false_alarms:?}");
-    // camel.md: 0.002 and 0.432 of the frames. Windows overlap, so alarms come in runs and their number varies.
+    // specs/camel.md: 0.002 and 0.432 of the frames. Windows overlap, so alarms come in runs and their number varies.
     assert!(false_alarms[0] <= 160 && (950..=1750).contains(&false_alarms[1]), "{false_alarms:?}");
 }

@@ -1,4 +1,4 @@
-//! A sender as camel.md section 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs
+//! A sender as specs/camel.md 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs
 //! of its surroundings and no more.
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -56,7 +56,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// 30 frames a second, 25 ms each way, 100 KB of queue, reports by the frame (camel.md sections 6.1 and 8).
+    /// 30 frames a second, 25 ms each way, 100 KB of queue, reports by the frame (specs/camel.md 6.1 and 8).
     pub(super) fn new(capacity: Rate, seconds: u64) -> World {
         World {
             config: Config::default(),

@@ -1,4 +1,4 @@
-//! u: how far below a forecast a plan stays, from how wrong forecasts were (rebera.md section 4).
+//! u: how far below a forecast a plan stays, from how wrong forecasts were (specs/rebera.md 4).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! What a path will bear next, from what it bore: one-step forecasts of a series of rates (rebera.md section 4).
+//! What a path will bear next, from what it bore: one-step forecasts of a series of rates (specs/rebera.md 4).
 //!
 //! [`Predictor`] is the seam: [`Rls`] learns a linear filter while it predicts, [`MovingAverage`] is what it is measured against, and
 //! [`Guarded`] knows how wrong either was. None knows where the samples come from, so any controller that measures its path once in a while

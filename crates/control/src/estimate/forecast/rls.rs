@@ -1,4 +1,4 @@
-//! Recursive least squares: a linear filter over the last samples that is fitted anew with each (rebera.md section 4).
+//! Recursive least squares: a linear filter over the last samples that is fitted anew with each (specs/rebera.md 4).
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -22,7 +22,7 @@ pub struct RlsConfig {
     pub unit: Rate,
     /// Until there are as many samples as taps the last one is the forecast (\[R\]): the first few fits swing wildly.
     pub waits_for_samples: bool,
-    /// A forecast is at most this many times the greatest of the last M samples, and never below 0 (rebera.md has 2 \[R\]; ours:
+    /// A forecast is at most this many times the greatest of the last M samples, and never below 0 (specs/rebera.md has 2 \[R\]; ours:
     /// 1.25, with which the filter is within 4 % of the best average on each of eight recorded links instead of 12); `None` for the
     /// filter's own answer, of which what is below 0 counts as 0.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -47,7 +47,7 @@ impl Default for RlsConfig {
 }
 
 /// Beyond this the filter begins again: with lambda below 1 what it is unsure of grows without end in directions that the samples never
-/// take (rebera.md section 4 \[R\]).
+/// take (specs/rebera.md 4 \[R\]).
 const MOST_UNSURE: f64 = 1e9;
 
 impl RlsConfig {
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn two_taps_give_the_numbers_of_the_specification() {
-        // rebera.md section 9, example 3.
+        // specs/rebera.md 9, example 3.
         let config = RlsConfig { taps: 2, ..RlsConfig::PAPER };
         assert_eq!(forecasts(config, &[400, 500, 450, 600])[1..], [621_126, 346_989, 679_312]);
         let mut rls = config.build().unwrap();

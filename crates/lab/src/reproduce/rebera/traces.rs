@@ -1,4 +1,4 @@
-//! What stands for the paper's traces: recordings by the second, at the means of the paper's (rebera.md section 8, T2).
+//! What stands for the paper's traces: recordings by the second, at the means of the paper's (specs/rebera.md 8, R1).
 //!
 //! Of all ways to have six of the eight recordings stand for six traces this is the one with the least sum of distances in two things: standard
 //! deviation over mean, and share of seconds of nothing. At each are both, of the paper's trace, then of the recording, and how long that is: all

@@ -16,7 +16,7 @@ pub enum Acknowledging {
     Delayed,
 }
 
-/// How a connection behaves. The defaults are those of cubic.md, which are Linux's.
+/// How a connection behaves. The defaults are those of specs/cubic.md, which are Linux's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct ConnectionConfig {
@@ -28,7 +28,7 @@ pub struct ConnectionConfig {
     /// as today's receivers offer; ns-2's senders take 20 unless told otherwise.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub receive_window: Option<u32>,
-    /// Whether a connection begins with a round trip for nothing else (cubic.md section 3).
+    /// Whether a connection begins with a round trip for nothing else (specs/cubic.md 3).
     pub handshake: bool,
     /// Whether slow start ends when round trips become longer (HyStart++, RFC 9406) and not only with a loss.
     pub hystart: bool,

@@ -1,4 +1,4 @@
-//! Cubic's congestion window (RFC 9438; cubic.md section 1).
+//! Cubic's congestion window (RFC 9438; specs/cubic.md 1).
 
 use thalweg_units::{ConfigError, Span, Time};
 

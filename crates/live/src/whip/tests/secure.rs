@@ -129,7 +129,7 @@ fn any_other_server_is_refused_for_good_with_what_is_wrong_and_what_to_do() {
         let error = open(&serve(shown), authorities).expect_err(what);
         assert!(matches!(error, WhipError::Untrusted { .. }) && !error.may_pass(), "{what}: {error:?}");
         let text = error.to_string();
-        assert!(text.contains(named) && text.contains("--certificate-authority"), "{what}: {text}");
+        assert!(text.contains(named) && text.contains("its certificate must be given"), "{what}: {text}");
         assert!(text.starts_with("POST https://127.0.0.1:") && !text.contains("secret"), "{what}: {text}");
     }
 }

@@ -29,7 +29,7 @@ impl Default for Candidates {
     }
 }
 
-/// A better frame and a worse one than the last (section 3.1; the steps are those of the authors' code, spec A3). All
+/// A better frame and a worse one than the last (Salsify section 3.1; the steps are those of the authors' code, specs/salsify.md 3). All
 /// in VP8's y_ac_qi, 0 to 127.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]

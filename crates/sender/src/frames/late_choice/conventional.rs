@@ -1,5 +1,4 @@
-//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.3; spec
-//! A5).
+//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.2; specs/salsify.md 5).
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 

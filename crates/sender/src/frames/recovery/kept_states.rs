@@ -1,4 +1,4 @@
-//! Recovery from the states that a receiver keeps (Salsify section 3.2; sprout_ewma_salsify.md A4).
+//! Recovery from the states that a receiver keeps (Salsify section 3.2; specs/salsify.md 4).
 
 use alloc::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Vidaptive's resolution ladder (vidaptive.md section 8, the corrected Algorithm 2).
+//! Vidaptive's resolution ladder (specs/vidaptive.md 8, the corrected Algorithm 2).
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -14,7 +14,7 @@ use crate::frames::plan::EncodedFrame;
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct LadderConfig {
-    /// The rungs by height, smallest first; rungs above the camera's size are left out (C14: the paper shows them only in a
+    /// The rungs by height, smallest first; rungs above the camera's size are left out (specs/vidaptive.md C14: the paper shows them only in a
     /// figure).
     pub heights: Vec<u16>,
     /// Up only while the encoder makes less than this share of what it is asked for (MinEncRatio).
@@ -145,7 +145,7 @@ impl Ladder {
     }
 }
 
-/// Encoder output over what it was asked for, in the last window of running time (C15): each picture that was encoded, or
+/// Encoder output over what it was asked for, in the last window of running time (specs/vidaptive.md C15): each picture that was encoded, or
 /// dropped by the encoder, counts the target over one camera interval, so time spent paused counts on neither side.
 #[derive(Debug, Clone)]
 struct EncoderRatio {

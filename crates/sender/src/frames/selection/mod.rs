@@ -1,5 +1,4 @@
-//! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; rebera.md
-//! sections 5 and 6).
+//! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; specs/rebera.md 5 and 6).
 //!
 //! Frames are made in temporal layers ([`super::layers`]), so that some can be left out and the rest still be decoded. A controller
 //! that plans ahead says what a group may cost ([`thalweg_control::Allowance::budget`]); of any other, what it allows for as long as
@@ -24,7 +23,7 @@ pub use policy::Selection;
 pub use priority::by_worth;
 pub use selector::{Method, Room, Selector};
 
-/// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).
+/// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (specs/rebera.md).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {

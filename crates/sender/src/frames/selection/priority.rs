@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::frames::layers::Pattern;
 
-/// The places of an intra period by their worth, the dearest first: pi_0 (rebera.md section 5).
+/// The places of an intra period by their worth, the dearest first: pi_0 (specs/rebera.md 5).
 ///
 /// The base in its order; then layer 1, spread over the period; then of each further layer the frames that refer to the layer below, in
 /// that one's order, those that refer to the one below that, and so on.

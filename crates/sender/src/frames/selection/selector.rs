@@ -1,4 +1,4 @@
-//! Which frames of a group are sent, decided one after the other as they are made (rebera.md section 6).
+//! Which frames of a group are sent, decided one after the other as they are made (specs/rebera.md 6).
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -15,7 +15,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// How far apart on the wire two packets under one parity packet may be: the longest mask (fec.md section 2).
+    /// How far apart on the wire two packets under one parity packet may be: the longest mask (specs/fec.md 2).
     pub const fn longest(self) -> u64 {
         match self {
             Format::Flexfec => super::LONGEST,
@@ -24,7 +24,7 @@ impl Format {
     }
 
     /// What a parity packet has before the sum of packets that lie in so many numbers on the wire, 1 to [`Format::longest`]: the header with its
-    /// short, middle or long mask (fec.md section 2).
+    /// short, middle or long mask (specs/fec.md 2).
     pub fn header(self, numbers: u64) -> Bytes {
         Bytes::new(match (self, numbers) {
             (Format::Flexfec, ..=15) => 20,

@@ -1,4 +1,4 @@
-//! Parity: sums of media packets from which the receiver makes what it misses, without asking (RFC 8627; fec.md).
+//! Parity: sums of media packets from which the receiver makes what it misses, without asking (RFC 8627; specs/fec.md).
 //!
 //! How much there may be is a share of what is sent: every packet that leaves earns its part, a parity packet costs its
 //! size, and at a frame's end the next ones are as many as are nearest to what was earned, so that the share is kept in
@@ -41,7 +41,7 @@ pub struct Config {
     /// FlexFEC's masks, or 1 to 109.
     pub packets: u64,
     /// A packet that no parity was due for yet may come under one within this time, and within a round trip, after
-    /// which a repeat is quicker (fec.md section 3); zero to protect every frame by itself (R).
+    /// which a repeat is quicker (specs/fec.md 3); zero to protect every frame by itself (R).
     pub reach: Span,
     /// At most this many parity packets for each media packet. One makes duplicates; where half is lost, so are half of
     /// those, and what repeats do not need of the wire is better spent on more (R).
@@ -50,7 +50,7 @@ pub struct Config {
     /// every frame, however late.
     pub deadline: Option<Span>,
     /// How much more a keyframe is protected than others: its bytes and packets count as many times, 1 to 10. All that follows needs it
-    /// (fec.md section 4; unequal protection).
+    /// (specs/fec.md 4; unequal protection).
     pub keyframe_weight: f64,
     /// How much the temporal layers are protected, from the base up, each 0 to 10; the last holds for all above it. Nothing refers to the
     /// highest, so its loss is one picture's; at 0 it is not protected.

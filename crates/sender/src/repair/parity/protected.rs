@@ -1,6 +1,6 @@
 //! Which media packets a parity packet is the sum of.
 
-/// How far apart two packets under one parity packet may be: FlexFEC's longest mask (fec.md section 2).
+/// How far apart two packets under one parity packet may be: FlexFEC's longest mask (specs/fec.md 2).
 pub const LONGEST: u64 = 109;
 
 /// A set of media packets as FlexFEC names it: the first one's sequence number and a mask. Never empty, and none is

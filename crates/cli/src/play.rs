@@ -53,7 +53,7 @@ pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
 /// The same, but of each run only what `see` keeps of it: where they are many, their outcomes would not all fit into memory.
 pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T + Sync)) -> anyhow::Result<Vec<T>> {
     let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
-    let progress = Progress::new(jobs.len());
+    let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(jobs.len());
     let next = Mutex::new(0..jobs.len());
     let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
@@ -87,7 +87,7 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<Outc
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
     let progress = progress.begin(label.clone(), scenario.duration);
     let mut tell = |now| {
-        progress.tell(now);
+        progress.report(now);
         ControlFlow::Continue(())
     };
     let mut run = simulate(&spooled.scenario(scenario), &**scheme, &mut find, &mut tell).with_context(|| label)?;
@@ -128,5 +128,8 @@ pub(crate) fn write_report(
     }
     std::fs::write(path, html).with_context(|| path.display().to_string())?;
     eprintln!("report: {}", path.display());
+    if cfg!(not(feature = "parquet")) {
+        eprintln!("no events.parquet: this build is without the feature `parquet` (cargo build --release -p thalweg-cli has it)");
+    }
     Ok(())
 }

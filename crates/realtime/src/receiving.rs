@@ -146,6 +146,7 @@ fn pump(
                 return Err(RealTimeError::Failed("the sender closed the connection".into()));
             }
             Output::News(Notice::Failed(error)) => return Err(error.into()),
+            Output::News(Notice::Unusable(error)) => return Err(error.into()),
             Output::News(_) => {}
             Output::Wait { until } => return Ok(until),
         }

@@ -166,6 +166,10 @@ impl Sending<'_> {
                     return Err(RealTimeError::Failed("the receiver closed the connection".into()));
                 }
                 Output::News(Notice::Failed(error)) => return Err(error.into()),
+                Output::News(Notice::Unusable(error)) => return Err(error.into()),
+                Output::News(Notice::Unsent(error)) => {
+                    return Err(RealTimeError::Failed(format!("a packet could not be sent: {error}")));
+                }
                 Output::News(Notice::Disconnected | Notice::Reconnected) => {}
                 Output::Wait { until, .. } => break until,
             }

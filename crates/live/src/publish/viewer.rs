@@ -11,7 +11,7 @@ use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{CongestionFeedback, Offer};
-use thalweg_transport::{Datagram, Remote, TransportError};
+use thalweg_transport::{Datagram, Received, Remote, TransportError};
 use thalweg_units::{ConfigError, Time};
 
 use super::camera::Taken;
@@ -177,14 +177,10 @@ impl Viewer {
     }
 
     /// A datagram came.
-    pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
-        self.outgoing.on_datagram(now, from, to, bytes);
+    pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Received {
+        let received = self.outgoing.on_datagram(now, from, to, bytes);
         self.due(now);
-    }
-
-    /// Messages of STUN that were signed by who they claim to be of.
-    pub(super) fn authentic_checks(&mut self) -> u64 {
-        self.outgoing.connection().statistics().stun
+        received
     }
 
     /// Where acknowledgements come from.
@@ -296,6 +292,14 @@ impl Viewer {
             Notice::Failed(error) => {
                 tracing::warn!(viewer, %error, "the connection failed");
                 State::Closed
+            }
+            Notice::Unusable(error) => {
+                tracing::error!(viewer, %error, "no sender can be built for the connection");
+                State::Closed
+            }
+            Notice::Unsent(error) => {
+                tracing::error!(viewer, %error, "a packet could not be sent; more of them are only counted");
+                self.state
             }
         };
         if let Some(ours) = &self.ours {

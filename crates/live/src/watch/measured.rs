@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Rate, Size, Span, Time, percentile};
 
 use super::report::Report;
 
-/// A gap between pictures longer than this is a freeze (metrics.md section 5).
+/// A gap between pictures longer than this is a freeze (specs/metrics.md 5).
 const FREEZE: Span = Span::from_millis(200);
 /// Latencies and skews that percentiles are taken of: nine hours of 30 a second.
 const KEPT: usize = 1 << 20;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thalweg_live::publish::UplinkState;
 use thalweg_live::whip::{Endpoint, Token};
 
-use super::authorities::authorities;
+use super::authorities::{authorities, refused};
 use super::sending::{Sending, keeps_states};
 
 #[derive(clap::Args)]
@@ -58,7 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let uplink = endpoint.map(|endpoint| running.publisher.uplink(endpoint)).transpose()?;
     running.wait(move || match &uplink {
         Some(uplink) if uplink.state() == UplinkState::Failed => {
-            anyhow::bail!("WHIP: {}", uplink.error().unwrap_or_else(|| "it stopped".into()))
+            let why = uplink.error().map_or_else(|| anyhow::anyhow!("it stopped"), |error| refused(&error));
+            Err(why.context("WHIP"))
         }
         _ => Ok(()),
     })

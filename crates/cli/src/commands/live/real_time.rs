@@ -16,13 +16,13 @@ use crate::standard_input::Spooled;
 pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
     let plays = if simulated { 2 } else { 1 };
     let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
-    let progress = Progress::new(jobs.len());
+    let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {
         let label = format!("{} over {}, live", scheme.name(), scenario.name);
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
-        let played = thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.tell(now))
+        let played = thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.report(now))
             .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use thalweg_live::clock::Clock;
 use thalweg_live::reactor::PollerConfig;
-use thalweg_live::shell::{self, ShellConfig};
+use thalweg_live::shell::{self, ShellConfig, ShellError};
 use thalweg_units::Span;
 
 use super::emulated::Emulated;
@@ -37,7 +37,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let command = if arguments.command.is_empty() { own() } else { arguments.command.clone() };
     let poller = PollerConfig { spin: arguments.spin };
     let config = ShellConfig { link: link.config.clone(), command, clock: Clock::new(), poller };
-    let finished = shell::run(&config, &mut |name| link.find(name), &mut |remark| eprintln!("thalweg: {remark}"))?;
+    let finished = shell::run(&config, &mut |name| link.find(name), &mut |remark| eprintln!("thalweg: {remark}"));
+    let finished = finished.map_err(|error| match error {
+        ShellError::NotRoot => anyhow::anyhow!("{error}, or use `thalweg emulate`, which relays UDP without"),
+        error => error.into(),
+    })?;
     if arguments.summary {
         eprintln!("{}", serde_json::to_string_pretty(&finished.statistics.json())?);
     }

@@ -9,7 +9,7 @@ use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, WatchError, Watc
 use thalweg_live::whip::Token;
 use thalweg_units::{Span, Time};
 
-use super::authorities::authorities;
+use super::authorities::{authorities, refused};
 
 #[derive(clap::Args)]
 #[command(
@@ -108,6 +108,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match ended {
         // Who looked at the pictures has seen enough.
         Err(WatchError::Write { error, .. }) if to_output && error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(WatchError::Server(error)) => Err(refused(&error)),
         ended => Ok(ended?),
     }
 }

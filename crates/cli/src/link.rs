@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
-use thalweg_units::{Bytes, Rate, Seed, Span};
+use thalweg_units::{Bytes, Seed, Span};
 
 /// A trace by name: a file (Mahimahi's format, or one throughput value a second), a rate such as `2Mbps`, rates in turn such as
 /// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.

@@ -27,3 +27,7 @@ pub use protected::Protected;
 pub use receiver::{FeedbackStyle, KeptAtReceiver, ReceiverKind};
 pub use sizes::{Cut, PacketSizes};
 pub use state::{StateHash, Transition};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

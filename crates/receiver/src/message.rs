@@ -103,9 +103,12 @@ impl MessageReader {
 
     /// What a message reports.
     pub fn read(&mut self, message: Message) -> Vec<News> {
-        let news = self.reader.read(&message.rtcp, &self.sent);
-        debug_assert!(news.is_ok(), "the receiver sends RTCP that can be read: {news:?}");
-        let mut news = news.unwrap_or_default();
+        let mut news = Vec::new();
+        if !message.rtcp.is_empty() {
+            let read = self.reader.read(&message.rtcp, &self.sent);
+            debug_assert!(read.is_ok(), "the receiver sends RTCP that can be read: {read:?}");
+            news.extend(read.unwrap_or_default());
+        }
         if !message.acknowledgements.is_empty() {
             news.push(News::Arrivals { acknowledgements: message.acknowledgements, hold: None });
         }

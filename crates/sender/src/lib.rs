@@ -14,6 +14,7 @@ pub mod event;
 pub mod filler;
 pub mod frames;
 pub mod pacing;
+pub mod parts;
 mod probing;
 mod queue;
 pub mod repair;
@@ -21,5 +22,10 @@ pub mod scheme;
 
 pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
-pub use scheme::Scheme;
+pub use parts::Parts;
+pub use scheme::{Registry, Scheme, SenderFactory};
 pub use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, PacketSizes};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

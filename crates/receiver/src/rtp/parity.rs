@@ -14,7 +14,7 @@ use thalweg_wire::rtp::blank_extensions;
 use thalweg_wire::unwrap::SequenceUnwrapper;
 use thalweg_wire::{flexfec, ulpfec};
 
-use super::config::Extensions;
+use super::config::ExtensionIds;
 use crate::recovery::{MEDIA, Recovery};
 
 /// The longest packet that is held: no path between browsers has longer ones, and Ethernet ends at 1500.
@@ -31,7 +31,7 @@ pub(super) struct ParityStream {
 }
 
 impl ParityStream {
-    pub(super) fn new(extensions: &Extensions, payload_type: u8) -> ParityStream {
+    pub(super) fn new(extensions: &ExtensionIds, payload_type: u8) -> ParityStream {
         let blanks = [extensions.transport_sequence, extensions.absolute_send_time].into_iter().flatten().collect();
         ParityStream { blanks, payload_type, recovery: Recovery::default() }
     }
@@ -119,9 +119,10 @@ mod tests {
 
     use crate::recovery::PARITIES;
 
-    const EXTENSIONS: Extensions = Extensions {
+    const EXTENSIONS: ExtensionIds = ExtensionIds {
         transport_sequence: Some(3),
         transport_on_request: false,
+        playout_delay: None,
         mid: None,
         absolute_send_time: None,
         grace: None,

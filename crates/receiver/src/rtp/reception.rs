@@ -65,7 +65,7 @@ impl Reception {
     pub fn new(config: Config) -> Result<Reception, ConfigError> {
         config.check()?;
         let video = config.video.as_ref().map(Frames::new).transpose()?;
-        let in_red = config.redundancy.is_some_and(|redundancy| redundancy.ulpfec.is_some());
+        let in_red = config.redundancy.is_some();
         let parity = config.video.as_ref().filter(|video| video.parity.is_some() || in_red);
         let parity = parity.map(|video| ParityStream::new(&video.extensions, video.payload_type));
         Ok(Reception {

@@ -13,7 +13,7 @@ FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 export PROPTEST_RNG_SEED ?= 1
 TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo dist check test test-live test-browser test-whip nightly programs soak fuzz bench agree setup setup-test setup-live clean
+.PHONY: demo dist check test test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
 
 # Without the live commands, H.264 and Parquet: half the crates and most of the C.
 demo: setup
@@ -53,6 +53,12 @@ test-whip: setup-test setup-live programs
 # What both start: with its assertions on, which a release build has not.
 programs:
 	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
+	cp Cargo.lock tests/external && $(CARGO) build --manifest-path tests/external/Cargo.toml --features live --target-dir $(TARGET)
+
+# Every crate as the registry would have it; the small ones built from what is in their packages.
+package:
+	$(CARGO) package --workspace --no-verify --quiet $(PACKAGE_FLAGS)
+	$(CARGO) package --quiet $(PACKAGE_FLAGS) $(foreach crate,units control wire link sender,-p thalweg-$(crate))
 
 # What takes long or is not the same twice.
 nightly: setup-test

@@ -129,7 +129,9 @@ pub(crate) fn write_report(
     std::fs::write(path, html).with_context(|| path.display().to_string())?;
     eprintln!("report: {}", path.display());
     if cfg!(not(feature = "parquet")) {
-        eprintln!("no events.parquet: this build is without the feature `parquet` (cargo build --release -p thalweg-cli has it)");
+        eprintln!(
+            "no events.parquet: this build is without the feature `parquet` (cargo build --release -p thalweg-cli has it)"
+        );
     }
     Ok(())
 }

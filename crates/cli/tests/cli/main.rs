@@ -1,6 +1,7 @@
 //! The binary as a user meets it.
 
 mod codec;
+mod documented;
 mod emulate;
 mod input;
 mod undershoot;

@@ -16,6 +16,7 @@ mod error;
 pub mod flexfec;
 pub mod h264;
 mod micros;
+pub mod negotiated;
 pub mod opus;
 pub mod overhead;
 mod parity;

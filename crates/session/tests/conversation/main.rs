@@ -217,7 +217,7 @@ fn sound_that_nobody_reports_is_heard_and_not_taken_for_lost() {
 
 #[test]
 fn packets_that_cannot_be_protected_are_counted_and_the_first_is_reported() {
-    let (scheme, receiver) = (scheme::gcc(), Capabilities::all(Direction::ReceiveOnly));
+    let (scheme, receiver) = ("gcc".parse().expect("a scheme"), Capabilities::all(Direction::ReceiveOnly));
     // Keys for one stream: sound comes first, and the video's packets are refused.
     let config = Config { most_streams: 1, ..Config::default() };
     let mut world = World::with_config(scheme, &path(0.0), &receiver, str::to_owned, config);

@@ -55,10 +55,9 @@ programs:
 	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
 	cp Cargo.lock tests/external && $(CARGO) build --manifest-path tests/external/Cargo.toml --features live --target-dir $(TARGET)
 
-# Every crate as the registry would have it; the small ones built from what is in their packages.
+# Every public crate as the registry would get it.
 package:
-	$(CARGO) package --workspace --no-verify --quiet $(PACKAGE_FLAGS)
-	$(CARGO) package --quiet $(PACKAGE_FLAGS) $(foreach crate,units control wire link sender,-p thalweg-$(crate))
+	.ci/package
 
 # What takes long or is not the same twice.
 nightly: setup-test

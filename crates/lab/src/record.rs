@@ -185,6 +185,7 @@ impl Recorder {
     }
 
     /// All of them in order, in blocks of many.
+    #[cfg(feature = "parquet")]
     fn blocks(&self) -> impl Iterator<Item = &[Record]> {
         self.blocks.iter().map(Vec::as_slice)
     }

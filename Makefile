@@ -70,7 +70,7 @@ fuzz:
 # What a packet, a report, a frame and a whole run cost.
 bench: setup
 	$(CARGO) bench --workspace
-	$(CARGO) run --release -q -p thalweg-cli -- bench
+	$(CARGO) run --release -q -p thalweg-bench
 
 # The same scenarios by the clock on real sockets and in virtual time: how far the two are apart (docs/live.md). Ten minutes.
 agree: setup

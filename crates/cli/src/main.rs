@@ -10,6 +10,7 @@ mod commands;
 mod link;
 mod play;
 mod progress;
+mod standard_input;
 mod table;
 
 use clap::{CommandFactory, Parser, Subcommand};

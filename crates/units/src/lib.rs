@@ -36,3 +36,7 @@ pub use rate::Rate;
 pub use seed::{Random, Seed};
 pub use size::{ParseSizeError, Size};
 pub use time::{Span, Time};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,9 @@
 //! The binary as a user meets it.
 
 mod codec;
+#[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
+mod input;
 mod undershoot;
 
 use std::path::PathBuf;
@@ -311,4 +313,23 @@ fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get
     assert!(!done.status.success() && text(&done.stderr).contains("vidaptive-fig7"), "{}", text(&done.stderr));
     let done = thalweg(&["reproduce", "vidaptive-fig7", "--traces", "/nowhere"]);
     assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
+}
+
+#[test]
+#[cfg(not(feature = "live"))]
+fn commands_that_are_not_in_the_build_say_in_a_sentence_how_to_build_them_in() {
+    let commands = [
+        &["publish", "clip.y4m", "--rate", "3Mbps/1Mbps@10s"][..],
+        &["watch", "--help"],
+        &["duel", "gcc", "vidaptive"],
+        &["emulate", "--listen", "127.0.0.1:9000"],
+        &["shell", "--", "ping"],
+        &["run", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/step.toml"), "--live"],
+    ];
+    for command in commands {
+        let done = thalweg(command);
+        let said = text(&done.stderr);
+        assert_eq!((done.status.code(), said.lines().count()), (Some(1), 1), "{command:?}: {said}");
+        assert!(said.contains(command[0]) && said.contains("--features live"), "{command:?}: {said}");
+    }
 }

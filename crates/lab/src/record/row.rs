@@ -197,5 +197,7 @@ fn of_event(event: &Event) -> Row {
         Event::SchemeChanged => kind(20, "scheme-changed"),
         Event::RecoveryBegan => kind(19, "recovery-began"),
         Event::Variable { name, value } => Row { what: name, value: Some(value), ..kind(18, "variable") },
+        // A new event needs a row of its own; until it has one it still counts.
+        _ => kind(255, "unknown"),
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
     let rate = |payload| Some(gauges.rate(now, payload).as_bps_f64());
     Snapshot {
         time_s: (now - viewer.joined).as_secs_f64(),
-        scheme: viewer.outgoing.scheme().name.clone(),
+        scheme: viewer.outgoing.scheme().name().to_string(),
         target_bps: gauges.target.map(Rate::as_bps_f64),
         encoder_bps: Some(gauges.encoded(now).as_bps_f64()),
         wire_bps: Some(gauges.wire(now).as_bps_f64()),
@@ -146,7 +146,7 @@ fn one(value: u64) -> (String, f64) {
 
 fn labels(network: &Network, viewer: &Viewer, more: &str) -> String {
     let channel = escaped(&network.channels[viewer.channel].config.name);
-    let scheme = escaped(&viewer.outgoing.scheme().name);
+    let scheme = escaped(viewer.outgoing.scheme().name());
     format!("{{viewer=\"{}\",channel=\"{channel}\",scheme=\"{scheme}\"{more}}}", viewer.key)
 }
 

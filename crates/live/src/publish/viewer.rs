@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Scheme, Wake};
+use thalweg_sender::{SenderFactory, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
 use thalweg_transport::sdp::fragment::Fragment;
@@ -114,7 +115,7 @@ impl Viewer {
         now: Time,
     ) -> Result<Viewer, String> {
         let Newcomer { key, id, channel, remote, ours } = newcomer;
-        let coder = encoding.start(outgoing.scheme(), key, 0, outbox)?;
+        let coder = encoding.start(&**outgoing.scheme(), key, 0, outbox)?;
         Ok(Viewer {
             key,
             id,
@@ -194,9 +195,9 @@ impl Viewer {
     }
 
     /// From now on it is sent to by another scheme.
-    pub(super) fn switch(&mut self, now: Time, scheme: &Scheme, outbox: &Outbox) -> Result<(), String> {
+    pub(super) fn switch(&mut self, now: Time, scheme: Arc<dyn SenderFactory>, outbox: &Outbox) -> Result<(), String> {
         let next = self.coder_number + 1;
-        let coder = self.encoding.start(scheme, self.key, next, outbox)?;
+        let coder = self.encoding.start(&*scheme, self.key, next, outbox)?;
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
         // What the old encoder is at work on will not come: the engine need not wait for it.
         self.outgoing.on_encoded(now, Vec::new());
@@ -273,7 +274,7 @@ impl Viewer {
         let viewer = self.key;
         self.state = match notice {
             Notice::Connected => {
-                tracing::info!(viewer, scheme = self.outgoing.scheme().name, "connected");
+                tracing::info!(viewer, scheme = self.outgoing.scheme().name(), "connected");
                 State::Connected
             }
             Notice::Disconnected => {

@@ -11,6 +11,7 @@ mod link;
 mod logs;
 mod play;
 mod progress;
+mod recorded;
 mod table;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -57,6 +58,8 @@ enum Command {
     Schemes,
     /// Look at, convert and make link traces
     Trace(commands::trace::Arguments),
+    /// List, fetch and check the recordings and clips that figures and tests use
+    Data(commands::data::Arguments),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -81,6 +84,7 @@ fn main() -> std::process::ExitCode {
         Command::Shell(arguments) => commands::shell::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
+        Command::Data(arguments) => commands::data::run(&arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "thalweg", &mut std::io::stdout());
             Ok(())

@@ -116,6 +116,12 @@ impl Manifest {
 }
 
 impl Set {
+    /// The file of a name.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Option<&File> {
+        self.files.iter().find(|file| file.name == name)
+    }
+
     /// The length of all files together.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -5,6 +5,7 @@ mod authorities;
 pub(crate) mod bench;
 pub(crate) mod codec;
 pub(crate) mod compare;
+pub(crate) mod data;
 pub(crate) mod duel;
 pub(crate) mod emulate;
 mod emulated;

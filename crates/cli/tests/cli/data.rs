@@ -19,7 +19,9 @@ fn sets_are_listed_with_size_licence_and_what_is_here() {
     let listed = data(&place.0, &["data", "list"]);
     assert!(listed.status.success());
     let said = said(&listed);
-    for words in ["vp8-test-vectors", "3.7 MB", "0 of 122 files", "ravinet/mahimahi", "BSD-3-Clause", "made for this project"] {
+    for words in
+        ["vp8-test-vectors", "3.7 MB", "0 of 124 files", "ravinet/mahimahi", "BSD-3-Clause", "made for this project"]
+    {
         assert!(said.contains(words), "{words}: {said}");
     }
 }
@@ -33,7 +35,8 @@ fn what_is_missing_or_corrupt_is_named_with_the_command_that_gets_it_and_exit_co
     let verified = data(&place.0, &["data", "verify", "salsify-traces"]);
     assert_eq!(verified.status.code(), Some(1));
     let said = said(&verified);
-    let corrupt = format!("corrupt {}: `thalweg data fetch salsify-traces` gets it", folder.join("12mbps.up").display());
+    let corrupt =
+        format!("corrupt {}: `thalweg data fetch salsify-traces` gets it", folder.join("12mbps.up").display());
     assert!(said.contains(&corrupt) && said.contains("missing ") && said.contains("5 files"), "{said}");
 }
 

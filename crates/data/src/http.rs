@@ -1,7 +1,10 @@
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::crypto::aws_lc_rs;
 use ureq::Agent;
+use ureq::tls::TlsConfig;
 
 use crate::Error;
 
@@ -11,7 +14,9 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The body of what an address has.
 pub(crate) fn get(url: &str) -> Result<impl Read + use<>, Error> {
     let failed = |what: String| Error::Server { url: url.to_string(), what };
+    let provider = Arc::new(aws_lc_rs::default_provider());
     let agent: Agent = Agent::config_builder()
+        .tls_config(TlsConfig::builder().unversioned_rustls_crypto_provider(provider).build())
         .timeout_connect(Some(TIMEOUT))
         .timeout_recv_response(Some(TIMEOUT))
         .timeout_recv_body(Some(Duration::from_secs(600)))

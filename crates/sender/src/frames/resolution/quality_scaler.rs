@@ -3,7 +3,7 @@
 //!
 //! Two exponential averages of the quantiser, a quick one that takes the size down and a slow one that takes it up: the slow
 //! one's memory of ten seconds is why Chromium stays small for 11 to 22 s after a start at a low rate (measured in
-//! ../shared/data/chromium-gcc).
+//! data set chromium-gcc).
 
 use alloc::vec::Vec;
 

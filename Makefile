@@ -41,6 +41,7 @@ soak: setup
 
 # What CI adds: formatting, lints, documentation.
 check: setup
+	.ci/import-graph
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps

@@ -7,18 +7,17 @@
 //! * congestion: [`gradient`], the slope of delay over bytes in flight, moves gamma;
 //! * burst length: [`burst_length`], losses by their place in the burst, and [`fallback`], GCC where none is short enough.
 //!
-//! [`silence`]: nothing heard. [`encoder`] and [`repair`]: what a scheme gives its encoder of the target, and its
-//! redundancy.
+//! What a scheme gives its encoder and its redundancy of the target is the sender's (`thalweg_sender::frames::share`,
+//! `thalweg_sender::repair::shares`).
+//!
+//! [`silence`]: nothing heard.
 
 pub mod bandwidth;
 pub mod burst_length;
 mod bursts;
 mod config;
-pub mod encoder;
 pub mod fallback;
-pub mod figure7;
 pub mod gradient;
-pub mod repair;
 pub mod silence;
 #[cfg(test)]
 mod tests;
@@ -26,7 +25,7 @@ mod train;
 
 use alloc::boxed::Box;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand, Probe};
 use crate::decisions::Decisions;
@@ -78,8 +77,13 @@ pub struct Camel {
 }
 
 impl Camel {
-    pub(crate) fn new(config: Config) -> Camel {
-        Camel {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Camel, ConfigError> {
+        config.check()?;
+        Ok(Camel {
             bursts: Bursts::default(),
             bandwidth: Bandwidth::new(config.bandwidth),
             min_delay: WindowedMin::default(),
@@ -100,7 +104,7 @@ impl Camel {
             clusters: 0,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn bounded(&self, rate: Rate) -> Rate {

@@ -10,7 +10,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -59,10 +59,15 @@ pub struct Cnadu {
 }
 
 impl Cnadu {
-    fn new(config: Config) -> Cnadu {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Cnadu, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
         let SenderConfig { history, history_most, .. } = config.sender;
-        Cnadu {
+        Ok(Cnadu {
             limits,
             gathering: Gathering::default(),
             // On a path whose round trip is longer, nothing can be heard earlier.
@@ -79,7 +84,7 @@ impl Cnadu {
             silent: None,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn interval(&self) -> Span {

@@ -1,8 +1,8 @@
 //! Copa's parameters.
 
-use thalweg_units::{ConfigError, Span};
+use thalweg_units::{ConfigError, Span, above_to, between, check};
 
-use super::{Copa, Turning};
+use super::Turning;
 
 /// Copa's parameters; where sources disagree, specs/copa.md 3 has the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,28 +91,24 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Copa, ConfigError> {
-        if !(self.delta > 0.0 && self.delta <= 10.0) {
-            return Err(ConfigError::out_of_range("copa.delta", self.delta, "above 0 and at most 10, such as 0.5"));
-        }
-        if !(self.min_window >= 1.0 && self.initial_window >= self.min_window && self.initial_window <= 1e4) {
-            let value = alloc::format!("min {}, initial {}", self.min_window, self.initial_window);
-            return Err(ConfigError::out_of_range("copa windows", value, "1 <= min_window <= initial_window <= 10000"));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("copa.delta", self.delta).within(above_to(0.0, 10.0), "0.5")?;
+        check("copa windows", format_args!("min {}, initial {}", self.min_window, self.initial_window)).is(
+            self.min_window >= 1.0 && self.initial_window >= self.min_window && self.initial_window <= 1e4,
+            "1 <= min_window <= initial_window <= 10000",
+        )?;
         for (name, value) in [
             ("copa.standing_share", self.standing_share),
             ("copa.pacing_gain", self.pacing_gain),
             ("copa.max_rate_windows", self.max_rate_windows),
             ("copa.loss_factor", self.loss_factor),
         ] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(ConfigError::out_of_range(name, value, "above 0"));
-            }
+            check(name, value).within(between(0.0, f64::INFINITY), "the default")?;
         }
-        Ok(Copa::new(self))
+        Ok(())
     }
 }

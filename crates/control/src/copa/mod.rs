@@ -5,7 +5,7 @@
 mod config;
 mod velocity;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -56,8 +56,13 @@ struct CompetitiveState {
 }
 
 impl Copa {
-    pub(crate) fn new(config: Config) -> Copa {
-        Copa {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Copa, ConfigError> {
+        config.check()?;
+        Ok(Copa {
             cwnd: config.initial_window,
             slow_start: true,
             velocity: Velocity::default(),
@@ -78,7 +83,7 @@ impl Copa {
             delta: config.delta,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn window(&self) -> Bytes {
@@ -288,7 +293,7 @@ mod tests {
 
     /// A Copa out of slow start with this window and these delays, the window limiting.
     fn copa(cwnd: f64, rtt_min_ms: i64, standing_ms: i64) -> Copa {
-        let mut copa = Copa::new(Config { delta: 0.9, ..Config::default() });
+        let mut copa = Copa::new(Config { delta: 0.9, ..Config::default() }).unwrap();
         copa.srtt = Span::from_millis(standing_ms);
         copa.rtt_min.add(Time::ZERO, Span::from_millis(rtt_min_ms), Span::from_secs(10));
         copa.cwnd = cwnd;
@@ -361,7 +366,7 @@ mod tests {
     #[test]
     fn the_first_competitive_round_trip_takes_delta_as_the_spec_says() {
         let config = Config { delta: 0.9, competitive: Some(Competitive::default()), ..Config::default() };
-        let mut copa = Copa::new(config);
+        let mut copa = Copa::new(config).unwrap();
         copa.srtt = Span::from_millis(50);
         copa.rtt_min.add(Time::ZERO, Span::from_millis(50), Span::from_secs(10));
         copa.compete(Time::from_millis(1000), Some(Span::from_millis(90)), false);

@@ -15,7 +15,7 @@ mod states;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -71,9 +71,14 @@ pub struct Fbra {
 }
 
 impl Fbra {
-    fn new(config: Config) -> Fbra {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Fbra, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
-        Fbra {
+        Ok(Fbra {
             limits,
             gathering: Gathering::default(),
             // On a path whose round trip is longer, nothing can be heard earlier.
@@ -93,7 +98,7 @@ impl Fbra {
             was_early: false,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// Where the rate is going.

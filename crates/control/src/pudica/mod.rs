@@ -10,7 +10,7 @@ mod smoothed;
 mod steps;
 mod utilization;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -57,8 +57,13 @@ pub struct Pudica {
 }
 
 impl Pudica {
-    fn new(config: Config) -> Pudica {
-        Pudica {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Pudica, ConfigError> {
+        config.check()?;
+        Ok(Pudica {
             rate: config.initial,
             max: config.max,
             trains: Trains::new(config.frame_interval).standing_in_after(config.stand_in_after),
@@ -78,7 +83,7 @@ impl Pudica {
             tau_began: Time::ZERO,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// The published rate: B, or less for one frame.

@@ -81,7 +81,12 @@ pub struct Rebera {
 }
 
 impl Rebera {
-    fn new(config: Config) -> Result<Rebera, ConfigError> {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Rebera, ConfigError> {
+        config.check()?;
         let plan = Plan {
             capacity: config.start,
             margin: 0.0,

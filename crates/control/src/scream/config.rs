@@ -1,8 +1,6 @@
 //! SCReAM's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span};
-
-use super::Scream;
+use thalweg_units::{Bytes, ConfigError, Rate, Span, above, check};
 
 /// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -232,12 +230,12 @@ impl Default for L4s {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Scream, ConfigError> {
-        let Config { delay, window, media, .. } = self;
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();
         let drain = delay.drain.unwrap_or_default();
         let competing = delay.competing.unwrap_or_default();
@@ -251,9 +249,7 @@ impl Config {
             ("scream.window.virtual_rtt", window.virtual_rtt, "25ms"),
             ("scream.l4s.interval", l4s.interval, "10ms"),
         ] {
-            if span <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, span, &alloc::format!("longer than 0, such as {example}")));
-            }
+            check(name, span).within(above(Span::ZERO), example)?;
         }
         for (name, value, range, example) in [
             ("scream.delay.gain", delay.gain, (1e-6, 1.0), "0.25"),
@@ -277,24 +273,20 @@ impl Config {
             ("scream.media.pacing_relaxed", media.pacing_relaxed, (1.0, 100.0), "4"),
             ("scream.media.pacing_relaxed_from", media.pacing_relaxed_from, (0.0, 0.999), "0.8"),
         ] {
-            if !(value >= range.0 && value <= range.1) {
-                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
-                return Err(ConfigError::out_of_range(name, value, &range));
-            }
+            check(name, value).within(range.0..=range.1, example)?;
         }
-        if window.segment == Bytes::ZERO || window.least < Bytes::new(1500) {
-            let value = alloc::format!("segment {}, least {}", window.segment, window.least);
-            return Err(ConfigError::out_of_range("scream.window", value, "a segment above 0, least 1500B or more"));
-        }
-        if self.start == Rate::ZERO || media.pacing_least == Rate::ZERO || delay.base_bins == 0 {
-            let value = alloc::format!(
-                "start {}, pacing_least {}, base_bins {}",
-                self.start,
-                media.pacing_least,
-                delay.base_bins
-            );
-            return Err(ConfigError::out_of_range("scream", value, "above 0, such as 300kbps, 50kbps and 10"));
-        }
-        Ok(Scream::new(self))
+        check("scream.window", format_args!("segment {}, least {}", window.segment, window.least)).is(
+            window.segment != Bytes::ZERO && window.least >= Bytes::new(1500),
+            "a segment above 0, least 1500B or more",
+        )?;
+        check(
+            "scream",
+            format_args!("start {}, pacing_least {}, base_bins {}", self.start, media.pacing_least, delay.base_bins),
+        )
+        .is(
+            self.start != Rate::ZERO && media.pacing_least != Rate::ZERO && delay.base_bins != 0,
+            "above 0, such as 300kbps, 50kbps and 10",
+        )?;
+        Ok(())
     }
 }

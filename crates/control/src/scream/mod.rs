@@ -17,7 +17,7 @@ mod queue_delay;
 mod tests;
 mod window;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand, FrameQueued};
 use crate::decisions::Decisions;
@@ -53,8 +53,13 @@ pub struct Scream {
 }
 
 impl Scream {
-    pub(crate) fn new(config: Config) -> Scream {
-        Scream {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Scream, ConfigError> {
+        config.check()?;
+        Ok(Scream {
             demand: Demand { min: Rate::from_bps(1), max: Rate::MAX },
             srtt: None,
             queue: QueueDelay::new(config.delay),
@@ -69,7 +74,7 @@ impl Scream {
             target: config.start,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn srtt(&self) -> Span {

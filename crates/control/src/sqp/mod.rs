@@ -7,7 +7,7 @@
 mod config;
 mod sample;
 
-use thalweg_units::{Rate, Time};
+use thalweg_units::{ConfigError, Rate, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -34,8 +34,13 @@ pub struct Sqp {
 }
 
 impl Sqp {
-    fn new(config: Config) -> Sqp {
-        Sqp {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Sqp, ConfigError> {
+        config.check()?;
+        Ok(Sqp {
             bandwidth: config.initial,
             max: Rate::from_kbps(10_000_000),
             trains: Trains::new(config.frame_interval),
@@ -45,7 +50,7 @@ impl Sqp {
             rising: None,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// B: the bandwidth estimate, which is the encoder's target.

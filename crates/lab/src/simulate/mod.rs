@@ -5,6 +5,7 @@
 //! backward path; decoded frames are shown; encoded frames are queued; cameras are read; senders' timers go off.
 
 mod asking;
+mod bins;
 mod competitors;
 mod flow;
 mod frames;

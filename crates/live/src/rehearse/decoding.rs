@@ -13,12 +13,9 @@ use thalweg_video::quality::psnr;
 use thalweg_video::scale;
 
 use super::RehearseError;
-use super::receiving::Whole;
+use super::receiving::{Frames, Whole};
 use crate::clock::Clock;
 use crate::thread::spawn;
-
-/// Where whole frames go to be decoded.
-pub(super) type Frames = Sender<Arc<[u8]>>;
 
 /// A decoder in a thread of its own.
 pub(super) struct Decoding(JoinHandle<Result<Vec<Time>, DecodeError>>);

@@ -12,7 +12,6 @@ use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::overhead;
 
 use super::RehearseError;
-use super::decoding::Frames;
 use super::route::{Cargo, Label};
 use crate::clock::Clock;
 use crate::reactor::{Lateness, Poller, UdpSocket};
@@ -24,6 +23,9 @@ pub(super) struct Arrival {
     pub(super) label: Label,
     pub(super) size: Bytes,
 }
+
+/// Where whole frames go to be decoded.
+pub(super) type Frames = Sender<Arc<[u8]>>;
 
 /// A frame that came whole.
 #[derive(Debug)]

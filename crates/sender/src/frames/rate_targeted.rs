@@ -3,7 +3,6 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 
-use thalweg_control::camel::encoder;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
 use super::foresight::{self, Foresight};
@@ -13,6 +12,7 @@ use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, Q
 use super::push_back::PushBack;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
+use super::share::Share;
 use crate::event::Why;
 
 /// What the encoder's target is taken from.
@@ -74,7 +74,7 @@ impl Default for Config {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Reserve {
     /// Camel's headroom, and as much as makes what waits leave in time.
-    Drain(encoder::Share),
+    Drain(Share),
     /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (specs/bbr.md 6: 50 ms, 0.85).
     Cut {
         /// How much may wait, in time.

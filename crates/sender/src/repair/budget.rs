@@ -1,9 +1,10 @@
-//! What repair may take of the wire: shares by the losses seen (`thalweg_control::camel::repair`), and repeats held to
+//! What repair may take of the wire: shares by the losses seen ([`shares`]), and repeats held to
 //! theirs by a token bucket.
 
 use thalweg_control::Feedback;
-use thalweg_control::camel::repair as shares;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+
+use super::shares;
 
 /// How much, and how strictly.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +55,7 @@ impl Config {
             }
         }
         let bucket = Bucket { credit: 0.0, most: 0.0, rate: Rate::ZERO, at: Time::ZERO, free: Time::ZERO };
-        Ok(Budget { config: self, shares: self.shares.build()?, wire: None, bucket })
+        Ok(Budget { config: self, shares: shares::Budget::new(self.shares)?, wire: None, bucket })
     }
 }
 

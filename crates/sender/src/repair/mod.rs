@@ -6,6 +6,7 @@
 mod budget;
 pub mod parity;
 mod retransmission;
+pub mod shares;
 
 use thalweg_control::Feedback;
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};

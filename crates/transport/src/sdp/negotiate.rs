@@ -2,10 +2,10 @@
 
 use thalweg_wire::rtp::uri;
 
-use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
+use super::capabilities::{Capabilities, CongestionFeedback, Direction, Feedback, VideoCodec};
 use super::h264::{H264Format, H264Profile};
 use super::local::Local;
-use super::negotiated::{Audio, ExtensionIds, Feedback, Redundancy, Streams, Video};
+use super::negotiated::{Audio, ExtensionIds, Redundancy, Streams, Video};
 use super::read::{Format, Mapped, Section, extensions, formats, has_extended_reports, streams};
 use super::write::{BLOCK_CODE, Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
 

@@ -2,11 +2,11 @@
 
 use thalweg_wire::rtp::uri;
 
-use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
+use super::capabilities::{Capabilities, CongestionFeedback, Direction, Feedback, VideoCodec};
 use super::fragment::Fragment;
 use super::h264::H264Format;
 use super::local::Local;
-use super::negotiated::{Feedback, Redundancy, Streams};
+use super::negotiated::{Redundancy, Streams};
 use super::read::Mapped;
 use super::write::{
     Codec, FormatLines, ParityLines, SectionLines, TransportLines, audio_format, session, video_formats,

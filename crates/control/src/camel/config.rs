@@ -2,7 +2,7 @@
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
-use super::{bandwidth, burst_length, fallback, gradient, silence};
+use super::{bandwidth, burst_length, fallback, gradient};
 
 /// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (specs/camel.md 1,
 /// marked (R)).
@@ -28,7 +28,7 @@ pub struct Config {
     /// What happens where no burst is short enough.
     pub fallback: fallback::Config,
     /// What happens when nothing is heard.
-    pub silence: silence::Config,
+    pub silence: Timeout,
     /// A train of filler when nothing was measured for long, on connections that are otherwise idle; `None` for none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub idle: Option<IdleTrain>,
@@ -104,6 +104,24 @@ impl Default for IdleTrain {
     }
 }
 
+/// The feedback timeout: the target shrinks once each (specs/camel.md 7) (R).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Timeout {
+    /// At least this long ...
+    pub least: Span,
+    /// ... and at least this many smoothed round trips.
+    pub round_trips: i64,
+    /// What the target is multiplied by after each such wait.
+    pub factor: f64,
+}
+
+impl Default for Timeout {
+    fn default() -> Timeout {
+        Timeout { least: Span::from_millis(500), round_trips: 3, factor: 0.5 }
+    }
+}
+
 impl Default for Config {
     fn default() -> Config {
         Config {
@@ -116,7 +134,7 @@ impl Default for Config {
             gamma: Gamma::default(),
             burst_length: burst_length::Config::default(),
             fallback: fallback::Config::default(),
-            silence: silence::Config::default(),
+            silence: Timeout::default(),
             idle: Some(IdleTrain::default()),
         }
     }

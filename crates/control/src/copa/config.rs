@@ -37,8 +37,6 @@ pub struct Config {
     pub loss_factor: f64,
     /// ... once this many packets were judged, over at least two round trips (genericCC: 20).
     pub loss_packets: u32,
-    /// Mode switching against buffer-filling flows; `None` (Vidaptive) keeps delta constant.
-    pub competitive: Option<Competitive>,
 }
 
 /// What counts as the window limiting the sender.
@@ -50,22 +48,6 @@ pub enum LimitedBy {
     /// After a send within the last srtt at least this share of the window in flight, or no room for another packet: for senders
     /// paced at window / srtt, whose flight hovers just below the window (Vidaptive: 0.75).
     Share(f64),
-}
-
-/// Mode switching (specs/copa.md 8).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Competitive {
-    /// The queue must be seen nearly empty once in this many round trips (paper: 5; genericCC: 4 srtt).
-    pub round_trips: i64,
-    /// Nearly empty: below RTT_min plus this share of the RTT's range (0.1).
-    pub empty_share: f64,
-}
-
-impl Default for Competitive {
-    fn default() -> Competitive {
-        Competitive { round_trips: 5, empty_share: 0.1 }
-    }
 }
 
 impl Default for Config {
@@ -85,7 +67,6 @@ impl Default for Config {
             loss_share: 0.3,
             loss_factor: 0.7,
             loss_packets: 20,
-            competitive: None,
         }
     }
 }

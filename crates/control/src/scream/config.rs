@@ -40,40 +40,6 @@ pub struct DelayConfig {
     pub base_bins: usize,
     /// ... each this long (RFC 6817: a minute).
     pub base_bin: Span,
-    /// Bear more delay where others keep the queue full; `None` for the same target always.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub competing: Option<Competing>,
-    /// Drain a queue that never empties, to learn the path's delay anew; not in the draft.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub drain: Option<Drain>,
-}
-
-/// When and how far the target rises (the draft's adjust_qdelay_target).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Competing {
-    /// No further than this (QDELAY_TARGET_HI, 400 ms).
-    pub most: Span,
-    /// Always if losses happen in more than this share of round trips (0.002) ...
-    pub loss_events: f64,
-    /// ... of which the newest counts so much (0.01; the draft does not say) ...
-    pub loss_gain: f64,
-    /// ... and otherwise while the delay, in units of the least target, varies less than this (0.2).
-    pub variance: f64,
-    /// The delay is looked at this often (50 ms; the draft does not say).
-    pub interval: Span,
-}
-
-/// When the queue is taken to be stuck (libwebrtc's delay_based_congestion_control.cc).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Drain {
-    /// The delay never fell below this ...
-    pub above: Span,
-    /// ... for so long: the target is halved ...
-    pub after: Span,
-    /// ... for so many smoothed round trips, and the base delay forgotten.
-    pub rtts: f64,
 }
 
 /// How the reference window moves.
@@ -163,32 +129,7 @@ impl Default for Config {
 
 impl Default for DelayConfig {
     fn default() -> DelayConfig {
-        DelayConfig {
-            target: Span::from_millis(60),
-            gain: 0.25,
-            base_bins: 10,
-            base_bin: Span::from_secs(60),
-            competing: None,
-            drain: None,
-        }
-    }
-}
-
-impl Default for Competing {
-    fn default() -> Competing {
-        Competing {
-            most: Span::from_millis(400),
-            loss_events: 0.002,
-            loss_gain: 0.01,
-            variance: 0.2,
-            interval: Span::from_millis(50),
-        }
-    }
-}
-
-impl Default for Drain {
-    fn default() -> Drain {
-        Drain { above: Span::from_millis(5), after: Span::from_secs(20), rtts: 5.0 }
+        DelayConfig { target: Span::from_millis(60), gain: 0.25, base_bins: 10, base_bin: Span::from_secs(60) }
     }
 }
 
@@ -237,15 +178,10 @@ impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();
-        let drain = delay.drain.unwrap_or_default();
-        let competing = delay.competing.unwrap_or_default();
         for (name, span, example) in [
             ("scream.silence", self.silence, "1s"),
             ("scream.delay.target", delay.target, "60ms"),
             ("scream.delay.base_bin", delay.base_bin, "1min"),
-            ("scream.delay.competing.most", competing.most, "400ms"),
-            ("scream.delay.competing.interval", competing.interval, "50ms"),
-            ("scream.delay.drain.after", drain.after, "20s"),
             ("scream.window.virtual_rtt", window.virtual_rtt, "25ms"),
             ("scream.l4s.interval", l4s.interval, "10ms"),
         ] {
@@ -253,14 +189,10 @@ impl Config {
         }
         for (name, value, range, example) in [
             ("scream.delay.gain", delay.gain, (1e-6, 1.0), "0.25"),
-            ("scream.delay.competing.loss_events", competing.loss_events, (0.0, 1.0), "0.002"),
-            ("scream.delay.competing.loss_gain", competing.loss_gain, (1e-6, 1.0), "0.01"),
-            ("scream.delay.competing.variance", competing.variance, (0.0, 100.0), "0.2"),
             ("scream.l4s.gain_up", l4s.gain_up, (1e-6, 1.0), "0.125"),
             ("scream.l4s.gain_down", l4s.gain_down, (1e-6, 1.0), "0.0078125"),
             ("scream.silence_rtts", self.silence_rtts, (0.0, 100.0), "2"),
             ("scream.silence_share", self.silence_share, (0.0, 1.0), "0.5"),
-            ("scream.delay.drain.rtts", drain.rtts, (0.0, 1000.0), "5"),
             ("scream.window.multiplicative", window.multiplicative, (0.0, 1.0), "0.02"),
             ("scream.window.post_congestion", window.post_congestion, (1e-3, 1e6), "100"),
             ("scream.window.headroom", window.headroom, (1.0, 10.0), "1.5"),

@@ -99,12 +99,10 @@ fn scream(config: thalweg_control::scream::Config) -> Box<dyn Controller> {
     Box::new(thalweg_control::scream::Scream::new(config).unwrap())
 }
 
-/// Every rule that is off by default.
+/// With the rule that is off by default.
 fn scream_with_everything() -> Box<dyn Controller> {
-    use thalweg_control::scream::{Competing, Config, DelayConfig, Drain, L4s};
-    let (competing, drain) = (Some(Competing::default()), Some(Drain::default()));
-    let delay = DelayConfig { competing, drain, ..DelayConfig::default() };
-    scream(Config { delay, l4s: Some(L4s::default()), ..Config::default() })
+    use thalweg_control::scream::{Config, L4s};
+    scream(Config { l4s: Some(L4s::default()), ..Config::default() })
 }
 
 fn nada() -> Box<dyn Controller> {

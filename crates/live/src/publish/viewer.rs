@@ -9,9 +9,9 @@ use thalweg_sender::{Scheme, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
 use thalweg_transport::sdp::fragment::Fragment;
-use thalweg_transport::sdp::{CongestionFeedback, Offer};
-use thalweg_transport::{Datagram, Remote, TransportError};
-use thalweg_units::{ConfigError, Time};
+use thalweg_transport::sdp::{CongestionFeedback, Local, Offer};
+use thalweg_transport::{Connection, Datagram, Remote, TransportError};
+use thalweg_units::{ConfigError, Seed, Time};
 
 use super::camera::Taken;
 use super::coder::{Coder, Encoding};

@@ -2,7 +2,7 @@
 //! pictures takes longer than there is time for between two of them.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use thalweg_codecs::{DecodeError, Decoder};

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::mpsc::Sender;
 
 use thalweg_receiver::rtp::VideoFrame;
 use thalweg_session::Incoming;

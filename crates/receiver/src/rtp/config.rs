@@ -2,7 +2,7 @@
 
 use thalweg_control::rebera::MeasurementConfig;
 use thalweg_sender::scheme::KeptAtReceiver;
-use thalweg_units::{Bytes, ConfigError, Span};
+use thalweg_units::{Bytes, ConfigError, Span, above, check};
 use thalweg_wire::overhead;
 
 use super::reception::Reception;
@@ -62,15 +62,10 @@ impl Config {
     /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters or those of
     /// measuring out of range.
     pub fn build(self) -> Result<Reception, ConfigError> {
-        if !(1..=255).contains(&self.cname.len()) {
-            return Err(ConfigError::out_of_range("cname", self.cname.len(), "1 to 255 bytes"));
-        }
-        if self.report_interval <= Span::ZERO {
-            return Err(ConfigError::out_of_range("report_interval", self.report_interval, "above 0 s, such as 1s"));
-        }
-        if self.redundancy.is_some() && self.video.is_none() {
-            return Err(ConfigError::out_of_range("redundancy", "no video", "that of a video: leave redundancy out"));
-        }
+        check("cname", self.cname.len()).within(1..=255, "20 bytes")?;
+        check("report_interval", self.report_interval).within(above(Span::ZERO), "1s")?;
+        check("redundancy", "no video")
+            .is(!self.redundancy.is_some() || !self.video.is_none(), "that of a video: leave redundancy out")?;
         let repeats = self.video.as_ref().and_then(|video| video.retransmission);
         if let Some(types) = self.redundancy
             && let (Some(found), None) = (types.retransmission, repeats)

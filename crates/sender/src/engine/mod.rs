@@ -17,7 +17,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, History, PathReport};
-use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
 
 use crate::event::{Event, Timed, Wake, Why};
 use crate::feedback::DecoderReport;
@@ -128,9 +128,7 @@ impl Engine {
     /// # Errors
     /// When a parameter of the scheme is out of range.
     pub fn new(scheme: &Scheme, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
-        if camera.interval <= Span::ZERO {
-            return Err(ConfigError::out_of_range("camera.interval", camera.interval, "longer than 0, such as 33.3ms"));
-        }
+        check("camera.interval", camera.interval).within(above(Span::ZERO), "33.3ms")?;
         let mut controller = scheme.controller.build()?;
         if let Some(bounds) = scheme.frames.encoder_bounds() {
             controller.on_demand(now, Demand { min: bounds.min, max: bounds.max });

@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 
-use thalweg_units::{ConfigError, Rate, Size, Span, Time};
+use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::foresight::{self, Foresight};
 use super::headroom::{self, Headroom};
@@ -90,16 +90,12 @@ impl Reserve {
             Reserve::Drain(share) => ("reserve.headroom", share.headroom),
             Reserve::Cut { share, .. } => ("reserve.share", share),
         };
-        if !(share > 0.0 && share <= 1.0) {
-            return Err(ConfigError::out_of_range(name, share, "above 0 and at most 1, such as 0.95"));
-        }
+        check(name, share).within(above_to(0.0, 1.0), "0.95")?;
         let longest = match self {
             Reserve::Drain(share) => share.drain_within.unwrap_or(Span::MAX),
             Reserve::Cut { beyond, .. } => beyond,
         };
-        if longest <= Span::ZERO {
-            return Err(ConfigError::out_of_range("reserve", longest, "longer than 0, such as 250ms"));
-        }
+        check("reserve", longest).within(above(Span::ZERO), "250ms")?;
         Ok(self)
     }
 
@@ -135,10 +131,8 @@ impl EncoderBounds {
     /// # Errors
     /// When they are not.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.min > self.max || self.max == Rate::ZERO {
-            let value = alloc::format!("{} to {}", self.min, self.max);
-            return Err(ConfigError::out_of_range("encoder bounds", value, "min <= max and max above 0"));
-        }
+        check("encoder bounds", format_args!("{} to {}", self.min, self.max))
+            .is(self.min <= self.max && self.max != Rate::ZERO, "min <= max and max above 0")?;
         Ok(())
     }
 }

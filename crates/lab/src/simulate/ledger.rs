@@ -5,7 +5,7 @@ use thalweg_sender::repair::parity::Protected;
 use thalweg_sender::{Content, Event, Fragment, Packet};
 use thalweg_units::{Bytes, Span, Time};
 
-use super::bins::Bins;
+use super::summarize::Bins;
 use crate::metrics::{Delivery, Probes, Redundancy, abu, ffre};
 use crate::outcome::Series;
 

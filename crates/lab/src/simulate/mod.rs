@@ -5,7 +5,6 @@
 //! backward path; decoded frames are shown; encoded frames are queued; cameras are read; senders' timers go off.
 
 mod asking;
-mod bins;
 mod competitors;
 mod flow;
 mod frames;

@@ -2,7 +2,7 @@
 
 use thalweg_units::Time;
 
-use super::bins::BIN_S;
+use super::summarize::BIN_S;
 
 /// How long a flow's packets were on the way, for those that arrived.
 pub(super) struct OnTheWay {

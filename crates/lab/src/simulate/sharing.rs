@@ -3,7 +3,7 @@
 use thalweg_link::Capacity;
 use thalweg_units::{Span, Time};
 
-use super::bins::BIN_S;
+use super::summarize::BIN_S;
 use crate::metrics::{Sharer, Sharing, TcpShare, sharing as shared, tcp_share};
 use crate::outcome::Outcome;
 use crate::scenario::{Competitor, Scenario};

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use thalweg_control::Payload;
 use thalweg_link::Capacity;
 use thalweg_sender::{Event, Scheme};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 
-use super::bins::{BIN_S, Bins};
 use super::on_the_way::OnTheWay;
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
@@ -17,6 +16,35 @@ use crate::metrics::{
 use crate::outcome::{FrameRecord, Mark, Outcome, Series};
 use crate::record::{Recorder, What};
 use crate::scenario::Scenario;
+
+/// The width of a bin of the series.
+pub(super) const BIN_S: f64 = 0.1;
+
+/// Amounts of data by bin.
+pub(super) struct Bins(Vec<f64>);
+
+impl Bins {
+    pub(super) fn new(count: usize) -> Bins {
+        Bins(vec![0.0; count])
+    }
+
+    /// For a run of this length.
+    pub(super) fn over(duration: Span) -> Bins {
+        Bins::new((duration.as_secs_f64() / BIN_S).ceil() as usize)
+    }
+
+    pub(super) fn add(&mut self, at: Time, size: Bytes) {
+        let index = (at.as_secs_f64() / BIN_S) as usize;
+        if let Some(bin) = self.0.get_mut(index) {
+            *bin += size.bits() as f64 / 1e6 / BIN_S;
+        }
+    }
+
+    /// In Mbps.
+    pub(super) fn into_values(self) -> Vec<f64> {
+        self.0
+    }
+}
 
 /// What one sender did, beside the records.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,10 +184,10 @@ pub fn summarize(
         bin_s: BIN_S,
         capacity_mbps,
         available_mbps,
-        sent_mbps: sent.into_values(),
-        video_mbps: video.into_values(),
-        filler_mbps: filler.into_values(),
-        delivered_mbps: delivered.into_values(),
+        sent_mbps: sent.0,
+        video_mbps: video.0,
+        filler_mbps: filler.0,
+        delivered_mbps: delivered.0,
         variables: variables.into_iter().map(|(name, values)| (name.to_string(), values)).collect(),
         marks,
         others: Vec::new(),

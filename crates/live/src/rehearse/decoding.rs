@@ -2,7 +2,7 @@
 //! pictures takes longer than there is time for between two of them.
 
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 
 use thalweg_codecs::{DecodeError, Decoder};
@@ -13,9 +13,12 @@ use thalweg_video::quality::psnr;
 use thalweg_video::scale;
 
 use super::RehearseError;
-use super::receiving::{Frames, Whole};
+use super::receiving::Whole;
 use crate::clock::Clock;
 use crate::thread::spawn;
+
+/// Where whole frames go to be decoded.
+pub(super) type Frames = Sender<Arc<[u8]>>;
 
 /// A decoder in a thread of its own.
 pub(super) struct Decoding(JoinHandle<Result<Vec<Time>, DecodeError>>);

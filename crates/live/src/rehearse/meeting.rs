@@ -1,10 +1,11 @@
 //! Two ends that agree by SDP without a network between them.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use thalweg_lab::Scenario;
 use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{Camera, FeedbackStyle, Scheme};
+use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
 use thalweg_session::{Incoming, Outgoing, incoming, outgoing};
 use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, StreamIds};
 use thalweg_transport::{Config, Connection, DtlsRole, Identity};
@@ -46,17 +47,17 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
 /// A sender and a receiver that know each other, at these addresses.
 pub(super) fn meet(
     scenario: &Scenario,
-    scheme: &Scheme,
+    scheme: &Arc<dyn SenderFactory>,
     camera: Camera,
     style: FeedbackStyle,
     clock: Clock,
     [here, there]: [SocketAddr; 2],
 ) -> Result<(Outgoing, Incoming), RehearseError> {
-    if matches!(scheme.receiver, ReceiverKind::KeepsStates(_)) {
+    if matches!(scheme.receiver(), ReceiverKind::KeepsStates(_)) {
         return Err(RehearseError::Scenario(format!(
             "{} needs a receiver that keeps its decoder's states, which --live has not: play it without --live, or play \
              salsify:standard-decoder",
-            scheme.name
+            scheme.name()
         )));
     }
     let end = |address: SocketAddr, controlling, first: u32| -> Result<_, RehearseError> {
@@ -97,7 +98,7 @@ pub(super) fn meet(
     };
     let outgoing = Outgoing::new(setup, publishing, now)?;
     let mut setup = incoming::Setup::new(accepted.media, watcher.cname);
-    if let ReceiverKind::Measures(config) = scheme.receiver {
+    if let ReceiverKind::Measures(config) = scheme.receiver() {
         setup.measures = Some(config);
     }
     let incoming = Incoming::new(setup, watching, now)?;

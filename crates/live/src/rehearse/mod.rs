@@ -36,7 +36,7 @@ use thalweg_lab::metrics::QualitySource;
 use thalweg_lab::simulate::{Played, Run, summarize};
 use thalweg_lab::{FindTrace, Scenario};
 use thalweg_link::{Capacity, DropReason, PathError, Trace};
-use thalweg_sender::{Camera, FeedbackStyle, Scheme};
+use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
 use thalweg_session::outgoing::ASK_INTERVAL;
 use thalweg_units::{Bytes, Span, Time};
 
@@ -56,7 +56,7 @@ pub struct Rehearsal {
     /// The scenario as it was played: with the kind of feedback that the ends agreed on.
     pub scenario: Scenario,
     /// The scheme as it was played: with the sizes packets had.
-    pub scheme: Scheme,
+    pub scheme: Arc<dyn SenderFactory>,
     /// Figures, series and records.
     pub run: Run,
     /// What the machine did to it.
@@ -86,12 +86,12 @@ pub struct Conduct {
 /// something it names cannot be had, or when the machine refuses.
 pub fn rehearse(
     scenario: &Scenario,
-    scheme: &Scheme,
+    scheme: &Arc<dyn SenderFactory>,
     find: &mut FindTrace<'_>,
     progress: &mut dyn FnMut(Time),
 ) -> Result<Rehearsal, RehearseError> {
     check(scenario)?;
-    let style = meeting::on_the_wire(scenario.feedback.unwrap_or(scheme.feedback));
+    let style = meeting::on_the_wire(scenario.feedback.unwrap_or(scheme.feedback()));
     let scenario = Scenario { feedback: Some(style), ask_every: Some(ASK_INTERVAL), ..scenario.clone() };
     let (mut link, capacity) = link(&scenario, find)?;
     let clock = Clock::new();
@@ -100,7 +100,8 @@ pub fn rehearse(
     let footage = if scenario.codec.is_model() { None } else { Some(open()?) };
     let format = footage.as_ref().map_or(scenario.video.scene_format(), Footage::format);
     let seed = scenario.seed.child("flow 0");
-    let codec = if scheme.needs_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
+    let wants_candidates = scheme.parts(format.size)?.frames.wants_candidates();
+    let codec = if wants_candidates { scenario.codec.functional() } else { scenario.codec.clone() };
     let CodecPair { encoder, decoder } = codec.build_seeded(format.size, seed)?;
 
     let bind = || UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), &UdpConfig::default());
@@ -108,7 +109,7 @@ pub fn rehearse(
     let [ours, theirs] = [here.local_address(), there.local_address()];
     let camera = Camera { size: format.size, interval: format.interval() };
     let (outgoing, incoming) = meeting::meet(&scenario, scheme, camera, style, clock, [ours, theirs])?;
-    let fitted = outgoing.fitted_scheme();
+    let fitted = outgoing.fitted_scheme()?;
 
     let shared = Arc::new(Shared::default());
     let (decoding, frames) = match decoder {
@@ -169,7 +170,7 @@ pub fn rehearse(
         quality,
         frames: told.frames,
     };
-    let mut outcome = summarize(&scenario, &fitted, played, &told.recorder, capacity.as_ref());
+    let mut outcome = summarize(&scenario, fitted.name(), played, &told.recorder, capacity.as_ref());
     outcome.summary.live = true;
     let run = Run { outcome, competitors: Vec::new(), recorder: told.recorder };
     let conduct = Conduct {

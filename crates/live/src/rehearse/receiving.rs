@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::mpsc::Sender;
 
 use thalweg_receiver::rtp::VideoFrame;
 use thalweg_session::Incoming;
@@ -13,6 +12,7 @@ use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::overhead;
 
 use super::RehearseError;
+use super::decoding::Frames;
 use super::route::{Cargo, Label};
 use crate::clock::Clock;
 use crate::reactor::{Lateness, Poller, UdpSocket};
@@ -24,9 +24,6 @@ pub(super) struct Arrival {
     pub(super) label: Label,
     pub(super) size: Bytes,
 }
-
-/// Where whole frames go to be decoded.
-pub(super) type Frames = Sender<Arc<[u8]>>;
 
 /// A frame that came whole.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use super::traffic::{CrossTraffic, Kind, Source};
 use crate::metrics::Traffic;
 use crate::outcome::{Outcome, Share};
 use crate::record::{Recorder, What};
-use crate::simulate::bins::Bins;
+use crate::simulate::summarize::Bins;
 
 /// Arrivals and losses of one source.
 struct Counted {

@@ -160,7 +160,7 @@ fn transport() -> Vec<u8> {
 /// Two key frames, the second of one macroblock.
 fn ivf() -> Vec<u8> {
     let size = Size::new(40, 24).expect("a size");
-    let mut writer = ivf::Writer::new(Vec::new(), ivf::Header { size, rate: 30, scale: 1 }).expect("memory takes all");
+    let mut writer = ivf::Writer::new(Vec::new(), ivf::Header::vp8(size, (30, 1))).expect("memory takes all");
     for (time, size) in [(0, size), (1, Size::new(16, 16).expect("a size"))] {
         writer.write(time, &key_frame(size)).expect("memory takes all");
     }
@@ -170,7 +170,7 @@ fn ivf() -> Vec<u8> {
 /// A few frames of something that moves, as the encoder codes them.
 fn encoded() -> Vec<u8> {
     let size = Size::new(56, 40).expect("a size");
-    let mut writer = ivf::Writer::new(Vec::new(), ivf::Header { size, rate: 30, scale: 1 }).expect("memory takes all");
+    let mut writer = ivf::Writer::new(Vec::new(), ivf::Header::vp8(size, (30, 1))).expect("memory takes all");
     let mut state = State::new();
     for time in 0..4 {
         let pixel = |i: usize| ((i * i / 40 + i % 56 * 3 + time * 7) % 251) as u8;

@@ -106,7 +106,7 @@ pub struct CodecTime {
     /// Nanoseconds to decode a pixel.
     pub decode_ns_per_pixel: f64,
     /// What one more candidate of the same picture takes, as a share of the first: what the functional codec's candidates do not
-    /// have in common (`thalweg bench codec`).
+    /// have in common (`thalweg-bench codec`).
     pub candidate_share: f64,
 }
 

@@ -207,7 +207,7 @@ fn modelled(content: ContentPreset, sent: &[u8]) -> ([f64; 3], u32) {
 
 #[test]
 fn the_model_makes_layers_as_libvpx_does() {
-    // libvpx at 1 Mbps: 1.50, 0.83 and 0.87 of the scene, 1.52, 0.79 and 0.88 of the talking head (example layer_sizes).
+    // libvpx at 1 Mbps: 1.50, 0.83 and 0.87 of the scene, 1.52, 0.79 and 0.88 of the talking head (tools/calibrate, layer_sizes).
     for content in [ContentPreset::Scene, ContentPreset::TalkingHead] {
         let (layers, keyframes) = modelled(content.clone(), &[0, 1, 2]);
         println!("{content}: {layers:.2?}");

@@ -1,7 +1,7 @@
 //! The encoder model: what it promises, and how near it is to libvpx.
 
-#[path = "../examples/fit_model/measure.rs"]
-#[allow(dead_code, reason = "the example uses all of it")]
+#[path = "support/measure.rs"]
+#[allow(dead_code, reason = "tools/calibrate uses all of it")]
 mod measure;
 
 use measure::{Frame, INTERVAL, Schedule, Video, play, statistics};
@@ -119,7 +119,7 @@ fn where_the_rate_is_below_the_floor_frames_are_dropped_if_they_may() {
     let frames = run(&Config::default(), &schedule, Size::HD, 1);
     let sent = frames[300..].iter().filter(|frame| frame.bytes > 0).count() as f64 / 50.0;
     let made = statistics(&frames).kbps;
-    // libvpx on the scene (`--example rate_quality`): 13.7 frames a second at 263 kbps.
+    // libvpx on the scene (`tools/calibrate`, rate_quality): 13.7 frames a second at 263 kbps.
     assert!((12.0..17.0).contains(&sent), "{sent} frames a second");
     assert!((235.0..265.0).contains(&made), "{made} kbps");
 }

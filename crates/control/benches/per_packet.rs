@@ -77,7 +77,8 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
             captured: Time::ZERO + gap * (frame * FRAME) as i64,
             keyframe: false,
         });
-        let packet = SentPacket { place, ..SentPacket::new(PacketId(number), now, Bytes::new(1200)) };
+        let mut packet = SentPacket::new(PacketId(number), now, Bytes::new(1200));
+        packet.place = place;
         let packet = history.on_sent(packet);
         controller.on_sent(&packet);
         std::hint::black_box(controller.allowance());

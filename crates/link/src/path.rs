@@ -66,6 +66,9 @@ pub struct PathConfig {
     pub hops: Vec<HopConfig>,
 }
 
+/// Finds a trace by the name that a path's configuration gives it; the error says why there is none.
+pub type FindTrace<'a> = dyn FnMut(&str) -> Result<Arc<Trace>, String> + 'a;
+
 /// A path could not be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathError<E> {

@@ -16,6 +16,7 @@ pub mod filler;
 pub mod frames;
 pub mod pacing;
 pub mod packet;
+pub mod parts;
 mod probing;
 mod queue;
 pub mod repair;
@@ -24,4 +25,9 @@ pub mod scheme;
 pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
 pub use packet::{Content, Fragment, Packet, PacketSizes};
-pub use scheme::{FeedbackStyle, Scheme};
+pub use parts::Parts;
+pub use scheme::{FeedbackStyle, Registry, Scheme, SenderFactory};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -31,9 +31,9 @@ fn main() {
 
 fn measure(path: &Path) {
     let file = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let reader = ivf::Reader::new(&file).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let reader = ivf::Reader::new(&file[..], &[ivf::VP8]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let header = reader.header();
-    let frames: Vec<&[u8]> = reader.map_while(Result::ok).map(|frame| frame.bytes).collect();
+    let frames: Vec<Vec<u8>> = reader.map_while(Result::ok).map(|frame| frame.bytes).collect();
     let mut fastest = vec![[u64::MAX; 2]; frames.len()];
     for round in 0..ROUNDS {
         let (mut state, mut other) = (State::new(), libvpx::Decoder::new());

@@ -78,3 +78,7 @@ pub use decode::{DecodeSettings, Decoded, decode};
 pub use image::{Image, ImageError, Plane, Size, SizeError};
 pub use state::{State, StateError, StateHash};
 pub use syntax::Corrupt;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

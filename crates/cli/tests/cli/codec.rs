@@ -74,27 +74,3 @@ fn what_is_no_stream_or_has_no_aim_is_refused_with_what_to_do() {
         assert!(!done.status.success() && words.iter().all(|word| said.contains(word)), "{arguments:?}: {said}");
     }
 }
-
-#[test]
-fn bench_codec_measures_each_encoder_at_each_aim() {
-    let arguments = ["bench", "codec", "scene", "--size", "160x96", "--pictures", "6", "--presets", "fast", "--json"];
-    let done = thalweg(&arguments);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    let video = &printed["videos"][0];
-    let curves = video["curves"].as_array().unwrap();
-    for (encoder, aim, count) in
-        [("libvpx -8", "quantizer", 7), ("fast", "quantizer", 7), ("libvpx -8", "rate", 6), ("fast", "rate", 6)]
-    {
-        let curve = curves.iter().find(|curve| curve["encoder"] == encoder && curve["aim"] == aim).unwrap();
-        let points = curve["points"].as_array().unwrap();
-        assert_eq!(points.len(), count);
-        for point in points {
-            assert!((20.0..60.0).contains(&point["psnr_db"].as_f64().unwrap()), "{encoder} {aim}: {point}");
-            assert!(point["encode_ms"].as_f64().unwrap() > 0.0);
-        }
-    }
-    let ratio = video["two_candidates"][0][1].as_f64().unwrap();
-    assert!(ratio > 0.5, "{ratio}");
-    assert!(video["decoder_speed"].as_f64().unwrap() > 0.0);
-}

@@ -265,10 +265,10 @@ impl Controller for Fbra {
     }
 
     fn allowance(&self) -> Allowance {
-        let parity_interval = self.parity.interval();
-        let parity = parity_interval.map_or(Rate::ZERO, |interval| self.rate.scale(1.0 / f64::from(interval)));
+        let fec_interval = self.parity.interval();
+        let parity = fec_interval.map_or(Rate::ZERO, |interval| self.rate.scale(1.0 / f64::from(interval)));
         let pacing = (self.rate + parity).scale(self.config.pacing_gain);
-        Allowance { capacity: self.rate, parity_interval, ..Allowance::of_rate(pacing) }
+        Allowance { capacity: self.rate, fec_interval, ..Allowance::of_rate(pacing) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {

@@ -112,7 +112,7 @@ impl Flow {
             if self.now.is_multiple_of(20) {
                 self.send(Payload::Media, queue, lost(self.next));
                 self.media += 1;
-                let due = self.fbra.allowance().parity_interval.is_some_and(|interval| self.media >= interval);
+                let due = self.fbra.allowance().fec_interval.is_some_and(|interval| self.media >= interval);
                 if due && !self.keeps_parity_back {
                     self.media = 0;
                     self.send(Payload::Repair, queue, false);
@@ -151,12 +151,12 @@ fn parity_is_asked_for_while_it_probes_and_paced_beyond_the_media() {
         flow.run(flow.now + 1, 0, |_| false);
     }
     let allowance = flow.fbra.allowance();
-    assert_eq!((allowance.parity_interval, allowance.capacity), (Some(2), KBPS(128)));
+    assert_eq!((allowance.fec_interval, allowance.capacity), (Some(2), KBPS(128)));
     assert_eq!(allowance.pacing, KBPS(192).scale(2.5));
     while flow.fbra.state == State::Probe {
         flow.run(flow.now + 1, 0, |_| false);
     }
-    assert_eq!(flow.fbra.allowance().parity_interval, None);
+    assert_eq!(flow.fbra.allowance().fec_interval, None);
 }
 
 #[test]

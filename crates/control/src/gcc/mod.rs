@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Allowance, Controller, Decision, Demand, MediaLimit};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback, Report};
 use crate::packet::SentPacket;
@@ -280,7 +280,7 @@ impl Controller for Gcc {
             capacity: target,
             padding: if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO },
             probe: self.probes.pending(),
-            keep_frames: self.push_back.as_ref().map_or(1.0, PushBack::ratio),
+            media: MediaLimit::Share(self.push_back.as_ref().map_or(1.0, PushBack::ratio)),
             ..Allowance::of_rate(target.scale(self.config.pacing_factor))
         }
     }

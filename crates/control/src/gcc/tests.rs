@@ -60,7 +60,7 @@ impl Call {
     }
 
     fn kept(&self) -> f64 {
-        self.gcc.allowance().keep_frames
+        self.gcc.allowance().media.share()
     }
 }
 

@@ -15,7 +15,7 @@ mod tests;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand, FrameQueued};
+use crate::controller::{self, Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
@@ -149,8 +149,10 @@ impl Controller for Nada {
         }
     }
 
-    fn on_frame_queued(&mut self, _now: Time, frame: FrameQueued) {
-        self.waiting = Some((frame.ahead, frame.interval));
+    fn on_signal(&mut self, _now: Time, signal: controller::Signal) {
+        if let controller::Signal::FrameQueued(frame) = signal {
+            self.waiting = Some((frame.ahead, frame.interval));
+        }
     }
 
     fn on_timeout(&mut self, now: Time) {

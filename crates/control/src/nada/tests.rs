@@ -1,4 +1,5 @@
 use super::*;
+use crate::controller::FrameQueued;
 use crate::feedback::{Acknowledgement, History};
 use crate::packet::PacketId;
 
@@ -82,10 +83,10 @@ fn what_waits_lowers_the_encoders_target_and_raises_the_pacing() {
         ahead: Bytes::new(3000),
         age: Span::from_millis(20),
     };
-    nada.on_frame_queued(MS(3000), frame);
+    nada.on_signal(MS(3000), controller::Signal::FrameQueued(frame));
     let allowance = nada.allowance();
     assert_eq!((allowance.capacity, allowance.pacing), (Rate::from_kbps(950), Rate::from_kbps(1050)));
-    nada.on_frame_queued(MS(3033), FrameQueued { ahead: Bytes::ZERO, ..frame });
+    nada.on_signal(MS(3033), controller::Signal::FrameQueued(FrameQueued { ahead: Bytes::ZERO, ..frame }));
     assert_eq!(nada.allowance().capacity, Rate::from_kbps(1000));
 }
 

@@ -3,7 +3,7 @@
 //! Each frame leaves as a train of packets, whose spacing at the other end is the path's. Once a period, with every group of frames, a
 //! linear filter forecasts the capacity of the next one ([`crate::estimate::forecast`]), from which the quantile of its own errors and
 //! what is still under way are taken: the budget of the group. There is no window and no pacing; which frames of the group are sent is
-//! up to whoever has them ([`crate::Allowance::budget`]).
+//! up to whoever has them ([`crate::MediaLimit::Period`]).
 //!
 //! * [`Measurement`]: trains, and loss told from backlog by the bytes sent before each packet;
 //! * here: the budget, and when it is made.
@@ -16,7 +16,7 @@ mod tests;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision};
+use crate::controller::{Allowance, Controller, Decision, MediaLimit, Signal};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 pub use crate::estimate::forecast::{Errors, MarginConfig};
@@ -204,13 +204,11 @@ impl Controller for Rebera {
     }
 
     fn allowance(&self) -> Allowance {
-        let stopped = self.timeout.expired() == 1;
-        Allowance {
-            capacity: self.plan.capacity,
-            budget: Some(self.plan.budget),
-            keep_frames: if stopped { 0.0 } else { 1.0 },
-            ..Allowance::of_rate(UNPACED)
-        }
+        let media = match self.timeout.expired() {
+            1 => MediaLimit::Share(0.0),
+            _ => MediaLimit::Period(self.plan.budget),
+        };
+        Allowance { capacity: self.plan.capacity, media, ..Allowance::of_rate(UNPACED) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
@@ -221,24 +219,12 @@ impl Controller for Rebera {
         }
     }
 
-    fn on_path_report(&mut self, now: Time, report: &PathReport) {
-        // Bytes that were never sent cannot have come.
-        let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
-        // What came only grows: a report of less was overtaken by a newer one.
-        let older = self.told.is_some() && report.received < self.report.received;
-        if self.config.measured_by == End::Receiver && possible && !older {
-            self.told = Some(now);
-            self.take(now, *report);
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::PathReport(report) => self.on_path_report(now, report),
+            Signal::Period(period) => self.on_period(now, period),
+            _ => {}
         }
-    }
-
-    fn on_period(&mut self, now: Time, period: Span) {
-        self.led = true;
-        if period > Span::ZERO && period != self.period {
-            self.period = period;
-            self.measurement.set_window(period);
-        }
-        self.step(now);
     }
 
     fn on_timeout(&mut self, now: Time) {
@@ -280,6 +266,26 @@ impl Controller for Rebera {
 }
 
 impl Rebera {
+    fn on_path_report(&mut self, now: Time, report: PathReport) {
+        // Bytes that were never sent cannot have come.
+        let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
+        // What came only grows: a report of less was overtaken by a newer one.
+        let older = self.told.is_some() && report.received < self.report.received;
+        if self.config.measured_by == End::Receiver && possible && !older {
+            self.told = Some(now);
+            self.take(now, report);
+        }
+    }
+
+    fn on_period(&mut self, now: Time, period: Span) {
+        self.led = true;
+        if period > Span::ZERO && period != self.period {
+            self.period = period;
+            self.measurement.set_window(period);
+        }
+        self.step(now);
+    }
+
     /// When a period begins although nobody says so.
     fn next_period(&self) -> Time {
         let periods = if self.led { PATIENCE } else { 1 };

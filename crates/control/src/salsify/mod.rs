@@ -9,7 +9,7 @@ mod smoothing;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
-use crate::controller::{Allowance, Controller};
+use crate::controller::{Allowance, Controller, MediaLimit, Signal};
 use crate::feedback::{End, Feedback};
 use crate::packet::SentPacket;
 pub use interarrival::Grace;
@@ -136,7 +136,7 @@ impl Controller for Salsify {
         let rate = |span: Span| self.config.packet.per(span.max(Span::from_micros(1))).min(FASTEST);
         Allowance {
             capacity: self.interarrival().map_or(self.config.start, rate).max(Rate::from_kbps(1)),
-            frame: Some(self.max_frame_size().unwrap_or(Bytes::MAX)),
+            media: MediaLimit::Frame(self.max_frame_size().unwrap_or(Bytes::MAX)),
             ..Allowance::of_rate((self.config.packet + OVERHEAD).per(spacing))
         }
     }
@@ -146,8 +146,10 @@ impl Controller for Salsify {
         self.outstanding.on_sent(packet);
     }
 
-    fn on_interarrival(&mut self, _now: Time, interarrival: Span) {
-        if self.config.measured_by == End::Receiver {
+    fn on_signal(&mut self, _now: Time, signal: Signal) {
+        if let Signal::Interarrival(interarrival) = signal
+            && self.config.measured_by == End::Receiver
+        {
             self.told = Some(interarrival);
         }
     }

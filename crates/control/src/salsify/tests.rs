@@ -131,7 +131,7 @@ fn a_batch_of_arrivals_counts_as_each_alone_whatever_its_order() {
 
 fn allowed(tau_us: i64, under_way: u64, config: Config) -> u64 {
     let mut sender = Sender::new(config);
-    sender.salsify.on_interarrival(Time::ZERO, Span::from_micros(tau_us));
+    sender.salsify.on_signal(Time::ZERO, Signal::Interarrival(Span::from_micros(tau_us)));
     (0..under_way).for_each(|id| sender.send(id, id * 500, id == 0));
     sender.salsify.max_frame_size().unwrap().get()
 }
@@ -150,7 +150,7 @@ fn a_frame_may_have_what_the_path_does_in_100_ms_less_what_is_under_way() {
 #[test]
 fn before_anything_is_known_of_the_path_ten_packets_may_be_sent_and_by_the_paper_any_number() {
     let salsify = Salsify::new(paper()).unwrap();
-    assert_eq!((salsify.max_frame_size(), salsify.allowance().frame), (None, Some(Bytes::MAX)));
+    assert_eq!((salsify.max_frame_size(), salsify.allowance().media.frame()), (None, Some(Bytes::MAX)));
     let mut sender = Sender::new(Config { first_packets: Some(10), ..paper() });
     assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(14_000)));
     (0..9).for_each(|id| sender.send(id, id, id == 0));
@@ -169,7 +169,7 @@ fn packets_are_spaced_by_a_fifth_of_tau_within_half_a_millisecond_and_two() {
     let packet = Config::default().packet + OVERHEAD;
     for (tau, spacing) in [(1000, 500), (5000, 1000), (20_000, 2000)] {
         let mut salsify = Salsify::new(paper()).unwrap();
-        salsify.on_interarrival(Time::ZERO, Span::from_micros(tau));
+        salsify.on_signal(Time::ZERO, Signal::Interarrival(Span::from_micros(tau)));
         assert_eq!(salsify.allowance().pacing, packet.per(Span::from_micros(spacing)), "tau {tau} us");
     }
 }

@@ -18,7 +18,7 @@ mod window;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand, FrameQueued};
+use crate::controller::{Allowance, Controller, Decision, Demand, Signal};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
@@ -205,9 +205,11 @@ impl Controller for Scream {
         self.update_target(now, "", None);
     }
 
-    fn on_frame_queued(&mut self, now: Time, frame: FrameQueued) {
-        self.media.on_frame(&frame, self.target);
-        self.update_target(now, "", None);
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        if let Signal::FrameQueued(frame) = signal {
+            self.media.on_frame(&frame, self.target);
+            self.update_target(now, "", None);
+        }
     }
 
     fn on_timeout(&mut self, now: Time) {

@@ -5,7 +5,6 @@ mod delivery;
 pub mod estimate;
 mod fairness;
 mod latency;
-mod percentile;
 mod qoe;
 mod redundancy;
 pub mod response;
@@ -14,6 +13,7 @@ mod stall;
 mod summary;
 mod traffic;
 
+use thalweg_units::percentile;
 use thalweg_video::quality;
 
 use crate::outcome::FrameRecord;
@@ -21,7 +21,6 @@ pub use columns::{Column, columns};
 pub use delivery::{DEADLINE, Delivery, abu};
 pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};
 pub use latency::{Latency, latency};
-pub use percentile::{floor_percentile, percentile};
 pub use qoe::{qoe_call, qoe_driving};
 pub use redundancy::{Probes, Redundancy, ffre};
 pub use stall::{Stall, stall};

@@ -8,6 +8,7 @@ mod scatter;
 mod shares;
 
 use crate::outcome::Outcome;
+pub use chart::{Chart, Line, Stroke};
 pub use scatter::{Scatter, ScatterPoint};
 
 /// Colours that differ in print and for most of the colour-blind (Okabe and Ito 2008, without the palest), and behind them five that are at

@@ -68,13 +68,13 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
         }
         let _ = write!(html, "<span>{}what the link could carry</span></p>", key(CAPACITY));
         for chart in time_charts(&over) {
-            html.push_str(&chart.svg());
+            html.push_str(&chart.figure());
         }
         over.iter().for_each(|drawn| html.push_str(&shares(drawn.run)));
         let of = if links.len() > 1 { format!("{}: distributions", escape(link)) } else { "Distributions".into() };
         let _ = write!(html, "<h2>{of}</h2>");
         for chart in distributions(&over) {
-            html.push_str(&chart.svg());
+            html.push_str(&chart.figure());
         }
     }
     let _ = write!(

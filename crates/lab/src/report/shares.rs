@@ -36,6 +36,6 @@ pub(super) fn shares(run: &Outcome) -> String {
         width_share: 1.0,
         lines,
     };
-    html.push_str(&chart.svg());
+    html.push_str(&chart.figure());
     html
 }

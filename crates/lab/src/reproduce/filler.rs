@@ -14,15 +14,7 @@ const QUEUE: Bytes = Bytes::new(500_000);
 /// 3 % of the time, 30 ms each: a chain that steps with each packet would have shorter bursts for who sends smaller ones.
 const BURSTS: LossModel = LossModel::OnOff { on: Span::from_millis(970), off: Span::from_millis(30) };
 /// Dummies first, with which the others are compared.
-const SCHEMES: [&str; 7] = [
-    "vidaptive",
-    "vidaptive+fec",
-    "vidaptive+rs",
-    "vidaptive+rtx",
-    "vidaptive+keyframe",
-    "vidaptive+best",
-    "vidaptive+best-rs",
-];
+const SCHEMES: [&str; 5] = ["vidaptive", "vidaptive+fec", "vidaptive+rtx", "vidaptive+keyframe", "vidaptive+best"];
 
 fn losses() -> [(&'static str, Option<LossModel>); 5] {
     let random = |probability| Some(LossModel::Random { probability });

@@ -1,11 +1,11 @@
 //! Over which links a figure is played, and with whom.
 
-use thalweg_codecs::Undershoot;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, QueueConfig, Rates};
 use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, check};
 
 use super::Seconds;
+use crate::Undershoot;
 use crate::scenario::{Competitor, Sender};
 
 /// Over which links.

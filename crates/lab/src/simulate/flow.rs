@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use thalweg_codecs::undershoot::Ratios;
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, Scheme};
+use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_video::footage::Footage;
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
 use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
@@ -18,10 +18,10 @@ use super::frames::Frames;
 use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use super::summarize::Played;
-use crate::footage::Footage;
 use crate::metrics::{DEADLINE, QualitySource};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
+use crate::undershoot::Ratios;
 use thalweg_receiver::{FrameInfo, Moves, Ready, Receiver, Request};
 
 /// How often the receiver takes over the round trip, in a call.
@@ -51,6 +51,8 @@ pub(super) struct Session<'a> {
 
 pub(super) struct Flow {
     pub(super) number: u16,
+    /// The name of its scheme.
+    pub(super) scheme: String,
     begin: Time,
     end: Time,
     video: Video,
@@ -84,7 +86,11 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(session: Session<'_>, scenario: &Scenario, scheme: &Scheme) -> Result<Flow, SimulateError> {
+    pub(super) fn new(
+        session: Session<'_>,
+        scenario: &Scenario,
+        scheme: &dyn SenderFactory,
+    ) -> Result<Flow, SimulateError> {
         let Session { number, video, begin, end } = session;
         let real = !scenario.codec.is_model();
         let (footage, format) = if real {
@@ -96,17 +102,19 @@ impl Flow {
         } else {
             (None, video.scene_format())
         };
-        let codec = if scheme.needs_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
+        let parts = scheme.parts(format.size)?;
+        let codec = if parts.frames.wants_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
         let camera = Camera { size: format.size, interval: format.interval() };
-        let style = scenario.feedback.unwrap_or(scheme.feedback);
+        let style = scenario.feedback.unwrap_or(scheme.feedback());
         let seed = scenario.seed.child(&format!("flow {number}"));
         Ok(Flow {
             number,
+            scheme: scheme.name().to_string(),
             begin,
             end,
             video: video.clone(),
-            engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?
+            engine: Engine::with(parts, camera, begin)?,
+            receiver: Receiver::new(scheme.receiver(), style, scenario.clock_offset)?
                 .discarding_after(scenario.discard_after)?,
             round_trip_due: if scenario.call || style == FeedbackStyle::Extended { begin } else { Time::NEVER },
             reports_extended: style == FeedbackStyle::Extended,
@@ -119,7 +127,7 @@ impl Flow {
             ssim: scenario.ssim,
             frames: Frames::default(),
             under_way: UnderWay::default(),
-            ledger: Ledger::new(scenario.duration, scenario.discard_after.unwrap_or(DEADLINE)),
+            ledger: Ledger::new(scenario.discard_after.unwrap_or(DEADLINE)),
             asking: Asking::every(scenario.ask_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,

@@ -5,9 +5,9 @@ use thalweg_sender::repair::parity::Protected;
 use thalweg_sender::{Content, Event, Fragment, Packet};
 use thalweg_units::{Bytes, Span, Time};
 
-use super::summarize::Bins;
 use crate::metrics::{Delivery, Probes, Redundancy, abu, ffre};
 use crate::outcome::Series;
+use crate::record::Bins;
 
 /// What brought a media packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,13 +58,13 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Of nothing yet, with room for a run of this length; what comes later than `deadline` after its capture is too late.
-    pub(super) fn new(duration: Span, deadline: Span) -> Ledger {
+    /// Of nothing yet; what comes later than `deadline` after its capture is too late.
+    pub(super) fn new(deadline: Span) -> Ledger {
         Ledger {
             deadline,
             media: Vec::new(),
             in_time: Bytes::ZERO,
-            in_time_by_bin: Bins::over(duration),
+            in_time_by_bin: Bins::default(),
             late: 0,
             media_bytes: Bytes::ZERO,
             parity: Bytes::ZERO,
@@ -156,7 +156,12 @@ impl Ledger {
             goodput_bps: rate(self.in_time),
             discard_ratio: self.late as f64 / self.media.len().max(1) as f64,
             lost_frames: missing.len() as u64,
-            abu: abu(&self.in_time_by_bin.into_values(), &series.capacity_mbps, series.bin_s, (from, until)),
+            abu: abu(
+                &self.in_time_by_bin.values(series.capacity_mbps.len()),
+                &series.capacity_mbps,
+                series.bin_s,
+                (from, until),
+            ),
         };
         let lost = || self.media.iter().filter(|media| media.protected && media.dropped);
         let recovered = lost().filter(|media| media.came == Some(By::Parity)).count() as u64;

@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use thalweg_codecs::Codec;
-use thalweg_lab::scenario::Video;
-use thalweg_sender::Scheme;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::Seed;
+use thalweg_video::Video;
 
 use crate::emulate::LinkConfig;
 
@@ -24,6 +25,8 @@ pub struct PublishConfig {
     pub audio: Option<String>,
     /// What encodes it, once for each viewer; `None` when the video is encoded already ([`crate::media::encoded`]) and sent as it is.
     pub codec: Option<Codec>,
+    /// Where the schemes that viewers ask for are looked up.
+    pub registry: Registry,
     /// What viewers can watch; the first is what they get when they do not choose.
     pub channels: Vec<ChannelConfig>,
     /// The emulated link in words, for the page.
@@ -45,7 +48,7 @@ pub struct ChannelConfig {
     /// Its name, of letters, digits, `-` and `_`.
     pub name: String,
     /// What kind of sender.
-    pub scheme: Scheme,
+    pub scheme: Arc<dyn SenderFactory>,
     /// The UDP address its socket is bound to; port 0 takes a free one.
     pub bind: SocketAddr,
     /// Addresses told to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
@@ -62,7 +65,7 @@ impl ChannelConfig {
 }
 
 /// What SDP calls the frames of a codec.
-pub(crate) fn video_codec(codec: &Codec) -> VideoCodec {
+pub fn video_codec(codec: &Codec) -> VideoCodec {
     match codec {
         // A model's frames are zeros that pass for VP8.
         Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,

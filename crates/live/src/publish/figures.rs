@@ -21,7 +21,7 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
     let rate = |payload| Some(gauges.rate(now, payload).as_bps_f64());
     Snapshot {
         time_s: (now - viewer.joined).as_secs_f64(),
-        scheme: viewer.outgoing.scheme().name.clone(),
+        scheme: viewer.outgoing.scheme().name().to_string(),
         target_bps: gauges.target.map(Rate::as_bps_f64),
         encoder_bps: Some(gauges.encoded(now).as_bps_f64()),
         wire_bps: Some(gauges.wire(now).as_bps_f64()),
@@ -82,8 +82,8 @@ impl Network {
         };
         let connected = |v: &Viewer| f64::from(u8::from(v.state == State::Connected));
         text.gauge("thalweg_connected", "1 while media flows.", each(&connected));
-        for (index, name) in ["media", "filler", "repair", "audio"].into_iter().enumerate() {
-            let label = format!(",payload=\"{name}\"");
+        for payload in Payload::ALL {
+            let (index, label) = (payload as usize, format!(",payload=\"{}\"", payload.name()));
             let of = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
                 viewers().map(|viewer| (self.labels(viewer, &label), of(viewer))).collect()
             };
@@ -92,7 +92,7 @@ impl Network {
             text.counter("thalweg_sent_packets_total", packets, of(&|v| v.gauges.packets[index] as f64));
         }
         type Of<T> = fn(&Viewer) -> T;
-        let counters: [(&str, &str, Of<u64>); 9] = [
+        let counters: [(&str, &str, Of<u64>); 10] = [
             ("thalweg_frames_sent_total", "Frames whose last packet has left.", |v| v.gauges.frames_sent),
             ("thalweg_pictures_skipped_total", "Pictures that became no frame.", |v| v.gauges.skipped),
             ("thalweg_keyframes_total", "Keyframes.", |v| v.gauges.keyframes),
@@ -100,6 +100,7 @@ impl Network {
             ("thalweg_packets_lost_total", "Packets taken as lost.", |v| v.gauges.lost),
             ("thalweg_reports_total", "Reports of arrivals.", |v| v.outgoing.figures().reports),
             ("thalweg_path_reports_total", "Reports of what the path bears.", |v| v.outgoing.figures().path_reports),
+            ("thalweg_unsent_packets_total", "Packets that could not be sent.", |v| v.outgoing.figures().unsent),
             ("thalweg_nacks_total", "Requests for repeats.", |v| v.outgoing.figures().nacks),
             ("thalweg_keyframe_requests_total", "Requests for a keyframe.", |v| v.outgoing.figures().keyframe_requests),
         ];
@@ -145,7 +146,7 @@ impl Network {
 
     fn labels(&self, viewer: &Viewer, more: &str) -> String {
         let channel = escaped(&self.channels[viewer.channel].config.name);
-        let scheme = escaped(&viewer.outgoing.scheme().name);
+        let scheme = escaped(viewer.outgoing.scheme().name());
         format!("{{viewer=\"{}\",channel=\"{channel}\",scheme=\"{scheme}\"{more}}}", viewer.key)
     }
 }

@@ -6,8 +6,10 @@ use std::time::Duration;
 use thalweg_units::{Bytes, ConfigError, Span};
 use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use ureq::http::{HeaderMap, Request, Response};
+use ureq::tls::RootCerts;
 use ureq::{Agent, AsSendBody, Body};
 
+use super::authorities::tls;
 use super::endpoint::Endpoint;
 use super::error::{WhipError, excerpt};
 
@@ -44,6 +46,7 @@ impl Config {
             // Requests are minutes apart: a connection kept open would mostly be one that the server has closed.
             .max_idle_connections(0)
             .user_agent(concat!("thalweg/", env!("CARGO_PKG_VERSION")))
+            .tls_config(tls(RootCerts::WebPki))
             .build()
             .new_agent();
         Ok(Client { agent, config: self })

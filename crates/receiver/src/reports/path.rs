@@ -77,7 +77,8 @@ mod tests {
             captured: Time::ZERO,
             keyframe: false,
         };
-        let sent = SentPacket { place: Some(place), ..SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1000)) };
+        let mut sent = SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1000));
+        sent.place = Some(place);
         Packet { sent, grace: Span::ZERO, asks: false, before: Bytes::new(1000 * number), content: Content::Padding }
     }
 

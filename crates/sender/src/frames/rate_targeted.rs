@@ -3,6 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 
+use thalweg_control::Demand;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::foresight::{self, Foresight};
@@ -126,6 +127,11 @@ impl Default for EncoderBounds {
 }
 
 impl EncoderBounds {
+    /// What a controller is told of them.
+    pub(super) fn demand(self) -> Demand {
+        Demand { min: self.min, max: self.max }
+    }
+
     /// Nothing, if they are the right way round.
     ///
     /// # Errors
@@ -199,7 +205,7 @@ impl RateTargeted {
             _ => base.scale(view.payload_share),
         };
         let target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
-        self.target = self.push_back.update(view.allowance.keep_frames, target, self.encoder.min);
+        self.target = self.push_back.update(view.allowance.media.share(), target, self.encoder.min);
         let signals =
             Signals { now: view.now, outage, alpha: self.alpha(), target: self.target, interval: view.interval };
         self.resolution.on_camera(&signals);
@@ -219,6 +225,10 @@ impl RateTargeted {
 }
 
 impl FramePolicy for RateTargeted {
+    fn demand(&self) -> Option<Demand> {
+        Some(self.encoder.demand())
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         // A picture that waited for the encoder is seen here first, as if it had just been read.
         if view.occasion != Occasion::QueueEmpty {
@@ -283,8 +293,7 @@ impl FramePolicy for RateTargeted {
 
 #[cfg(test)]
 mod tests {
-    use thalweg_control::Allowance;
-    use thalweg_units::Bytes;
+    use thalweg_control::{Allowance, MediaLimit};
 
     use super::*;
 
@@ -292,22 +301,12 @@ mod tests {
     fn the_encoder_is_told_the_cameras_interval_although_push_back_leaves_every_second_picture_out() {
         let source = Size { width: 1280, height: 720 };
         let mut policy = Config::default().build(source).unwrap();
-        let allowance = Allowance { keep_frames: 0.0, ..Allowance::of_rate(Rate::from_kbps(400)) };
+        let mut allowance = Allowance::of_rate(Rate::from_kbps(400));
+        allowance.media = MediaLimit::Share(0.0);
         let interval = Span::from_millis(33);
         let view = |picture: u64| View {
-            now: Time::from_millis(33 * picture),
-            occasion: Occasion::CameraRead,
-            allowance,
-            pacing: allowance.pacing,
-            srtt: Span::from_millis(50),
-            in_flight: Bytes::ZERO,
-            queue: QueueView { bytes: Bytes::ZERO, packets: 0, oldest: None },
-            picture_age: Span::ZERO,
-            interval,
-            source,
             next_frame: picture,
-            payload_share: 1.0,
-            keyframe_due: false,
+            ..View::new(Time::from_millis(33 * picture), allowance, source, interval)
         };
         let plans: vec::Vec<FramePlan> = (0..10).map(|picture| policy.plan(&view(picture))).collect();
         let encoded = plans.iter().filter_map(|plan| match plan {

@@ -1,5 +1,7 @@
 //! What this end can do.
 
+use thalweg_wire::negotiated::Feedback;
+
 use super::h264::H264Profile;
 
 /// Which way media goes, seen from this end.
@@ -49,29 +51,6 @@ impl VideoCodec {
             VideoCodec::Vp9 => "VP9",
         }
     }
-}
-
-/// What a receiver reports (`a=rtcp-fb`, RFC 4585, but for extended reports).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Feedback {
-    /// What is missing (`nack`).
-    pub nack: bool,
-    /// A picture lost (`nack pli`).
-    pub pli: bool,
-    /// A key frame wanted (`ccm fir`, RFC 5104).
-    pub fir: bool,
-    /// Transport-wide (`transport-cc`); [`ExtensionIds::transport_on_request`](super::ExtensionIds::transport_on_request) tells which.
-    pub transport: bool,
-    /// For each stream (`ack ccfb`, RFC 8888).
-    pub congestion: bool,
-    /// The receiver's own estimate (`goog-remb`).
-    pub bitrate: bool,
-    /// For each stream in extended reports (`a=rtcp-xr`, of a section and not of a payload type: RFC 3611 section 5).
-    pub extended: bool,
-    /// Its times, which the sender sends back so that it learns the round trip (RFC 3611; `rrtr` as libwebrtc names it).
-    pub round_trip: bool,
-    /// What it measured of the path (`ack app path`, [`thalweg_wire::rtcp::PathReport`]); known to this project alone.
-    pub path: bool,
 }
 
 /// How the receiver tells what arrived when.

@@ -32,7 +32,7 @@ pub fn vectors() -> Vec<Vector> {
 
 fn vector(path: &Path) -> Vector {
     let file = std::fs::read(path).unwrap();
-    let frames = ivf::Reader::new(&file).unwrap().map(|frame| frame.unwrap().bytes.to_vec()).collect();
+    let frames = ivf::Reader::new(&file[..], &[ivf::VP8]).unwrap().map(|frame| frame.unwrap().bytes).collect();
     let digests = std::fs::read_to_string(path.with_extension("ivf.md5")).unwrap();
     let digests = digests.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
     Vector { name: path.file_name().unwrap().to_string_lossy().into_owned(), frames, digests }

@@ -5,6 +5,7 @@ mod show;
 mod theirs;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 use thalweg_lab::Outcome;
@@ -98,7 +99,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job> {
     let over = |played: &scenarios::Played, scheme: &Scheme| -> Vec<Job> {
         let out = out.join(play::folder_name(played.name())).join(play::folder_name(&scheme.name));
-        let job = |(run, scenario)| Job { scenario, scheme: scheme.clone(), folder: out.clone(), is_written: run == 0 };
+        let job = |(run, scenario)| Job {
+            scenario,
+            scheme: Arc::new(scheme.clone()),
+            folder: out.clone(),
+            is_written: run == 0,
+        };
         played.scenarios(&scheme.name).enumerate().map(job).collect()
     };
     played.iter().flat_map(|played| schemes.iter().flat_map(move |scheme| over(played, scheme))).collect()

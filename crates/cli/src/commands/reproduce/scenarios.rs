@@ -117,7 +117,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
     let duration = arguments.duration.unwrap_or(setup.duration);
     let pictures = arguments.pictures.of_figure(setup);
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
-    let mut scenario = pictures.over(link.name.clone(), duration, seed, up, down);
+    let mut scenario = pictures.over(&link.name, duration, seed, up, down);
     (scenario.call, scenario.discard_after) = (setup.call, setup.discard_after);
     if scenario.undershoot.is_none() {
         scenario.undershoot = link.undershoot.clone();

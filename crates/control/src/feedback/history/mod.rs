@@ -34,6 +34,12 @@ pub struct History {
     reports: Vec<Report>,
 }
 
+impl Default for History {
+    fn default() -> History {
+        History::new(Config::default())
+    }
+}
+
 impl History {
     /// An empty history.
     pub fn new(config: Config) -> History {
@@ -152,16 +158,11 @@ impl History {
 
     fn feedback(&self, now: Time, cause: Cause) -> Feedback<'_> {
         Feedback {
-            now,
-            cause,
-            reports: &self.reports,
-            rtt: None,
-            newest_delay: None,
-            path_rtt: None,
             srtt: self.round_trips.srtt(),
             min_rtt: self.round_trips.least(),
             in_flight: self.packets.in_flight(),
             delivered: self.delivered,
+            ..Feedback::new(now, cause, &self.reports)
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Table II: how far one-step forecasts of the capacity are off, by recursive least squares and by moving averages.
 
 use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
-use thalweg_link::Trace;
+use thalweg_link::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 use super::super::rows::{Row, Rows};
 use super::super::{Experiment, Figure, Published};
 use super::{SETUP, SOURCE};
-use crate::simulate::{FindTrace, SimulateError};
+use crate::simulate::SimulateError;
 
 /// T: an intra-period.
 const PERIOD: Span = Span::from_nanos(1_066_666_667);

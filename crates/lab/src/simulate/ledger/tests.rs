@@ -20,7 +20,8 @@ fn fragment(sequence: u64) -> Fragment {
 }
 
 fn packet(payload: Payload, size: u64, content: Content) -> Packet {
-    let sent = SentPacket { payload, ..SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(size)) };
+    let mut sent = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(size));
+    sent.payload = payload;
     Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, asks: true, content }
 }
 
@@ -48,7 +49,7 @@ fn figures(ledger: Ledger) -> (Delivery, Option<Redundancy>) {
 }
 
 fn ledger() -> Ledger {
-    let mut ledger = Ledger::new(Span::from_secs(2), Span::from_millis(400));
+    let mut ledger = Ledger::new(Span::from_millis(400));
     (0..10).for_each(|sequence| ledger.sent(&media(sequence)));
     ledger
 }

@@ -79,7 +79,7 @@ impl Room {
         match self {
             Room::Controller => {
                 let window = || allowance.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
-                allowance.frame.unwrap_or_else(window).saturating_sub(view.queue.bytes)
+                allowance.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes)
             }
             Room::Within(time) => {
                 let wire = view.pacing.over(time).saturating_sub(view.queue.bytes);
@@ -179,6 +179,10 @@ impl LateChoice {
 const PROBE: Bytes = Bytes::new(1000);
 
 impl FramePolicy for LateChoice {
+    fn wants_candidates(&self) -> bool {
+        true
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         let room = self.room.of(view);
         self.last_room = room;

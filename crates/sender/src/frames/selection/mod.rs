@@ -1,7 +1,7 @@
 //! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; specs/rebera.md 5 and 6).
 //!
 //! Frames are made in temporal layers ([`super::layers`]), so that some can be left out and the rest still be decoded. A controller
-//! that plans ahead says what a group may cost ([`thalweg_control::Allowance::budget`]); of any other, what it allows for as long as
+//! that plans ahead says what a group may cost ([`thalweg_control::MediaLimit::Period`]); of any other, what it allows for as long as
 //! the group takes, less what still waits to leave.
 //!
 //! * [`Selector`]: which frames are sent, with no clock and no encoder; [`by_worth`]: the order of their worth;

@@ -72,7 +72,7 @@ pub enum Amount {
     Granted,
     /// This share of what is sent, whatever is lost: 0 to 0.9.
     Share(f64),
-    /// One packet after every so many of media as the controller asks for (`Allowance::parity_interval`): FBRA's probe.
+    /// One packet after every so many of media as the controller asks for (`Allowance::fec_interval`): FBRA's probe.
     Asked,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sdp::capabilities::VideoCodec;
 use crate::sdp::h264::H264Format;
-use crate::sdp::{Feedback, Redundancy};
+use crate::sdp::negotiated::{Feedback, Redundancy};
 
 /// How `a=rtpmap` writes Opus, whatever its channels (RFC 7587 section 7).
 pub(crate) const OPUS: &str = "opus/48000/2";

@@ -30,6 +30,7 @@ dist: setup
 
 # Formatting, lints, documentation, dependencies: what an editor should have said.
 check: setup-test
+	.ci/import-graph
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps

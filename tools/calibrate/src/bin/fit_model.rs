@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use measure::{Frame, INTERVAL, Schedule, Statistics, Video, lag, play, statistics};
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
-use thalweg_codecs::model::{Config, ContentPreset, LagPreset};
+use thalweg_codecs::model::{Config, ContentPreset, LagPreset, ModelEncoder};
 use thalweg_codecs::{Decoder, Encoder};
 use thalweg_units::{Seed, Size};
 use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig};
@@ -58,7 +58,7 @@ impl Subject {
 
     fn model(&self, schedule: &Schedule, source: Size, lag: LagPreset, seed: u64) -> Result<Vec<Frame>> {
         let config = Config { content: self.content.clone(), lag, ..Config::default() };
-        let mut encoder: Box<dyn Encoder> = Box::new(config.build(source, Seed::new(seed))?);
+        let mut encoder: Box<dyn Encoder> = Box::new(ModelEncoder::new(&config, source, Seed::new(seed))?);
         play(schedule, &mut Video::Blank(source), &mut *encoder, None)
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use thalweg_codecs::libvpx::{Settings, Vp8Encoder};
-use thalweg_codecs::model::{Config, ContentPreset};
+use thalweg_codecs::model::{Config, ContentPreset, ModelEncoder};
 use thalweg_codecs::{Encoder, Image};
 use thalweg_sender::frames::layers;
 use thalweg_sender::frames::{EncodePlan, Target};
@@ -74,7 +74,8 @@ fn main() -> Result<()> {
             let libvpx = || Vp8Encoder::new(Settings::default(), Size::HD);
             row(&format!("{target_name}, one layer"), &sizes(&mut libvpx()?, &pictures, 1, target)?);
             row(&format!("{target_name}, three"), &sizes(&mut libvpx()?, &pictures, 4, target)?);
-            let mut model = Config { content: content.clone(), ..Config::default() }.build(Size::HD, Seed::new(1))?;
+            let mut model =
+                ModelEncoder::new(&Config { content: content.clone(), ..Config::default() }, Size::HD, Seed::new(1))?;
             row("model", &sizes(&mut model, &pictures, 4, target)?);
         }
     }

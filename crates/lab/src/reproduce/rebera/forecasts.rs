@@ -1,6 +1,6 @@
 //! Table II: how far one-step forecasts of the capacity are off, by recursive least squares and by moving averages.
 
-use thalweg_control::estimate::forecast::{Config, RlsConfig, rms};
+use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
 use thalweg_link::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
@@ -77,7 +77,7 @@ fn capacities(trace: &Trace) -> Vec<Rate> {
 /// A series' row: of averages every twentieth from 0.05 to 1.
 fn row(series: &[Rate]) -> Result<Vec<Option<f64>>, SimulateError> {
     let kbps = |config: Config| -> Result<f64, SimulateError> {
-        let error = rms(&mut config.build()?, series, SKIP);
+        let error = rms(&mut Forecast::new(config)?, series, SKIP);
         Ok(error.map_or(f64::NAN, Rate::as_kbps_f64))
     };
     let alphas: Vec<f64> = (1..=20).map(|twentieths| f64::from(twentieths) / 20.0).collect();

@@ -72,7 +72,7 @@ fn gcc_keeps_to_the_square_link_within_a_browsers_bounds() {
 
 /// Beside what stock Chromium did.
 pub fn gcc_does_on_the_square_link_what_a_browser_does() {
-    let ours = Seconds::of(&square().run(Box::new(gcc::Config::default().build().expect("in range"))));
+    let ours = Seconds::of(&square().run(Box::new(gcc::Gcc::new(gcc::Config::default()).expect("in range"))));
     let chromium = Seconds::of_chromium("per2.csv");
     chromium.check("chromium");
     for (from, to) in [(5, 39), (50, 79), (103, 119), (130, 159), (183, 199)] {

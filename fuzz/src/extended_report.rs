@@ -1,6 +1,6 @@
 //! Extended reports.
 
-use thalweg_wire::rtcp::{XrBlock, Xr, Packet, RunLengths, parse};
+use thalweg_wire::rtcp::{Packet, RunLengths, Xr, XrBlock, parse};
 
 use crate::rtcp::{feedback, survive};
 
@@ -40,9 +40,7 @@ fn read(body: &[u8]) {
         let Packet::Xr(report) = packet else { continue };
         for block in &report.blocks {
             match block {
-                XrBlock::Losses(packets)
-                | XrBlock::Duplicates(packets)
-                | XrBlock::Discards { packets, .. } => {
+                XrBlock::Losses(packets) | XrBlock::Duplicates(packets) | XrBlock::Discards { packets, .. } => {
                     assert!(packets.iter().count() <= packets.span().into());
                     // Told anew, they tell of the same packets.
                     let told: Vec<(u16, bool)> = packets.iter().take(LOOKED_AT).collect();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::{Folder, json, thalweg};
 
 /// Ten pictures of noise that moves.
-fn clip() -> Vec<u8> {
+pub(crate) fn clip() -> Vec<u8> {
     let mut clip = b"YUV4MPEG2 W64 H48 F30:1 Ip A1:1 C420\n".to_vec();
     for picture in 0..10u32 {
         clip.extend_from_slice(b"FRAME\n");

@@ -16,10 +16,12 @@ pub mod recovery;
 pub mod resolution;
 pub mod safeguards;
 pub mod selection;
+mod share;
 
 pub use every_frame::EveryFrame;
 pub use late_choice::LateChoice;
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 pub use rate_targeted::RateTargeted;
 pub use selection::Selection;
+pub use share::Share;
 pub use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, StateHash, Target, Transition};

@@ -2,16 +2,14 @@
 //! missing is made of it. How that is written is each format's own: [`flexfec`](crate::flexfec) and
 //! [`ulpfec`](crate::ulpfec).
 
-mod corrupt;
 mod mask;
 mod protected;
 mod recover;
 mod sums;
 
-pub use corrupt::Corrupt;
 pub use mask::Mask;
 pub(crate) use protected::Protected;
-pub use recover::Recovery;
+pub use recover::{Corrupt, Recovery};
 pub(crate) use sums::{HEADER, Sums};
 
 /// A parity packet as it was received.

@@ -1,8 +1,11 @@
 //! The one packet that is missing, out of the others.
 
 use alloc::vec::Vec;
+use core::fmt;
 
-use super::{Corrupt, HEADER, Parity};
+use super::{HEADER, Parity, Sums};
+use crate::ParseError;
+use crate::rtp::Packet;
 
 /// What a parity packet is good for, given what else there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +16,67 @@ pub enum Recovery {
     Complete,
     /// So many are missing, two or more: the parity waits until one of them comes.
     Missing(u32),
+}
+
+/// Why a parity packet and the packets under it do not belong together; it is of no use any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Corrupt {
+    /// A packet that is held is not of the set: shorter than a header, longer than the sum, or of another stream or
+    /// number.
+    Held {
+        /// The number it was held under.
+        sequence: u16,
+    },
+    /// What is left is longer than what was summed.
+    Length {
+        /// The length that came out, in bytes after the header.
+        found: u16,
+        /// The length of the sum.
+        most: usize,
+    },
+    /// Beyond the end of what is left not all is zero.
+    Tail,
+    /// What is left is no RTP packet.
+    Packet(ParseError),
+}
+
+impl fmt::Display for Corrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Corrupt::Held { sequence } => write!(f, "packet {sequence} is not the one under this parity")?,
+            Corrupt::Length { found, most } => {
+                write!(f, "a recovered packet of {found} bytes out of a sum of {most}, allowed is up to that many")?;
+            }
+            Corrupt::Tail => f.write_str("a recovered packet goes on behind its end")?,
+            Corrupt::Packet(error) => write!(f, "what was recovered is no packet: {error}")?,
+        }
+        f.write_str("; drop the parity packet, and blank what senders change on the way")
+    }
+}
+
+impl core::error::Error for Corrupt {}
+
+impl Sums {
+    /// What is left when all packets but one are taken off, as that one: number `sequence` of stream `ssrc`.
+    ///
+    /// # Errors
+    /// When it cannot be the packet.
+    pub(crate) fn packet(&self, sequence: u16, ssrc: u32) -> Result<Vec<u8>, Corrupt> {
+        let Some((rest, tail)) = self.rest.split_at_checked(self.length.into()) else {
+            return Err(Corrupt::Length { found: self.length, most: self.rest.len() });
+        };
+        if tail.iter().any(|byte| *byte != 0) {
+            return Err(Corrupt::Tail);
+        }
+        let mut out = Vec::with_capacity(HEADER + rest.len());
+        out.extend_from_slice(&[0x80 | self.flags, self.kind]);
+        out.extend_from_slice(&sequence.to_be_bytes());
+        out.extend_from_slice(&self.timestamp.to_be_bytes());
+        out.extend_from_slice(&ssrc.to_be_bytes());
+        out.extend_from_slice(rest);
+        Packet::parse(&out).map_err(Corrupt::Packet)?;
+        Ok(out)
+    }
 }
 
 impl Parity {
@@ -62,7 +126,7 @@ mod tests {
     use super::*;
     use crate::flexfec::{parse, protect};
     use crate::parity::testing::example;
-    use crate::rtp::{self, Packet};
+    use crate::rtp;
     use proptest::prelude::*;
 
     fn parity() -> ([Vec<u8>; 3], Parity) {

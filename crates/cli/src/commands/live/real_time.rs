@@ -22,8 +22,9 @@ pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>>
         let label = format!("{} over {}, live", scheme.name(), scenario.name);
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
-        let played = thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.report(now))
-            .with_context(|| label.clone())?;
+        let played =
+            thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.report(now))
+                .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);
         run_folder::write(folder, &played.scenario, &*played.scheme, &played.run)?;

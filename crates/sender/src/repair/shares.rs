@@ -1,11 +1,10 @@
 //! How much of the target goes to repair (specs/camel.md 6.1, from what Camel section 5.3 implies) (R).
 //!
 //! The target is a budget for the wire; what redundancy and retransmissions take of it, the encoder does not get.
-//! Whoever repairs keeps a [`Budget`] and feeds it what the controller is fed.
+//! A [`Budget`] is fed what the controller is fed.
 
-use thalweg_units::{ConfigError, Rate, Span};
-
-use crate::feedback::{Cause, Fate, Feedback};
+use thalweg_control::{Cause, Fate, Feedback};
+use thalweg_units::{ConfigError, Rate, Span, above_to, check};
 
 /// From the share of packets lost, p, to shares of the target.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,35 +47,6 @@ impl Config {
     pub fn of_the_specification() -> Config {
         Config { most_redundancy: 0.5, most_retransmissions: 0.3, ..Config::default() }
     }
-
-    /// The budget before anything was lost.
-    ///
-    /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Budget, ConfigError> {
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(ConfigError::out_of_range("repair.gain", self.gain, "above 0 and at most 1, such as 0.2"));
-        }
-        for (name, value) in [
-            ("repair.redundancy", self.redundancy),
-            ("repair.more_redundancy", self.more_redundancy),
-            ("repair.high_loss", self.high_loss),
-        ] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(ConfigError::out_of_range(name, value, "0 or more, such as the default"));
-            }
-        }
-        let (redundancy, retransmissions) = (self.most_redundancy, self.most_retransmissions);
-        if !(redundancy >= 0.0 && retransmissions >= 0.0 && redundancy + retransmissions < 1.0) {
-            let value = alloc::format!("{redundancy} and {retransmissions}");
-            return Err(ConfigError::out_of_range(
-                "repair shares",
-                value,
-                "0 or more, together below 1: media is left",
-            ));
-        }
-        Ok(Budget { config: self, loss: 0.0, round_trip: Span::ZERO })
-    }
 }
 
 /// Shares of the target.
@@ -104,6 +74,27 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// The budget before anything was lost.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Budget, ConfigError> {
+        check("repair.gain", config.gain).within(above_to(0.0, 1.0), "0.2")?;
+        for (name, value) in [
+            ("repair.redundancy", config.redundancy),
+            ("repair.more_redundancy", config.more_redundancy),
+            ("repair.high_loss", config.high_loss),
+        ] {
+            check(name, value).within(0.0..f64::INFINITY, "the default")?;
+        }
+        let (redundancy, retransmissions) = (config.most_redundancy, config.most_retransmissions);
+        check("repair shares", format_args!("{redundancy} and {retransmissions}")).is(
+            redundancy >= 0.0 && retransmissions >= 0.0 && redundancy + retransmissions < 1.0,
+            "0 or more, together below 1: media is left",
+        )?;
+        Ok(Budget { config, loss: 0.0, round_trip: Span::ZERO })
+    }
+
     /// What a report says of losses. Everything given up after a long silence says nothing of them.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.round_trip = feedback.min_rtt.unwrap_or(self.round_trip);
@@ -131,15 +122,15 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feedback::{self, Acknowledgement, History};
-    use crate::packet::{PacketId, SentPacket};
     use alloc::vec::Vec;
+    use thalweg_control::feedback::{self, Acknowledgement, History};
+    use thalweg_control::{PacketId, SentPacket};
     use thalweg_units::{Bytes, Time};
 
     /// After many reports of twenty packets of which so many are lost, over this round trip.
     fn shares(config: Config, lost: u64, round_trip_ms: u64) -> Shares {
         let mut history = History::new(feedback::Config::default());
-        let mut budget = config.build().unwrap();
+        let mut budget = Budget::new(config).unwrap();
         for round in 0..60u64 {
             let sent = Time::from_millis(round * 1000);
             for id in round * 20..round * 20 + 20 {
@@ -175,7 +166,7 @@ mod tests {
 
     #[test]
     fn shares_that_leave_no_media_are_refused() {
-        assert!(Config { most_retransmissions: 0.8, ..Config::default() }.build().is_err());
-        assert!(Config { gain: 0.0, ..Config::default() }.build().is_err());
+        assert!(Budget::new(Config { most_retransmissions: 0.8, ..Config::default() }).is_err());
+        assert!(Budget::new(Config { gain: 0.0, ..Config::default() }).is_err());
     }
 }

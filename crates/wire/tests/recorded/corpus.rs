@@ -1,14 +1,11 @@
 //! Where the files are.
+#![allow(dead_code)] // Each test target uses some of it.
 
 use std::path::{Path, PathBuf};
 
-/// The files of `rtp-interop/<folder>` and the folders in it by name; `None`, and a line on stdout, where they are not.
-pub fn files(folder: &str) -> Option<Vec<(PathBuf, Vec<u8>)>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/rtp-interop").join(folder);
-    if !root.is_dir() {
-        println!("skipped: ../shared/data is not here");
-        return None;
-    }
+/// The files of `rtp-interop/<folder>` and the folders in it by name, if they are here.
+pub fn found(folder: &str) -> Option<Vec<(PathBuf, Vec<u8>)>> {
+    let root = thalweg_data::testing::folder("rtp-interop")?.join(folder);
     let mut found = Vec::new();
     collect(&root, &mut found);
     found.sort();
@@ -16,11 +13,15 @@ pub fn files(folder: &str) -> Option<Vec<(PathBuf, Vec<u8>)>> {
     Some(found)
 }
 
+/// The same for a test that said it needs them.
+pub fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    found(folder).expect("rtp-interop is here")
+}
+
 /// One file of `rtp-interop`.
-pub fn file(path: &str) -> Option<Vec<u8>> {
+pub fn file(path: &str) -> Vec<u8> {
     let (folder, name) = path.rsplit_once('/').expect("folder/name");
-    let (_, bytes) = files(folder)?.into_iter().find(|(path, _)| path.ends_with(name)).expect(name);
-    Some(bytes)
+    files(folder).into_iter().find(|(path, _)| path.ends_with(name)).expect(name).1
 }
 
 fn collect(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {

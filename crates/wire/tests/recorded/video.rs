@@ -65,24 +65,21 @@ fn check(frames: &[Vec<u8>], size: (u16, u16), count: usize) {
     assert_eq!(frames.len(), count);
 }
 
-#[test]
-fn the_packets_of_str0m_reassemble_into_frames() {
-    let Some(file) = corpus::file("str0m/vp8.pcap") else { return };
+pub fn the_packets_of_str0m_reassemble_into_frames() {
+    let file = corpus::file("str0m/vp8.pcap");
     check(&frames(&captures::pcap(&file), 96), (240, 180), 101);
 }
 
-#[test]
-fn the_packets_of_libwebrtc_reassemble_into_frames() {
-    let Some(file) = corpus::file("webrtc-corpora/rtpdump-corpus/vp8/vp8.rtpdump") else { return };
+pub fn the_packets_of_libwebrtc_reassemble_into_frames() {
+    let file = corpus::file("webrtc-corpora/rtpdump-corpus/vp8/vp8.rtpdump");
     let mut packets = captures::rtpdump(&file);
     packets.retain(|bytes| !is_rtcp(bytes));
     let payload_type = Packet::parse(packets[0]).unwrap().header.payload_type;
     check(&frames(&packets, payload_type), (640, 480), 120);
 }
 
-#[test]
-fn what_parses_of_recorded_descriptors_is_written_back_byte_for_byte() {
-    let Some(file) = corpus::file("str0m/vp8.pcap") else { return };
+pub fn what_parses_of_recorded_descriptors_is_written_back_byte_for_byte() {
+    let file = corpus::file("str0m/vp8.pcap");
     for bytes in captures::pcap(&file) {
         let packet = Packet::parse(bytes).unwrap();
         if packet.header.payload_type == 96 {
@@ -124,18 +121,16 @@ fn check_vp9(datagrams: &[&[u8]], payload_type: u8) -> (usize, usize) {
     (pictures.len(), keys)
 }
 
-#[test]
-fn vp9_packets_of_others_reassemble_into_pictures() {
-    let Some(file) = corpus::file("str0m/vp9.pcap") else { return };
+pub fn vp9_packets_of_others_reassemble_into_pictures() {
+    let file = corpus::file("str0m/vp9.pcap");
     assert_eq!(check_vp9(&captures::pcap(&file), 98), (16, 1));
-    let Some(file) = corpus::file("webrtc-corpora/rtpdump-corpus/vp9/vp9.rtpdump") else { return };
+    let file = corpus::file("webrtc-corpora/rtpdump-corpus/vp9/vp9.rtpdump");
     let (packets, payload_type) = media(&file);
     assert_eq!(check_vp9(&packets, payload_type), (119, 1));
 }
 
-#[test]
-fn h264_packets_of_others_reassemble_into_access_units() {
-    let Some(file) = corpus::file("str0m/h264.pcap") else { return };
+pub fn h264_packets_of_others_reassemble_into_access_units() {
+    let file = corpus::file("str0m/h264.pcap");
     let datagrams = captures::pcap(&file);
     let (mut sets, mut keys, mut count) = (h264::ParameterSets::new(), 0, 0);
     for payloads in pictures(&datagrams, 126) {

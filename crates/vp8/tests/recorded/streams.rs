@@ -1,5 +1,4 @@
-//! The conformance streams, which are not part of this repository.
-#![allow(dead_code)] // Each test uses some of it.
+//! The conformance streams.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +15,10 @@ pub struct Vector {
     pub digests: Vec<String>,
 }
 
-/// All streams; none, and a line saying so, where they are not.
+/// All streams.
 pub fn vectors() -> Vec<Vector> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/vp8-test-vectors");
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        println!("skipped: ../shared/data is not here");
-        return Vec::new();
-    };
+    let folder = thalweg_data::testing::needed("vp8-test-vectors");
+    let entries = std::fs::read_dir(folder).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "ivf"));
     paths.sort();

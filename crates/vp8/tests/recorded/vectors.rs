@@ -1,13 +1,11 @@
 //! The 61 conformance streams: every picture, every byte, every state.
 
-mod common;
-
-use common::{md5, vectors};
 use thalweg_vp8::syntax::Frame;
 use thalweg_vp8::{State, decode};
 
-#[test]
-fn every_picture_of_the_conformance_streams_is_the_standards() {
+use crate::streams::{md5, vectors};
+
+pub fn every_picture_of_the_conformance_streams_is_the_standards() {
     let mut wrong = Vec::new();
     for vector in vectors() {
         let mut state = State::new();
@@ -37,8 +35,7 @@ fn every_picture_of_the_conformance_streams_is_the_standards() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-#[test]
-fn every_frame_is_written_as_the_bytes_it_was_read_from() {
+pub fn every_frame_is_written_as_the_bytes_it_was_read_from() {
     for vector in vectors() {
         let mut state = State::new();
         for (index, bytes) in vector.frames.iter().enumerate() {
@@ -57,8 +54,7 @@ fn every_frame_is_written_as_the_bytes_it_was_read_from() {
     }
 }
 
-#[test]
-fn a_state_that_was_sent_goes_on_as_the_one_that_stayed() {
+pub fn a_state_that_was_sent_goes_on_as_the_one_that_stayed() {
     for vector in vectors() {
         let (mut state, mut sent) = (State::new(), State::new());
         for frame in &vector.frames {

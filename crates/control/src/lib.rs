@@ -42,3 +42,7 @@ pub use controller::{Allowance, Controller, Decision, Demand, DynController, Fra
 pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathReport, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

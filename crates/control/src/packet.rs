@@ -31,6 +31,21 @@ pub enum Payload {
     Audio,
 }
 
+impl Payload {
+    /// Every kind, in the order of their declaration.
+    pub const ALL: [Payload; 4] = [Payload::Media, Payload::Filler, Payload::Repair, Payload::Audio];
+
+    /// As records, logs and metrics name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Payload::Media => "media",
+            Payload::Filler => "filler",
+            Payload::Repair => "repair",
+            Payload::Audio => "audio",
+        }
+    }
+}
+
 /// Where in a frame (or a burst of one) a packet lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FramePlace {

@@ -1,6 +1,7 @@
 //! Every event of a run, in order: the raw material of figures, charts, files and `explain`.
 
 mod row;
+#[cfg(feature = "parquet")]
 mod table;
 mod tally;
 
@@ -10,6 +11,7 @@ use thalweg_sender::Event;
 use thalweg_units::{Bytes, Span, Time};
 
 pub use row::Row;
+#[cfg(feature = "parquet")]
 pub use table::{TableError, write_table};
 pub(crate) use tally::{BIN_S, Bins, Tally};
 
@@ -220,6 +222,7 @@ impl Recorder {
     }
 
     /// All of them in order, in blocks of many.
+    #[cfg(feature = "parquet")]
     fn blocks(&self) -> impl Iterator<Item = &[Record]> {
         self.blocks.iter().map(Vec::as_slice)
     }

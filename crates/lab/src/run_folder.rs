@@ -1,4 +1,5 @@
-//! A run on disk: `run.toml`, fully resolved, `events.parquet`, `summary.json`, and the outcome that reports are drawn from.
+//! A run on disk: `run.toml`, fully resolved, `events.parquet` where the build has the feature `parquet`, `summary.json`, and the outcome
+//! that reports are drawn from.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use thalweg_sender::scheme::UnknownScheme;
 use thalweg_sender::{Registry, Scheme, SenderFactory};
 
 use crate::outcome::Outcome;
-use crate::record::{TableError, write_table};
+use crate::record::Recorder;
 use crate::scenario::Scenario;
 use crate::simulate::Run;
 
@@ -102,11 +103,25 @@ pub fn write(folder: &Path, scenario: &Scenario, sender: &dyn SenderFactory, run
         let text = text.map_err(|error| content(&path, error.to_string()))?;
         fs::write(&path, text).map_err(io(&path))?;
     }
-    let path = folder.join("events.parquet");
-    write_table(&path, &run.recorder).map_err(|error| match error {
+    write_events(folder.join("events.parquet"), &run.recorder)
+}
+
+#[cfg(feature = "parquet")]
+fn write_events(path: PathBuf, recorder: &Recorder) -> Result<(), FolderError> {
+    use crate::record::{TableError, write_table};
+    write_table(&path, recorder).map_err(|error| match error {
         TableError::Io(error) => FolderError::Io { path, error },
-        TableError::Parquet(error) => content(&path, error.to_string()),
+        TableError::Parquet(error) => FolderError::Content { path, problem: error.to_string() },
     })
+}
+
+/// A build that cannot write the file removes an earlier run's, which would be taken for this one's.
+#[cfg(not(feature = "parquet"))]
+fn write_events(path: PathBuf, _: &Recorder) -> Result<(), FolderError> {
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FolderError::Io { path, error }),
+        _ => Ok(()),
+    }
 }
 
 /// The text of a `run.toml`.

@@ -24,7 +24,7 @@ use thalweg_units::{Bytes, Span, Time};
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
 pub use delay::{Delay, Jitter};
 pub use loss::{Loss, LossModel};
-pub use path::{Capacity, HopConfig, Path, PathConfig, PathError};
+pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use queue::{DropReason, QueueConfig};
 pub use serial::{Rates, Serial};
 pub use thalweg_units::ConfigError;
@@ -73,3 +73,7 @@ pub trait Link<P> {
     /// The next packet that was dropped, in order.
     fn poll_drop(&mut self) -> Option<Drop<P>>;
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

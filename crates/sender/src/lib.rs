@@ -27,3 +27,7 @@ pub use event::{Event, Timed, Wake, Why};
 pub use packet::{Content, Fragment, Packet, PacketSizes};
 pub use parts::Parts;
 pub use scheme::{FeedbackStyle, Registry, Scheme, SenderFactory};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -16,6 +16,7 @@ mod error;
 pub mod flexfec;
 pub mod h264;
 mod micros;
+pub mod negotiated;
 pub mod opus;
 pub mod overhead;
 mod parity;
@@ -31,3 +32,7 @@ pub mod vp8;
 pub mod vp9;
 
 pub use error::{ParseError, WriteError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -38,11 +38,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     scenario.measure_quality = false;
     let (duration, seed) = (scenario.duration, scenario.seed);
     scenario.duration = scenario.duration.min(to.since_start());
-    let progress = Progress::new(1);
+    let progress = Progress::new([scenario.duration].into_iter());
     let progress = progress.begin(format!("{} again, up to {to}", sender.name()), scenario.duration);
     let mut find = |name: &str| link::find(name, duration, seed).map_err(|error| format!("{error:#}"));
     let mut tell = |now| {
-        progress.tell(now);
+        progress.report(now);
         ControlFlow::Continue(())
     };
     let run = simulate(&scenario, &*sender, &mut find, &mut tell)?;

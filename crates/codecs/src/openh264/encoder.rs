@@ -177,7 +177,7 @@ fn check(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
         _ => Err(EncodeError::Target {
             codec: CODEC,
             target: format!("{:?}", plan.targets),
-            range: "one rate; for a quantiser choose the codec vp8".into(),
+            range: "one rate (a quantiser: vp8)".into(),
         }),
     }
 }

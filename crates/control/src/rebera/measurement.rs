@@ -4,7 +4,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 use crate::feedback::PathReport;
 
@@ -54,13 +54,9 @@ impl MeasurementConfig {
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Measurement, ConfigError> {
         for (name, span) in [("rebera.window", self.window), ("rebera.interval", self.interval)] {
-            if span <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, span, "longer than 0, such as 1.067s and 100ms"));
-            }
+            check(name, span).within(above(Span::ZERO), "1.067s and 100ms")?;
         }
-        if self.shortest <= Span::ZERO {
-            return Err(ConfigError::out_of_range("rebera.shortest", self.shortest, "longer than 0, such as 10ms"));
-        }
+        check("rebera.shortest", self.shortest).within(above(Span::ZERO), "10ms")?;
         Ok(Measurement {
             config: self,
             current: None,

@@ -1,6 +1,6 @@
 //! How times between arrivals are averaged: by whoever measures them.
 
-use thalweg_units::{Bytes, ConfigError, Span};
+use thalweg_units::{Bytes, ConfigError, Span, above_to, check};
 
 use crate::packet::MSS;
 
@@ -45,16 +45,9 @@ impl Smoothing {
     /// # Errors
     /// When the gain is no share.
     pub fn build(self) -> Result<Average, ConfigError> {
-        if !(self.gain > 0.0 && self.gain <= 1.0) {
-            return Err(ConfigError::out_of_range("salsify.gain", self.gain, "above 0 and at most 1, such as 0.1"));
-        }
-        if self.unit == Unit::Bytes(Bytes::ZERO) {
-            return Err(ConfigError::out_of_range(
-                "salsify.unit",
-                Bytes::ZERO,
-                "packets of more than 0 bytes, such as 1240B",
-            ));
-        }
+        check("salsify.gain", self.gain).within(above_to(0.0, 1.0), "0.1")?;
+        check("salsify.unit", Bytes::ZERO)
+            .is(self.unit != Unit::Bytes(Bytes::ZERO), "packets of more than 0 bytes, such as 1240B")?;
         Ok(Average { smoothing: self, microseconds: 0.0, work: 0.0, begun: false })
     }
 }

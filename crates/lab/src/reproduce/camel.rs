@@ -5,7 +5,6 @@
 //! paper prints of a figure stands beside ours; where it says only which scheme does what, the figure's description
 //! says it.
 
-use thalweg_codecs::Undershoot;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};
@@ -15,6 +14,7 @@ use super::vidaptive::known;
 use super::{
     Encoder, Experiment, Figure, Folder, Link, Links, Origin, Other, Published, Reading, Setup, Signals, Windowed,
 };
+use crate::Undershoot;
 use crate::scenario::{Competitor, Sender};
 
 const KILOBYTE: u64 = 1024;

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use thalweg_codecs::undershoot::Ratios;
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_video::footage::Footage;
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
 use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
@@ -18,10 +18,10 @@ use super::frames::Frames;
 use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use super::summarize::Played;
-use crate::footage::Footage;
 use crate::metrics::{DEADLINE, QualitySource};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
+use crate::undershoot::Ratios;
 use thalweg_receiver::{FrameInfo, Moves, Ready, Receiver, Request};
 
 /// How often the receiver takes over the round trip, in a call.

@@ -11,10 +11,9 @@ mod simulation;
 mod summarize;
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use thalweg_codecs::{DecodeError, EncodeError};
-use thalweg_link::Trace;
+use thalweg_link::FindTrace;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Span, Time};
 use thalweg_video::source::SourceError;
@@ -52,9 +51,6 @@ pub enum SimulateError {
     #[error("interrupted")]
     Interrupted,
 }
-
-/// Finds a trace by the name a scenario gives it.
-pub type FindTrace<'a> = dyn FnMut(&str) -> Result<Arc<Trace>, String> + 'a;
 
 /// Given the virtual time now and then; [`ControlFlow::Break`] ends the run with [`SimulateError::Interrupted`].
 pub type Progress<'a> = dyn FnMut(Time) -> ControlFlow<()> + 'a;

@@ -1,13 +1,11 @@
 //! From events to figures.
 
 use thalweg_link::Capacity;
-use thalweg_units::Time;
+use thalweg_units::{Time, percentile};
 
 use super::sharing::available;
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{
-    QualitySource, Summary, latency, mean_psnr, percentile, qoe_call, qoe_driving, ssim_decibels, stall,
-};
+use crate::metrics::{QualitySource, Summary, latency, mean_psnr, qoe_call, qoe_driving, ssim_decibels, stall};
 use crate::outcome::{FrameRecord, Outcome, Series};
 use crate::record::{BIN_S, Recorder, Tally};
 use crate::scenario::Scenario;

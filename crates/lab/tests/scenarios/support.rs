@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use thalweg_codecs::libvpx::Settings;
-use thalweg_codecs::{Codec, CodecTime, Undershoot};
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_lab::Undershoot;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::simulate::Run;
 use thalweg_lab::{simulate, unattended};

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use thalweg_codecs::Codec;
-use thalweg_lab::scenario::Video;
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_transport::sdp::VideoCodec;
-use thalweg_units::Seed;
+use thalweg_units::{Seed, Size};
+use thalweg_video::Video;
 
 use crate::emulate::LinkConfig;
 
@@ -42,6 +42,34 @@ pub struct PublishConfig {
     pub seed: Seed,
 }
 
+impl PublishConfig {
+    /// The built-in scene with barcodes and silence, for up to sixteen viewers of one channel, which `sender` serves over the network as it
+    /// is. Set what should be otherwise.
+    pub fn new(sender: impl SenderFactory + 'static) -> PublishConfig {
+        let main = ChannelConfig {
+            name: "main".into(),
+            scheme: Arc::new(sender),
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            advertise: Vec::new(),
+            link: None,
+        };
+        PublishConfig {
+            title: "Thalweg".into(),
+            video: Video::scene(Size::HD, 30),
+            barcode: true,
+            audio: Some("silence".into()),
+            codec: Some(Codec::default()),
+            registry: Registry::new(),
+            channels: vec![main],
+            link: None,
+            pcap: None,
+            qlog: None,
+            most_viewers: 16,
+            seed: Seed::new(1),
+        }
+    }
+}
+
 /// One of the things to watch: the same video, sent by a scheme of its own through a socket of its own.
 #[derive(Debug, Clone)]
 pub struct ChannelConfig {
@@ -65,7 +93,7 @@ impl ChannelConfig {
 }
 
 /// What SDP calls the frames of a codec.
-pub(crate) fn video_codec(codec: &Codec) -> VideoCodec {
+pub fn video_codec(codec: &Codec) -> VideoCodec {
     match codec {
         // A model's frames are zeros that pass for VP8.
         Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use thalweg_codecs::EncodeError;
-use thalweg_lab::FindTrace;
+use thalweg_link::FindTrace;
 use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_sender::scheme::ReceiverKind;
@@ -47,8 +47,7 @@ use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
 use camera::Camera;
 use config::Codecs;
-pub(crate) use config::video_codec;
-pub use config::{ChannelConfig, PublishConfig};
+pub use config::{ChannelConfig, PublishConfig, video_codec};
 pub(crate) use joining::stream_ids;
 use messages::{Message, Outbox};
 use network::{Channel, Network};

@@ -7,16 +7,15 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use thalweg_sender::{Registry, SenderFactory};
 use thalweg_transport::sdp::Video;
-use thalweg_transport::{Identity, ufrag_of};
+use thalweg_transport::{Identity, Received, ufrag_of};
 use thalweg_units::{Seed, Span, Time};
 use thalweg_video::source::Format;
 
 use super::config::{ChannelConfig, Codecs};
 use super::figures;
-use super::joining::Offered;
-use super::messages::{Key, Message, Outbox, reply};
+use super::messages::{Key, Message, Outbox, State, reply};
 use super::records::Records;
-use super::viewer::{Album, State, Viewer};
+use super::viewer::{Album, Offered, Viewer};
 use super::{PublishError, keeps_states};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
@@ -80,8 +79,7 @@ pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), R
         return Ok(());
     }
     let message = format!(
-        "{} needs a receiver that keeps its decoder's states, which a browser does not: choose salsify:standard-decoder, or watch with \
-         `thalweg watch`",
+        "{} needs a stateful receiver, which a browser is not: choose salsify:standard-decoder, or watch with `thalweg watch`",
         scheme.name()
     );
     Err(Refused::new(RefusedKind::UnknownScheme, message))
@@ -208,7 +206,7 @@ impl Network {
                 reply(&to, snapshot.map(|viewer| figures::snapshot(now, viewer)));
             }
             Message::About(to) => reply(&to, self.about.clone()),
-            Message::Metrics(to) => reply(&to, figures::metrics(now, self)),
+            Message::Metrics(to) => reply(&to, self.metrics(now)),
             Message::Stop => self.ended = Some(Ok(())),
         }
     }
@@ -226,10 +224,8 @@ impl Network {
             };
             // A check's name is no proof, its integrity is: who sees the name on its way could else put others' datagrams down to this
             // viewer, and crowd out its own address.
-            let authentic = viewer.authentic_checks();
-            viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
-            let proven = viewer.authentic_checks() > authentic;
-            if proven && known != Some(viewer.key) && viewer.channel == channel {
+            let received = viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+            if received == Received::Stun && known != Some(viewer.key) && viewer.channel == channel {
                 know(by_address, viewer, datagram.from);
             }
         });
@@ -267,7 +263,7 @@ impl Network {
         for key in keys {
             self.remove(key);
         }
-        self.offered.retain(|_, offered| now - offered.at() <= UNANSWERED);
+        self.offered.retain(|_, offered| now - offered.at <= UNANSWERED);
     }
 
     fn remove(&mut self, key: Key) {

@@ -46,7 +46,7 @@ mod statistics;
 mod streams;
 mod video;
 
-pub use config::{Audio, Codec, Config, Extensions, Feedback, Redundancy, Ssrcs, Video};
+pub use config::{Audio, Codec, Config, ExtensionIds, Feedback, Redundancy, Ssrcs, Video};
 pub use output::{AudioPacket, Origin, Output, VideoFrame};
 pub use reception::Reception;
 pub(crate) use source::Source;

@@ -18,7 +18,7 @@ use thalweg_wire::unwrap::SequenceUnwrapper;
 use thalweg_wire::{block_code, ulpfec};
 
 use super::blocks::Blocks;
-use super::config::Extensions;
+use super::config::ExtensionIds;
 
 /// Media packets held behind the newest: four times what a parity packet can span (libwebrtc keeps four times its 48).
 const MEDIA: u64 = 4 * 109;
@@ -63,7 +63,7 @@ impl Media {
 }
 
 impl ParityStream {
-    pub(super) fn new(extensions: &Extensions, payload_type: u8) -> ParityStream {
+    pub(super) fn new(extensions: &ExtensionIds, payload_type: u8) -> ParityStream {
         let blanks = [extensions.transport_sequence, extensions.absolute_send_time].into_iter().flatten().collect();
         let media = Media(vec![None; MEDIA as usize]);
         let (waiting, blocks) = (VecDeque::new(), Blocks::default());
@@ -73,7 +73,7 @@ impl ParityStream {
     /// The stream is another from here on.
     pub(super) fn begin_anew(&mut self) {
         let blanks = std::mem::take(&mut self.blanks);
-        *self = ParityStream { blanks, ..ParityStream::new(&Extensions::default(), self.payload_type) };
+        *self = ParityStream { blanks, ..ParityStream::new(&ExtensionIds::default(), self.payload_type) };
     }
 
     /// A media packet came; the packets that can be made with it.
@@ -211,9 +211,10 @@ mod tests {
     use thalweg_wire::flexfec::protect;
     use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header};
 
-    const EXTENSIONS: Extensions = Extensions {
+    const EXTENSIONS: ExtensionIds = ExtensionIds {
         transport_sequence: Some(3),
         transport_on_request: false,
+        playout_delay: None,
         mid: None,
         absolute_send_time: None,
         grace: None,

@@ -58,7 +58,7 @@ struct Passage {
 impl Reception {
     pub(super) fn new(config: Config) -> Result<Reception, ConfigError> {
         let video = config.video.as_ref().map(Frames::new).transpose()?;
-        let in_red = config.redundancy.is_some_and(|redundancy| redundancy.ulpfec.is_some());
+        let in_red = config.redundancy.is_some();
         let parity = config.video.as_ref().filter(|video| video.parity.is_some() || in_red);
         let parity = parity.map(|video| ParityStream::new(&video.extensions, video.payload_type));
         Ok(Reception {

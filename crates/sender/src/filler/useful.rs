@@ -8,7 +8,7 @@ mod block;
 mod remembered;
 
 use thalweg_control::{Feedback, PacketId};
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, between, check};
 
 use crate::packet::{Content, Fragment, PacketSizes};
 use crate::repair::parity::{Code, Due, Format, Symbol, Written};
@@ -98,30 +98,19 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self, sizes: PacketSizes) -> Result<Useful, ConfigError> {
-        if self.deadline <= Span::ZERO {
-            return Err(ConfigError::out_of_range("fill_with.deadline", self.deadline, "longer than 0, such as 400ms"));
-        }
-        if !(1..=self.most_group).contains(&self.least_group) {
-            let range = "1 to fill_with.most_group, such as 2";
-            return Err(ConfigError::out_of_range("fill_with.least_group", self.least_group, range));
-        }
-        if u64::from(self.most_group) > crate::repair::parity::LONGEST {
-            return Err(ConfigError::out_of_range("fill_with.most_group", self.most_group, "1 to 109, such as 14"));
-        }
+        check("fill_with.deadline", self.deadline).within(above(Span::ZERO), "400ms")?;
+        check("fill_with.least_group", self.least_group).within(1..=self.most_group, "2")?;
+        check("fill_with.most_group", self.most_group)
+            .is(u64::from(self.most_group) <= crate::repair::parity::LONGEST, "1 to 109, such as 14")?;
         for (name, share) in [("fill_with.least_loss", self.least_loss), ("fill_with.refresh_loss", self.refresh_loss)]
         {
-            if !(share > 0.0 && share < 1.0) {
-                return Err(ConfigError::out_of_range(name, share, "above 0 and below 1, such as 0.02"));
-            }
+            check(name, share).within(between(0.0, 1.0), "0.02")?;
         }
         if !(self.block_share > 0.0 && self.block_share <= 4.0) {
             let (value, range) = (self.block_share, "above 0 and at most 4, such as 1");
             return Err(ConfigError::out_of_range("fill_with.block_share", value, range));
         }
-        if self.refresh_interval < Span::ZERO {
-            let range = "0 or longer, such as 2s";
-            return Err(ConfigError::out_of_range("fill_with.refresh_interval", self.refresh_interval, range));
-        }
+        check("fill_with.refresh_interval", self.refresh_interval).within(Span::ZERO.., "2s")?;
         let refresh = Refresh { last: Time::ZERO, cost: Bytes::ZERO, saved: Bytes::ZERO };
         let (among_media, remembered) = Default::default();
         Ok(Useful { config: self, sizes, among_media, remembered, block: None, refresh })

@@ -15,7 +15,7 @@
 
 use core::ops::Range;
 
-use thalweg_units::ConfigError;
+use thalweg_units::{ConfigError, check};
 
 use super::plan::{Basis, Buffers, EncodePlan, Layer, LongTerm};
 
@@ -48,13 +48,11 @@ impl Config {
     /// When there is no such group, or the period is not made of groups.
     pub fn build(self) -> Result<Pattern, ConfigError> {
         let Config { group, period } = self;
-        if ![1, 2, 4].contains(&group) {
-            return Err(ConfigError::out_of_range("layers.group", group, "1, 2 or 4 pictures"));
-        }
-        if period == 0 || period > LONGEST || !period.is_multiple_of(group) {
-            let range = "a multiple of layers.group, at least that and at most 65536 pictures, such as 32";
-            return Err(ConfigError::out_of_range("layers.period", period, range));
-        }
+        check("layers.group", group).is([1, 2, 4].contains(&group), "1, 2 or 4 pictures")?;
+        check("layers.period", period).is(
+            period != 0 && period <= LONGEST && period.is_multiple_of(group),
+            "a multiple of layers.group, at least that and at most 65536 pictures, such as 32",
+        )?;
         Ok(Pattern { group, period })
     }
 }

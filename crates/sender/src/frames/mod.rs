@@ -18,6 +18,7 @@ pub mod recovery;
 pub mod resolution;
 pub mod safeguards;
 pub mod selection;
+mod share;
 
 pub use every_frame::EveryFrame;
 pub use late_choice::LateChoice;
@@ -25,3 +26,4 @@ pub use plan::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, StateH
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 pub use rate_targeted::RateTargeted;
 pub use selection::Selection;
+pub use share::Share;

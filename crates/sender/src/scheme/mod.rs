@@ -72,23 +72,24 @@ impl ControllerConfig {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(&self) -> Result<Box<dyn DynController>, ConfigError> {
+        use thalweg_control::*;
         Ok(match self {
-            ControllerConfig::Fixed(config) => Box::new(config.build()?),
-            ControllerConfig::Copa(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Rocc(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Gcc(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Bbr(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Scream(config) => Box::new(config.build()?),
-            ControllerConfig::Nada(config) => Box::new(config.build()?),
-            ControllerConfig::Sqp(config) => Box::new(config.build()?),
-            ControllerConfig::Pudica(config) => Box::new(config.build()?),
-            ControllerConfig::Camel(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Fbra(config) => Box::new(config.build()?),
-            ControllerConfig::Rrtcc(config) => Box::new(config.build()?),
-            ControllerConfig::Cnadu(config) => Box::new(config.build()?),
-            ControllerConfig::Tfrc(config) => Box::new(config.build()?),
-            ControllerConfig::Salsify(config) => Box::new(config.build()?),
-            ControllerConfig::Rebera(config) => Box::new(config.build()?),
+            ControllerConfig::Fixed(config) => Box::new(fixed::Fixed::new(*config)?),
+            ControllerConfig::Copa(config) => Box::new(copa::Copa::new(config.clone())?),
+            ControllerConfig::Rocc(config) => Box::new(rocc::Rocc::new(config.clone())?),
+            ControllerConfig::Gcc(config) => Box::new(gcc::Gcc::new(config.clone())?),
+            ControllerConfig::Bbr(config) => Box::new(bbr::Bbr::new(config.clone())?),
+            ControllerConfig::Scream(config) => Box::new(scream::Scream::new(*config)?),
+            ControllerConfig::Nada(config) => Box::new(nada::Nada::new(*config)?),
+            ControllerConfig::Sqp(config) => Box::new(sqp::Sqp::new(*config)?),
+            ControllerConfig::Pudica(config) => Box::new(pudica::Pudica::new(*config)?),
+            ControllerConfig::Camel(config) => Box::new(camel::Camel::new(config.clone())?),
+            ControllerConfig::Fbra(config) => Box::new(fbra::Fbra::new(*config)?),
+            ControllerConfig::Rrtcc(config) => Box::new(rrtcc::Rrtcc::new(*config)?),
+            ControllerConfig::Cnadu(config) => Box::new(cnadu::Cnadu::new(*config)?),
+            ControllerConfig::Tfrc(config) => Box::new(tfrc::Tfrc::new(*config)?),
+            ControllerConfig::Salsify(config) => Box::new(salsify::Salsify::new(*config)?),
+            ControllerConfig::Rebera(config) => Box::new(rebera::Rebera::new(*config)?),
         })
     }
 }

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 
 use thalweg_receiver::rtp::{self, AudioPacket, Reception, Statistics, VideoFrame};
 use thalweg_sender::frames::StateHash;
-use thalweg_transport::{self as transport, Connection, Credentials, Datagram, TransportError};
+use thalweg_transport::{self as transport, Connection, Credentials, Datagram, Received, TransportError};
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Goodbye};
 
@@ -60,10 +60,10 @@ impl Incoming {
         Ok(Incoming { setup, connection, reception, notices, round_trip, closed: false, now })
     }
 
-    /// A datagram came.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+    /// A datagram came; returns what it was.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
-        self.connection.on_datagram(now, from, to, datagram);
+        self.connection.on_datagram(now, from, to, datagram)
     }
 
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
@@ -198,7 +198,7 @@ impl Incoming {
                 self.reception = Some(reception);
                 self.notices.push_back(Notice::Connected);
             }
-            Err(error) => debug_assert!(false, "it was built before: {error}"),
+            Err(error) => self.end(Notice::Unusable(error)),
         }
     }
 

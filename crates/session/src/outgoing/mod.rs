@@ -29,7 +29,7 @@ use thalweg_sender::feedback::{News, Reader};
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
-use thalweg_transport::{self as transport, Connection, Credentials, TransportError};
+use thalweg_transport::{self as transport, Connection, Credentials, Received, SendError, TransportError};
 use thalweg_units::{Bytes, ConfigError, Random, Time};
 use thalweg_wire::rtcp::{self, Goodbye};
 
@@ -85,10 +85,10 @@ impl Outgoing {
         Ok(Outgoing { setup, video, connection, flow: None, notices, figures, plain: None, closed: false, now })
     }
 
-    /// A datagram came.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+    /// A datagram came; returns what it was.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
-        self.connection.on_datagram(now, from, to, datagram);
+        self.connection.on_datagram(now, from, to, datagram)
     }
 
     /// The camera was read: `picture` is the number its driver knows it by, one higher each time.
@@ -123,7 +123,7 @@ impl Outgoing {
         }
         match flow.writer.unreported_sound(number) {
             Some(Ok(bytes)) => self.send_rtp(bytes),
-            Some(Err(error)) => debug_assert!(false, "{error}"),
+            Some(Err(error)) => self.on_unsent(error.to_string()),
             None => {}
         }
     }
@@ -259,7 +259,7 @@ impl Outgoing {
             match flow.engine.poll() {
                 engine::Output::Transmit(packet) => match flow.writer.write(&packet) {
                     Ok(bytes) => self.send_rtp(bytes),
-                    Err(error) => debug_assert!(false, "{error}"),
+                    Err(error) => self.on_unsent(error.to_string()),
                 },
                 engine::Output::Encode { picture, plan } => {
                     flow.layered = Layered::of(&plan);
@@ -345,7 +345,7 @@ impl Outgoing {
                 });
                 self.notices.push_back(Notice::Connected);
             }
-            Err(error) => debug_assert!(false, "the scheme was built before: {error}"),
+            Err(error) => self.notices.push_back(Notice::Unusable(error)),
         }
     }
 
@@ -387,10 +387,21 @@ impl Outgoing {
         }
     }
 
-    /// Sends a packet. One that cannot be sent now is lost as on any path: the engine hears so from the reports.
+    /// Sends a packet. One that cannot be sent is lost as on any path: the engine learns so from the reports.
     fn send_rtp(&mut self, packet: Vec<u8>) {
-        if self.connection.send_rtp(&packet).is_ok() {
-            see(&mut self.plain, self.now, true, packet);
+        match self.connection.send_rtp(&packet) {
+            Ok(()) => see(&mut self.plain, self.now, true, packet),
+            // The connection has ended; its event comes next.
+            Err(SendError::NotConnected) => {}
+            Err(error) => self.on_unsent(error.to_string()),
+        }
+    }
+
+    /// A packet that the engine accounted for did not leave: every one is counted, the first is reported.
+    fn on_unsent(&mut self, error: String) {
+        self.figures.unsent += 1;
+        if self.figures.unsent == 1 {
+            self.notices.push_back(Notice::Unsent(error));
         }
     }
 

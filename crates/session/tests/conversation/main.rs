@@ -14,6 +14,7 @@ use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig};
 use thalweg_sender::event::Event;
 use thalweg_sender::frames::StateHash;
 use thalweg_sender::scheme;
+use thalweg_transport::Config;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use thalweg_units::Span;
 use thalweg_wire::rtcp::{self, Nack};
@@ -44,6 +45,7 @@ fn assert_exact(world: &World) {
         assert!(tag.is_some() && tag > last, "frame {} is none that was encoded after the last", frame.number);
         last = tag;
     }
+    assert_eq!(world.unsent, None);
 }
 
 #[test]
@@ -211,4 +213,16 @@ fn sound_that_nobody_reports_is_heard_and_not_taken_for_lost() {
         let skew = world.incoming.skew().expect("both came");
         assert!(skew.abs() < Span::from_millis(60), "{kind:?}: {skew}");
     }
+}
+
+#[test]
+fn packets_that_cannot_be_protected_are_counted_and_the_first_is_reported() {
+    let (scheme, receiver) = ("gcc".parse().expect("a scheme"), Capabilities::all(Direction::ReceiveOnly));
+    // Keys for one stream: sound comes first, and the video's packets are refused.
+    let config = Config { most_streams: 1, ..Config::default() };
+    let mut world = World::with_config(scheme, &path(0.0), &receiver, str::to_owned, config);
+    world.run(Span::from_secs(1));
+    let why = world.unsent.as_deref().expect("a notice");
+    assert!(why.contains("most_streams"), "{why}");
+    assert!(world.outgoing.figures().unsent > 10 && world.shown.is_empty(), "{:?}", world.outgoing.figures());
 }

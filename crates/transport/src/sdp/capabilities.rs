@@ -1,7 +1,8 @@
 //! What this end can do.
 
+use thalweg_wire::negotiated::Feedback;
+
 use super::h264::H264Profile;
-use super::negotiated::Feedback;
 
 /// Which way media goes, seen from this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

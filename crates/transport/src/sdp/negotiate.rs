@@ -5,7 +5,7 @@ use thalweg_wire::rtp::uri;
 use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use super::h264::{H264Format, H264Profile};
 use super::local::Local;
-use super::negotiated::{Audio, ExtensionIds, Feedback, Redundancy, Streams, Video};
+use super::negotiated::{Audio, ExtensionIds, Feedback, Kinds, Redundancy, Ssrcs, Video};
 use super::read::{Format, Mapped, Section, extensions, formats, has_extended_reports, streams};
 use super::write::{BLOCK_CODE, Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
 
@@ -66,14 +66,14 @@ impl Negotiator<'_> {
             },
             feedback: self.feedback(media.feedback, congestion),
             streams: match self.capabilities.direction {
-                Direction::SendOnly => Streams {
+                Direction::SendOnly => Ssrcs {
                     media: Some(ours.video),
                     retransmission: retransmission.map(|_| ours.retransmission),
                     parity: parity.map(|_| ours.parity),
                 },
                 Direction::ReceiveOnly => {
                     let theirs = streams(section);
-                    Streams {
+                    Ssrcs {
                         media: theirs.media,
                         retransmission: theirs.retransmission.filter(|_| retransmission.is_some()),
                         parity: theirs.parity.filter(|_| parity.is_some()),
@@ -111,12 +111,12 @@ impl Negotiator<'_> {
             in_band_repair: says("useinbandfec"),
             extensions: self.common_extensions(&mapped, congestion),
             feedback: self.feedback(media.feedback, congestion).of_audio(),
-            streams: Streams {
+            streams: Ssrcs {
                 media: match self.capabilities.direction {
                     Direction::SendOnly => Some(self.local.streams.audio),
                     Direction::ReceiveOnly => streams(section).media,
                 },
-                ..Streams::default()
+                ..Ssrcs::default()
             },
         })
     }

@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{HEADER, Parity};
+use super::{HEADER, Parity, Sums};
 use crate::ParseError;
+use crate::rtp::Packet;
 
 /// What a parity packet is good for, given what else there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +72,29 @@ impl fmt::Display for Corrupt {
 
 impl core::error::Error for Corrupt {}
 
+impl Sums {
+    /// What is left when all packets but one are taken off, as that one: number `sequence` of stream `ssrc`.
+    ///
+    /// # Errors
+    /// When it cannot be the packet.
+    pub(crate) fn packet(&self, sequence: u16, ssrc: u32) -> Result<Vec<u8>, Corrupt> {
+        let Some((rest, tail)) = self.rest.split_at_checked(self.length.into()) else {
+            return Err(Corrupt::Length { found: self.length, most: self.rest.len() });
+        };
+        if tail.iter().any(|byte| *byte != 0) {
+            return Err(Corrupt::Tail);
+        }
+        let mut out = Vec::with_capacity(HEADER + rest.len());
+        out.extend_from_slice(&[0x80 | self.flags, self.kind]);
+        out.extend_from_slice(&sequence.to_be_bytes());
+        out.extend_from_slice(&self.timestamp.to_be_bytes());
+        out.extend_from_slice(&ssrc.to_be_bytes());
+        out.extend_from_slice(rest);
+        Packet::parse(&out).map_err(Corrupt::Packet)?;
+        Ok(out)
+    }
+}
+
 impl Parity {
     /// Recovers the missing packet if it is the only one. `held` gives the packets that are there, plaintext RTP; which
     /// are, must not change while it is asked.
@@ -119,7 +143,7 @@ mod tests {
     use crate::flexfec::testing::read;
     use crate::flexfec::{Format, protect};
     use crate::parity::testing::example;
-    use crate::rtp::{self, Packet};
+    use crate::rtp;
     use proptest::prelude::*;
 
     fn parity() -> ([Vec<u8>; 3], Parity) {

@@ -239,7 +239,7 @@ fn own_packets() -> Vec<Vec<u8>> {
 /// Our own packets and those of the corpora, captures taken apart.
 fn packets() -> Vec<Vec<u8>> {
     let mut all = own_packets();
-    for (path, bytes) in corpus::files("").unwrap_or_default() {
+    for (path, bytes) in corpus::found("").unwrap_or_default() {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("pcap") => all.extend(captures::pcap(&bytes).into_iter().map(<[u8]>::to_vec)),
             Some("rtpdump") if path.ends_with("vp8.rtpdump") => {

@@ -111,7 +111,7 @@ fn a_configuration_that_cannot_be_is_refused_with_what_to_do() {
         (with_video(|video| video.parity = Some(AUDIO)), "no two alike"),
         (with_video(|video| video.ssrcs.media = Some(OURS)), "no two alike"),
         (
-            Config { redundancy: Some(Redundancy { red: VIDEO, ulpfec: None, retransmission: None }), ..config() },
+            Config { redundancy: Some(Redundancy { red: VIDEO, ulpfec: 117, retransmission: None }), ..config() },
             "alike",
         ),
         (Config { redundancy: Some(super::red::REDUNDANCY), video: None, ..config() }, "leave redundancy out"),

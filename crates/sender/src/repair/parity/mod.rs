@@ -17,7 +17,7 @@ pub mod symbol;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time, check};
 
 use crate::packet::{Content, Fragment};
 pub use format::{Format, Written};
@@ -99,12 +99,8 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Parity, ConfigError> {
-        if !(1..=LONGEST).contains(&self.packets) {
-            return Err(ConfigError::out_of_range("repair.parity.packets", self.packets, "1 to 109, such as 46"));
-        }
-        if self.reach < Span::ZERO {
-            return Err(ConfigError::out_of_range("repair.parity.reach", self.reach, "0 or longer, such as 100ms"));
-        }
+        check("repair.parity.packets", self.packets).within(1..=LONGEST, "46")?;
+        check("repair.parity.reach", self.reach).within(Span::ZERO.., "100ms")?;
         if !(self.most_per_packet > 0.0 && self.most_per_packet <= 10.0) {
             let (value, range) = (self.most_per_packet, "above 0 and at most 10, such as 3");
             return Err(ConfigError::out_of_range("repair.parity.most_per_packet", value, range));

@@ -120,7 +120,7 @@ fn pion_takes_our_offer_with_repeats_and_transport_wide_feedback_at_its_own_pace
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
     assert_eq!((video.retransmission, video.parity), (Some(97), None));
-    assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: None });
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: None });
     let extensions = ExtensionIds { mid: Some(1), transport_sequence: Some(4), ..ExtensionIds::default() };
     assert_eq!(video.extensions, extensions);
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
@@ -155,12 +155,12 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     // Of the two forms of the transport-wide number it takes the first one, as it does not know the other unasked.
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
     assert_eq!((video.extensions.playout_delay, video.extensions.grace), (Some(5), None));
-    assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: Some(13) });
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: Some(13) });
     let accepted = offer(&local(1), &receiver()).accept(CHROMIUM_ANSWERS).expect("an answer");
     let video = accepted.media.video.expect("video");
     // It sends no flexfec-03 unless a field trial says so.
     assert_eq!((video.payload_type, video.retransmission, video.parity), (96, Some(97), None));
-    let streams = Streams { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), parity: None };
+    let streams = Ssrcs { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), parity: None };
     assert_eq!(video.streams, streams);
     // But RED, with all that belongs to it.
     assert_eq!(video.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));

@@ -9,10 +9,10 @@ mod retransmission;
 pub mod shares;
 
 use thalweg_control::Feedback;
+use thalweg_media::{Content, Fragment, PacketSizes};
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
 
 use crate::event::Why;
-use crate::packet::{Content, Fragment, PacketSizes};
 use budget::Budget;
 pub use budget::Config as BudgetConfig;
 use parity::{Amount, Parity, RoundTrips};

@@ -1,6 +1,6 @@
 //! What a receiver is made of: what was agreed on, in the receiver's own words.
 
-use thalweg_control::rebera::MeasurementConfig;
+use thalweg_control::estimate::MeasurementConfig;
 use thalweg_receiver::rtp::{self, Codec, Config};
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_transport::Connection;

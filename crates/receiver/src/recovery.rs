@@ -66,8 +66,8 @@ impl<M, P> Recovery<M, P> {
 
     /// A FEC packet came: it waits, unless all that it protects are here.
     pub(crate) fn on_parity(&mut self, protects: Protected, parity: P) {
-        let here = protects.iter().filter(|sequence| self.media(*sequence).is_some());
-        let Some(missing) = here.fold(Some(protects), |left, sequence| left?.without(sequence)) else { return };
+        let mut here = protects.iter().filter(|sequence| self.media(*sequence).is_some());
+        let Some(missing) = here.try_fold(protects, |left, sequence| left.without(sequence)) else { return };
         if self.waiting.len() >= PARITIES {
             self.waiting.pop_front();
         }

@@ -7,11 +7,10 @@ use thalweg_wire::rtp::FrameFragment;
 const INITIAL: u64 = 7;
 
 fn reception() -> Reception {
-    with_video(|video| {
+    Reception::new(with_video(|video| {
         video.extensions.transport_on_request = true;
         video.keeps_states = Some(KeptAtReceiver::default());
-    })
-    .build()
+    }))
     .unwrap()
 }
 

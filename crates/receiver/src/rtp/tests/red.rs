@@ -13,7 +13,7 @@ const RED_REPEATS: u8 = 118;
 pub(super) const REDUNDANCY: Redundancy = Redundancy { red: RED, ulpfec: ULPFEC, retransmission: Some(RED_REPEATS) };
 
 fn reception() -> Reception {
-    Config { redundancy: Some(REDUNDANCY), ..config() }.build().unwrap()
+    Reception::new(Config { redundancy: Some(REDUNDANCY), ..config() }).unwrap()
 }
 
 fn written(red: &Red<'_>) -> Vec<u8> {

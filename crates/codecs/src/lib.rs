@@ -18,3 +18,7 @@ mod single;
 pub use config::{Codec, CodecPair, CodecTime};
 pub use names::ParseCodecError;
 pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder, Image, ModelledQuality, States};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

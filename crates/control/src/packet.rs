@@ -63,8 +63,10 @@ pub struct FramePlace {
     pub keyframe: bool,
 }
 
-/// A packet that has left the sender, with the state of the flow at that moment.
+/// A packet that has left the sender, with the state of the flow at that moment. Make one with [`SentPacket::new`] and set what else
+/// is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SentPacket {
     /// Its place in the order of sending.
     pub id: PacketId,

@@ -16,6 +16,10 @@ pub mod undershoot;
 
 pub use outcome::Outcome;
 pub use scenario::Scenario;
-pub use simulate::simulate;
+pub use simulate::{Simulation, simulate, simulate_with, unattended};
 pub use thalweg_link::FindTrace;
 pub use undershoot::Undershoot;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_codecs::{Codec, CodecTime};
-use thalweg_link::{DatagramsConfig, PathConfig, TcpConfig, WebConfig};
+use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, TcpConfig, WebConfig};
 use thalweg_sender::FeedbackStyle;
-use thalweg_units::{Seed, Span};
+use thalweg_units::{Seed, Size, Span};
 pub use thalweg_video::Video;
 use thalweg_video::quality::Ssim;
 
@@ -63,6 +63,35 @@ pub struct Scenario {
     /// Who else uses the path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Competitor>,
+}
+
+impl Scenario {
+    /// A minute of the built-in scene, made by an encoder model, over the link of this name with 25 ms of delay in each direction and a
+    /// queue without end. Set what should be otherwise.
+    pub fn over(link: &str) -> Scenario {
+        let delay = HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
+        let bottleneck = HopConfig::Bottleneck { trace: link.into(), queue: QueueConfig::Infinite, once: false };
+        Scenario {
+            name: link.into(),
+            duration: Span::from_secs(60),
+            seed: one(),
+            video: Video::scene(Size::HD, 30),
+            codec: Codec::Model(Default::default()),
+            undershoot: Undershoot::None,
+            codec_time: CodecTime::default(),
+            up: PathConfig { hops: vec![bottleneck, delay.clone()] },
+            down: PathConfig { hops: vec![delay] },
+            feedback: None,
+            ask_every: None,
+            measure_quality: true,
+            ssim: Ssim::Window,
+            call: false,
+            discard_after: None,
+            // The clocks of two machines never agree; no result may depend on it.
+            clock_offset: Span::from_millis(1234),
+            competitors: Vec::new(),
+        }
+    }
 }
 
 /// Someone else on the path.

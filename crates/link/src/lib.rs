@@ -73,3 +73,7 @@ pub trait Link<P> {
     /// The next packet that was dropped, in order.
     fn poll_drop(&mut self) -> Option<Drop<P>>;
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

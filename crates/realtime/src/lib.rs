@@ -39,7 +39,7 @@ use thalweg_live::clock::Clock;
 use thalweg_live::emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
 use thalweg_live::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
 use thalweg_live::thread::spawn;
-use thalweg_sender::{Camera, FeedbackStyle, Scheme};
+use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
 use thalweg_session::outgoing::ASK_INTERVAL;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
@@ -56,7 +56,7 @@ pub struct RealTimeRun {
     /// The scenario as it was played: with the negotiated feedback.
     pub scenario: Scenario,
     /// The scheme as it was played: with the packet sizes of the negotiated RTP.
-    pub scheme: Scheme,
+    pub scheme: Arc<dyn SenderFactory>,
     /// Figures, series and records.
     pub run: Run,
     /// How well the machine kept time.
@@ -86,12 +86,12 @@ pub struct Timing {
 /// be found, or when the system refuses a socket or thread.
 pub fn run(
     scenario: &Scenario,
-    scheme: &Scheme,
+    scheme: &Arc<dyn SenderFactory>,
     find: &mut FindTrace<'_>,
     progress: &mut dyn FnMut(Time),
 ) -> Result<RealTimeRun, RealTimeError> {
     check(scenario)?;
-    let style = negotiation::negotiable(scenario.feedback.unwrap_or(scheme.feedback));
+    let style = negotiation::negotiable(scenario.feedback.unwrap_or(scheme.feedback()));
     let scenario = Scenario { feedback: Some(style), ask_every: Some(ASK_INTERVAL), ..scenario.clone() };
     let (mut link, capacity) = link(&scenario, find)?;
     let clock = Clock::new();
@@ -100,7 +100,8 @@ pub fn run(
     let footage = if scenario.codec.is_model() { None } else { Some(open()?) };
     let format = footage.as_ref().map_or(scenario.video.scene_format(), Footage::format);
     let seed = scenario.seed.child("flow 0");
-    let codec = if scheme.needs_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
+    let wants_candidates = scheme.parts(format.size)?.frames.wants_candidates();
+    let codec = if wants_candidates { scenario.codec.functional() } else { scenario.codec.clone() };
     let CodecPair { encoder, decoder } = codec.build_seeded(format.size, seed)?;
 
     let bind = || UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), &UdpConfig::default());
@@ -108,7 +109,7 @@ pub fn run(
     let [ours, theirs] = [here.local_address(), there.local_address()];
     let camera = Camera { size: format.size, interval: format.interval() };
     let (outgoing, incoming) = negotiation::negotiate(&scenario, scheme, camera, style, clock, [ours, theirs])?;
-    let fitted = outgoing.fitted_scheme();
+    let fitted = outgoing.fitted_scheme()?;
 
     let shared = Arc::new(Shared::default());
     let (decoding, frames) = match decoder {
@@ -170,7 +171,7 @@ pub fn run(
         quality,
         frames: converted.frames,
     };
-    let mut outcome = summarize(&scenario, &fitted, played, &converted.recorder, capacity.as_ref());
+    let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, capacity.as_ref());
     outcome.summary.live = true;
     let run = Run { outcome, competitors: Vec::new(), recorder: converted.recorder };
     let timing = Timing {

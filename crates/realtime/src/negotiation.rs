@@ -1,10 +1,11 @@
 //! Offer and answer of both peers, exchanged in memory.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use thalweg_lab::Scenario;
 use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{Camera, FeedbackStyle, Scheme};
+use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
 use thalweg_session::{Incoming, Outgoing, incoming, outgoing};
 use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, StreamIds};
 use thalweg_transport::{Config, Connection, DtlsRole, Identity};
@@ -46,17 +47,17 @@ fn capabilities(scenario: &Scenario, style: FeedbackStyle, direction: Direction)
 /// A sender and a receiver that have negotiated, at these addresses.
 pub(crate) fn negotiate(
     scenario: &Scenario,
-    scheme: &Scheme,
+    scheme: &Arc<dyn SenderFactory>,
     camera: Camera,
     style: FeedbackStyle,
     clock: Clock,
     [here, there]: [SocketAddr; 2],
 ) -> Result<(Outgoing, Incoming), RealTimeError> {
-    if matches!(scheme.receiver, ReceiverKind::KeepsStates(_)) {
+    if matches!(scheme.receiver(), ReceiverKind::KeepsStates(_)) {
         return Err(RealTimeError::Scenario(format!(
             "{} needs a stateful receiver, which a real-time run does not have: play it in virtual time, or play \
              salsify:standard-decoder",
-            scheme.name
+            scheme.name()
         )));
     }
     let peer = |address: SocketAddr, controlling, first: u32| -> Result<_, RealTimeError> {
@@ -97,7 +98,7 @@ pub(crate) fn negotiate(
     };
     let outgoing = Outgoing::new(setup, publishing, now)?;
     let mut setup = incoming::Setup::new(accepted.media, watcher.cname);
-    if let ReceiverKind::Measures(config) = scheme.receiver {
+    if let ReceiverKind::Measures(config) = scheme.receiver() {
         setup.measures = Some(config);
     }
     let incoming = Incoming::new(setup, watching, now)?;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::scenario::{Competitor, Video};
-use thalweg_lab::{Scenario, Undershoot, simulate};
+use thalweg_lab::{Scenario, Undershoot, simulate, unattended};
 use thalweg_link::queue::Limits;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, Trace};
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_units::{Bytes, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
@@ -36,6 +37,10 @@ fn scenario(seconds: i64) -> Scenario {
     }
 }
 
+fn named(scheme: &str) -> Arc<dyn SenderFactory> {
+    Registry::new().find(scheme).unwrap()
+}
+
 fn find(_: &str) -> Result<Arc<Trace>, String> {
     let rate = "2Mbps".parse().map_err(|error| format!("{error:?}"))?;
     Trace::constant(rate).map(Arc::new).map_err(|error| error.to_string())
@@ -43,9 +48,8 @@ fn find(_: &str) -> Result<Arc<Trace>, String> {
 
 #[test]
 fn the_simulator_and_the_emulator_agree_on_a_constant_link() {
-    let scheme = "gcc".parse().unwrap();
-    let played = thalweg_realtime::run(&scenario(8), &scheme, &mut find, &mut |_| {}).unwrap();
-    let simulated = simulate(&played.scenario, &played.scheme, &mut find, &mut |_| {}).unwrap();
+    let played = thalweg_realtime::run(&scenario(8), &named("gcc"), &mut find, &mut |_| {}).unwrap();
+    let simulated = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended).unwrap();
     let (live, expected) = (&played.run.outcome.summary, &simulated.outcome.summary);
     println!("live: {live:?}\nsimulated: {expected:?}\n{:?}", played.timing);
     assert!(live.live && !expected.live);
@@ -73,15 +77,10 @@ fn what_only_the_simulator_has_is_refused_in_words() {
         (scenario(0), "duration is"),
     ];
     for (scenario, words) in refused {
-        let error = thalweg_realtime::run(&scenario, &"gcc".parse().unwrap(), &mut find, &mut |_| {})
-            .err()
-            .unwrap()
-            .to_string();
+        let error = thalweg_realtime::run(&scenario, &named("gcc"), &mut find, &mut |_| {}).err().unwrap().to_string();
         assert!(error.contains(words), "{error}");
     }
-    let error = thalweg_realtime::run(&scenario(1), &"salsify".parse().unwrap(), &mut find, &mut |_| {})
-        .err()
-        .unwrap()
-        .to_string();
+    let error =
+        thalweg_realtime::run(&scenario(1), &named("salsify"), &mut find, &mut |_| {}).err().unwrap().to_string();
     assert!(error.contains("salsify:standard-decoder"), "{error}");
 }

@@ -22,3 +22,7 @@ pub use picture::{Picture, PictureError, Plane};
 pub use scale::scale;
 pub use thalweg_units::Size;
 pub use video::Video;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -77,7 +77,8 @@ pub(crate) fn replay(scheme: &Scheme, script: &Script) -> anyhow::Result<f64> {
         }
         match step {
             Step::Sent { size, payload, .. } => {
-                let packet = SentPacket { payload: *payload, ..SentPacket::new(PacketId(packets), at, *size) };
+                let mut packet = SentPacket::new(PacketId(packets), at, *size);
+                packet.payload = *payload;
                 packets += 1;
                 controller.on_sent(&history.on_sent(packet));
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg_codecs::{Codec, CodecTime};
 use thalweg_lab::record::{Recorder, What};
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_lab::{Undershoot, simulate};
+use thalweg_lab::{Undershoot, simulate, unattended};
 use thalweg_link::synthesize::Synthetic;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
 use thalweg_sender::{Event, Scheme};
@@ -56,7 +56,7 @@ pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
 /// CPU seconds of a run, and its events.
 pub(crate) fn play(scenario: &Scenario, scheme: &Scheme, road: &Road) -> anyhow::Result<(f64, Recorder)> {
     let before = cpu_seconds();
-    let run = simulate(scenario, scheme, &mut |_| Ok(road.trace.clone()), &mut |_| {})?;
+    let run = simulate(scenario, scheme, &mut |_| Ok(road.trace.clone()), &mut unattended)?;
     Ok((cpu_seconds() - before, run.recorder))
 }
 

@@ -6,6 +6,7 @@ use thalweg_lab::metrics::jain;
 use thalweg_lab::metrics::response::mean_between;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
+use thalweg_lab::unattended;
 use thalweg_link::queue::Limits;
 use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, Trace, WebConfig};
 use thalweg_sender::Scheme;
@@ -74,10 +75,11 @@ fn a_competitor_that_stops_before_it_begins_is_refused() {
     let other = Sender { scheme: "gcc".into(), video: None, from: Span::from_secs(5), until: Some(Span::from_secs(5)) };
     let shared = Scenario { competitors: vec![Competitor::Sender(other)], ..scenario(50, SIZE) };
     let link = std::sync::Arc::new(link());
-    let error = thalweg_lab::simulate(&shared, &"gcc".parse().unwrap(), &mut |_| Ok(link.clone()), &mut |_| {})
-        .err()
-        .expect("refused")
-        .to_string();
+    let error =
+        thalweg_lab::simulate(&shared, &"gcc".parse::<Scheme>().unwrap(), &mut |_| Ok(link.clone()), &mut unattended)
+            .err()
+            .expect("refused")
+            .to_string();
     assert!(error.contains("begin at 5s and stop at 5s"), "{error}");
 }
 
@@ -98,7 +100,7 @@ fn gcc_and_cubic(queue: u64, fall: f64) -> [f64; 2] {
     let ControllerConfig::Gcc(gcc) = &mut scheme.controller else { panic!("GCC is not GCC") };
     gcc.overuse.fall = fall;
     let link = std::sync::Arc::new(link());
-    let run = thalweg_lab::simulate(&scenario, &scheme, &mut |_| Ok(link.clone()), &mut |_| {}).unwrap();
+    let run = thalweg_lab::simulate(&scenario, &scheme, &mut |_| Ok(link.clone()), &mut unattended).unwrap();
     let cubic = &run.outcome.summary.traffic[0];
     assert_eq!((cubic.name.as_str(), cubic.from_s, cubic.active_s, cubic.pages), ("tcp", 30.0, 60.0, None));
     let [ours, theirs] = [&run.outcome.series.delivered_mbps, &run.outcome.series.others[0].delivered_mbps];

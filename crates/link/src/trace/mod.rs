@@ -2,6 +2,7 @@
 
 mod generate;
 mod mahimahi;
+mod named;
 mod per_second;
 mod schedule;
 mod statistics;
@@ -11,6 +12,7 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use mahimahi::TraceError;
+pub use named::NameError;
 pub use schedule::Schedule;
 pub use statistics::Statistics;
 

@@ -115,7 +115,8 @@ fn of(event: &Event) -> Option<(&'static str, Value)> {
         Event::SizeChanged { from, to } => {
             ("thalweg:size_changed", json!({ "from": from.to_string(), "to": to.to_string() }))
         }
-        Event::PictureRead { .. } | Event::PictureHeld { .. } | Event::FrameFlushed { .. } => return None,
+        // Among others pictures that were read or held, and frames that were thrown away.
+        _ => return None,
     })
 }
 

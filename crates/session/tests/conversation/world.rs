@@ -115,7 +115,7 @@ impl World {
         watching.set_dtls_role(accepted.dtls);
         watching.set_remote(Time::ZERO, &accepted.remote).expect("a good description");
         let setup = outgoing::Setup {
-            scheme,
+            scheme: Arc::new(scheme),
             camera: Camera { size: Size::new(320, 180), interval: Span::from_millis(33) },
             media: answer.media,
             cname: "publisher".into(),
@@ -123,7 +123,7 @@ impl World {
             wall: NtpTime::at(Time::ZERO),
             ipv6: false,
         };
-        let functional = setup.scheme.needs_candidates();
+        let functional = setup.scheme.parts(setup.camera.size).expect("a good scheme").frames.wants_candidates();
         let outgoing = Outgoing::new(setup, publishing, Time::ZERO).expect("a sender");
         let incoming = incoming::Setup::new(accepted.media, "watcher".into());
         let incoming = Incoming::new(incoming, watching, Time::ZERO).expect("a receiver");

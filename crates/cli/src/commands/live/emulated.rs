@@ -23,9 +23,9 @@ pub(crate) struct Emulated {
     /// The way down: as --up
     #[arg(long)]
     down: Option<String>,
-    /// A link up that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), instead of a
-    /// trace's opportunities
-    #[arg(long, conflicts_with = "up")]
+    /// A link that sends bit after bit at a rate (1Mbps), or at rates in turn (2Mbps/1Mbps@30s), in each direction, instead
+    /// of a trace's opportunities
+    #[arg(long, conflicts_with_all = ["up", "down"])]
     rate: Option<Rates>,
     /// One-way delay of the path in each direction
     #[arg(long, default_value = "0ms")]
@@ -116,7 +116,7 @@ impl Emulated {
         let queue = link::queue(self.queue);
         let trace = |name: &Option<String>| name.as_ref().map(|name| link::bottleneck(name, queue));
         let rate = self.rate.as_ref().map(|rate| HopConfig::Rate { rate: rate.clone(), queue });
-        let (up, down) = (rate.or_else(|| trace(&self.up)), trace(&self.down));
+        let (up, down) = (rate.clone().or_else(|| trace(&self.up)), rate.or_else(|| trace(&self.down)));
         if let Some(queue) = self.queue
             && up.is_none()
             && down.is_none()
@@ -128,5 +128,31 @@ impl Emulated {
         let path = |bottleneck| link::path(bottleneck, self.loss, self.delay);
         let (up, down, seed) = (path(up), path(down), self.seed());
         Ok(Link { config: LinkConfig { up, down, seed, ..common }, duration: SYNTHETIC })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        link: Emulated,
+    }
+
+    fn directions(options: &[&str]) -> [usize; 2] {
+        let only = Only::parse_from([&["link", "--delay", "10ms"], options].concat());
+        let LinkConfig { up, down, .. } = only.link.link().unwrap().config;
+        [up, down].map(|path| path.hops.len() - 1)
+    }
+
+    #[test]
+    fn a_rate_limits_both_directions_and_a_trace_the_one_it_is_given_for() {
+        assert_eq!(directions(&["--rate", "1Mbps"]), [1, 1]);
+        assert_eq!(directions(&["--up", "1Mbps"]), [1, 0]);
+        assert_eq!(directions(&["--down", "1Mbps"]), [0, 1]);
+        assert!(Only::try_parse_from(["link", "--rate", "1Mbps", "--down", "1Mbps"]).is_err());
     }
 }

@@ -2,36 +2,40 @@
 
 use anyhow::Context;
 use thalweg_lab::metrics::Summary;
-use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
+use thalweg_lab::{Outcome, Scenario, run_folder, simulate, unattended};
 use thalweg_realtime::Timing;
-use thalweg_sender::Scheme;
 use thalweg_units::Span;
 
 use crate::link;
 use crate::play::{Job, folder_name};
 use crate::progress::Progress;
+use crate::standard_input::Spooled;
 
 /// Plays them one after another, each for as long as its scenario lasts. With `simulated` each is played in virtual time too, with the
 /// packet sizes and the feedback it had on the wire.
 pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
-    let progress = Progress::new(jobs.len());
+    let plays = if simulated { 2 } else { 1 };
+    let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
+    let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let mut outcomes = Vec::new();
     for Job { scenario, scheme, folder, .. } in jobs {
-        let label = format!("{} over {}, live", scheme.name, scenario.name);
+        let label = format!("{} over {}, live", scheme.name(), scenario.name);
         let begun = progress.begin(label.clone(), scenario.duration);
         let mut find = find(scenario);
-        let played = thalweg_realtime::run(scenario, scheme, &mut find, &mut |now| begun.tell(now))
-            .with_context(|| label.clone())?;
+        let played =
+            thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.report(now))
+                .with_context(|| label.clone())?;
         begun.finish();
         report(&label, &played.timing);
-        run_folder::write(folder, &played.scenario, &played.scheme, &played.run)?;
+        run_folder::write(folder, &played.scenario, &*played.scheme, &played.run)?;
         outcomes.push(played.run.outcome);
         if simulated {
-            let name = format!("{} simulated", scheme.name);
+            let name = format!("{} simulated", scheme.name());
             let folder = folder.with_file_name(folder_name(&name));
-            let scheme = Scheme { name: name.clone(), ..played.scheme };
-            let run = simulate(&played.scenario, &scheme, &mut find, &mut |_| {}).with_context(|| name)?;
-            run_folder::write(&folder, &played.scenario, &scheme, &run)?;
+            let run = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended);
+            let mut run = run.with_context(|| name.clone())?;
+            run.outcome.summary.scheme = name;
+            run_folder::write(&folder, &played.scenario, &*played.scheme, &run)?;
             outcomes.push(run.outcome);
         }
     }

@@ -10,7 +10,7 @@ use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
 use thalweg_live::reactor::{Poller, PollerConfig, Signals};
 use thalweg_live::web::{Server, Token, WebConfig};
-use thalweg_sender::Scheme;
+use thalweg_sender::Registry;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_units::{Size, Span, Time};
 use thalweg_video::Video;
@@ -84,9 +84,10 @@ impl Sending {
     /// Begins to publish `source`, on one channel for each scheme.
     pub(crate) fn start(&self, source: &str, title: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
         super::logs::begin(self.log_json)?;
+        let registry = Registry::new();
         let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
         let channel = |(index, (name, scheme)): (usize, &(&str, &str))| -> anyhow::Result<ChannelConfig> {
-            let scheme: Scheme = scheme.parse()?;
+            let scheme = registry.find(scheme)?;
             // Each has a link to itself, and logs of its own.
             let own = |log: &PathBuf| {
                 if channels.len() > 1 { format!("{}.{name}", log.display()).into() } else { log.clone() }
@@ -111,6 +112,7 @@ impl Sending {
             barcode: !self.no_barcode,
             audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
             codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
+            registry: registry.clone(),
             channels: channels.iter().enumerate().map(channel).collect::<anyhow::Result<_>>()?,
             link: link.as_ref().map(|_| self.link.words()),
             pcap: self.pcap.clone(),
@@ -169,6 +171,6 @@ impl Running {
 
 /// Whether only a receiver of ours can follow the scheme of this name.
 pub(crate) fn keeps_states(name: &str) -> anyhow::Result<bool> {
-    let scheme: Scheme = name.parse()?;
-    Ok(matches!(scheme.receiver, ReceiverKind::KeepsStates(_)))
+    let scheme = Registry::new().find(name)?;
+    Ok(matches!(scheme.receiver(), ReceiverKind::KeepsStates(_)))
 }

@@ -64,7 +64,7 @@ fn parameters(names: &[&str]) -> CertificateParams {
 
 /// A server that shows this and answers every request with a session; where an offer goes.
 fn serve(shown: &Shown) -> String {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("some");
     let key = PrivatePkcs8KeyDer::from(shown.key.serialize_der()).into();
     let config = builder.with_no_client_auth().with_single_cert(vec![shown.certificate.clone()], key).expect("a key");

@@ -101,7 +101,7 @@ fn draw(svg: &mut String, panel: &Panel, curves: &[Curve], (left, top): (f64, f6
     let lines: Vec<Line> = curves.map(line).collect();
     let values = || lines.iter().flat_map(|line| &line.points).map(|&(_, value)| value);
     let (least, most) = values().fold((f64::INFINITY, 0.0), |(least, most), value| (value.min(least), value.max(most)));
-    let y_range = (if panel.from_zero { 0.0 } else { least.floor() }, most.ceil());
+    let least = if panel.from_zero { 0.0 } else { least };
     text(svg, (left + LEFT, top + 28.0), "", panel.title);
     if least >= most {
         text(svg, (left + LEFT, top + 60.0), "", "no curve in this range");
@@ -111,7 +111,7 @@ fn draw(svg: &mut String, panel: &Panel, curves: &[Curve], (left, top): (f64, f6
         title: panel.title,
         x: "kbit/s",
         x_range: RANGE,
-        y_range,
+        y_range: (least.floor(), most.ceil()),
         logarithmic_x: true,
         logarithmic_y: false,
         height: ROW - TITLES,

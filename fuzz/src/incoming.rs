@@ -50,7 +50,7 @@ fn reception(style: u8) -> Reception {
     let reduced_size = style & 0x40 != 0;
     let redundancy = (style & 0x80 != 0).then_some(REDUNDANCY);
     let config = Config { video: Some(video), redundancy, audio: Some(audio), reduced_size, ..Config::default() };
-    config.build().expect("a good configuration")
+    Reception::new(config).expect("a good configuration")
 }
 
 /// Packets made of the bytes, or that are the bytes, reach a receiver one after another.

@@ -54,11 +54,10 @@ fn seeds() -> Vec<Vec<u8>> {
             0, 0xe0, 0, 4, 0, 1, 0x5f, 0x90, 1, 0, 0, 0, 0x11, 0x22, 0x33, 0x44, 3, 0xe8, 0xf0, 0, 0x5f, 0x4e, 0xa0, 4,
             5,
         ],
-        // ULPFEC with a short mask and with a long one, RED with one payload before the last, a block code's parity.
+        // ULPFEC with a short mask and with a long one, RED with one payload before the last.
         vec![0, 0xe0, 3, 0xe8, 0, 1, 0x5f, 0x90, 0, 4, 0, 5, 0xe0, 0, 0x5f, 0x4e, 0xa0, 4, 5],
         vec![0x40, 0x60, 0, 1, 0, 0, 0, 9, 0, 2, 0, 2, 0x80, 0, 0x80, 0, 0, 0, 7, 8],
         vec![0x80 | 117, 0, 4, 2, 96, 1, 2, 0x10, 1, 2, 3],
-        vec![0xc0, 1, 3, 1, 0, 0, 0, 7, 0, 9, 0xe0, 0, 0, 0x60, 0, 2, 0, 0, 0, 9, 1, 2],
         // Losses as a run, a vector and null, receipt times, statistics, discards and bytes discarded, as the body of a report.
         [
             &[0, 0, 0, 5, 1, 0, 0, 4, 0, 0, 0, 7, 0xff, 0xf0, 0, 40, 0x40, 20, 0xd5, 0x55, 0, 0, 0, 0][..],

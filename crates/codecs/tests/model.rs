@@ -10,11 +10,11 @@ use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
 };
 use thalweg_codecs::{Candidate, Codec, EncodeError, Encoder, Image};
-use thalweg_sender::frames::{Basis, EncodePlan, Target, Transition};
+use thalweg_media::{Basis, EncodePlan, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 fn run(config: &Config, schedule: &Schedule, source: Size, seed: u64) -> Vec<Frame> {
-    let mut encoder = ModelEncoder::new(&config, source, Seed::new(seed)).unwrap();
+    let mut encoder = ModelEncoder::new(config, source, Seed::new(seed)).unwrap();
     play(schedule, &mut Video::Blank(source), &mut encoder, None).unwrap()
 }
 

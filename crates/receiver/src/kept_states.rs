@@ -7,15 +7,13 @@
 use std::collections::VecDeque;
 
 use thalweg_control::salsify::Average;
-use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme::KeptAtReceiver;
-use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_media::{Content, Fragment, KeptAtReceiver, Packet, StateHash};
 use thalweg_units::{ConfigError, Span, Time, check};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
 
 use super::assembly::FrameInfo;
-use super::datagram::{MEDIA, RECEIVER};
+use super::message::{MEDIA, RECEIVER};
 
 /// What a frame leads from and to.
 const LEAST_STATES: usize = 2;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
+use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 use super::config::Config;

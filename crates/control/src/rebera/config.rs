@@ -2,7 +2,7 @@
 
 use thalweg_units::{ConfigError, Rate, Span, above, check};
 
-use super::measurement::MeasurementConfig;
+use crate::estimate::MeasurementConfig;
 use crate::estimate::forecast::{self, MarginConfig};
 use crate::feedback::End;
 

@@ -9,7 +9,6 @@
 //! * here: the budget, and when it is made.
 
 mod config;
-mod measurement;
 mod sent;
 #[cfg(test)]
 mod tests;
@@ -21,11 +20,11 @@ use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 pub use crate::estimate::forecast::{Errors, MarginConfig};
 use crate::estimate::forecast::{Guarded, Predictor};
+pub use crate::estimate::{Arrival, Measurement, MeasurementConfig, Short};
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{End, Feedback, PathReport};
 use crate::packet::SentPacket;
 pub use config::{Backlog, Config};
-pub use measurement::{Arrival, Measurement, MeasurementConfig, Short};
 use sent::Sent;
 
 /// What no path of today exceeds.

@@ -5,17 +5,15 @@
 
 mod interarrival;
 mod outstanding;
-mod smoothing;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 use crate::controller::{Allowance, Controller, MediaLimit, Signal};
+pub use crate::estimate::{Average, Grace, Smoothing, Unit};
 use crate::feedback::{End, Feedback};
 use crate::packet::SentPacket;
-pub use interarrival::Grace;
 use interarrival::Interarrival;
 use outstanding::Outstanding;
-pub use smoothing::{Average, Smoothing, Unit};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]

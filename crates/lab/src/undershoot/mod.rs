@@ -22,7 +22,7 @@ mod names;
 mod recorded;
 mod window;
 
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{ConfigError, Seed, Time, check};
 
 pub use drawn::Drawn;

@@ -94,7 +94,7 @@ impl Limits {
 
     fn check(&self) -> Result<(), ConfigError> {
         check("queue limits", "empty")
-            .is(!self.bytes.is_none() || !self.packets.is_none(), "bytes = \"64kB\", packets = 256, or both")?;
+            .is(self.bytes.is_some() || self.packets.is_some(), "bytes = \"64kB\", packets = 256, or both")?;
         check("queue limits", "0")
             .is(self.packets != Some(0) && self.bytes != Some(Bytes::ZERO), "room for at least one packet")?;
         Ok(())

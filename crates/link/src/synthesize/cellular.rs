@@ -95,7 +95,7 @@ impl CellularModel {
             "memory longer than 0, outage_shape 0.5 to 20",
         )?;
         check("cellular outages", format_args!("least {}, most {}", self.outage_least, self.outage_most)).is(
-            !self.outage_every.is_some_and(|every| every <= Span::ZERO) && self.outage_least <= self.outage_most,
+            self.outage_every.is_none_or(|every| every > Span::ZERO) && self.outage_least <= self.outage_most,
             "outage_every above 0, least <= most",
         )?;
         Ok(())

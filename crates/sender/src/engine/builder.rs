@@ -3,11 +3,11 @@
 use alloc::boxed::Box;
 
 use thalweg_control::Controller;
+use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Time};
 
 use super::{Camera, Engine};
 use crate::frames::FramePolicy;
-use crate::packet::PacketSizes;
 use crate::parts::Parts;
 use crate::{filler, pacing, repair};
 

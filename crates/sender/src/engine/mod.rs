@@ -19,13 +19,13 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_control::{Acknowledgement, Allowance, Feedback, History, PacketId, PathReport, Signal};
+use thalweg_media::Packet;
+use thalweg_media::feedback::DecoderReport;
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
 
 use crate::event::{Event, Timed, Wake, Why};
-use crate::feedback::DecoderReport;
 use crate::frames::{EncodePlan, Occasion, QueueVerdict, QueueView, View};
 use crate::pacing::PacingRate;
-use crate::packet::Packet;
 use crate::parts::Parts;
 use crate::scheme::SenderFactory;
 use assembled::Assembled;

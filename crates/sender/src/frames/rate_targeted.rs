@@ -4,11 +4,11 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 
 use thalweg_control::Demand;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::foresight::{self, Foresight};
 use super::headroom::{self, Headroom};
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 use super::push_back::PushBack;
 use super::resolution::{self, Resolution, Signals};

@@ -9,10 +9,10 @@ mod retransmission;
 pub mod shares;
 
 use thalweg_control::Feedback;
+use thalweg_media::{Content, Fragment, PacketSizes};
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
 
 use crate::event::Why;
-use crate::packet::{Content, Fragment, PacketSizes};
 use budget::Budget;
 pub use budget::Config as BudgetConfig;
 use parity::{Amount, Parity, RoundTrips};
@@ -65,7 +65,7 @@ impl Config {
         check("repair.packets", self.packets).within(1..=retransmission::MOST, "600")?;
         check("repair.riding_share", self.riding_share).within(0.0..=1.0, "0.5")?;
         check("repair.parity.amount", "granted, where no budget grants any").is(
-            !self.budget.is_none() || !self.parity.is_some_and(|parity| parity.amount == Amount::Granted),
+            self.budget.is_some() || !self.parity.is_some_and(|parity| parity.amount == Amount::Granted),
             "a share, such as 0.1, or repair.budget must be set",
         )?;
         Ok(Repair {

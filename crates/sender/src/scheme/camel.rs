@@ -1,11 +1,11 @@
 //! Camel (specs/camel.md): whole frames leave in bursts, and what a burst shows of the path is the encoder's target.
 
 use thalweg_control::camel::{self, burst_length};
+use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
 use crate::frames::{Share, rate_targeted::Reserve};
-use crate::packet::PacketSizes;
 use crate::{pacing, repair};
 
 /// The length of the bursts that the paper's Figure 13 compares with (specs/camel.md 8, C9).

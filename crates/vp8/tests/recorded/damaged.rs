@@ -2,7 +2,7 @@
 
 use thalweg_vp8::{Corrupt, State, decode};
 
-use crate::libvpx;
+use crate::outside::libvpx::binding as libvpx;
 use crate::streams::vectors;
 
 /// A small generator of numbers: the damage is the same in every run.

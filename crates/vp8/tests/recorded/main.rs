@@ -3,9 +3,6 @@
 mod clips;
 #[cfg(feature = "libvpx")]
 mod damaged;
-#[cfg(feature = "libvpx")]
-#[path = "../common/libvpx.rs"]
-mod libvpx;
 #[path = "../encoder/outside/mod.rs"]
 mod outside;
 mod size_target;

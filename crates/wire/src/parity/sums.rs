@@ -25,9 +25,6 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Bytes of the fields before the rest.
-    pub(crate) const FIELDS: usize = 8;
-
     /// Adds a packet of at least 12 and at most 65,547 bytes.
     pub(crate) fn add(&mut self, packet: &[u8]) {
         let length = packet.len().saturating_sub(HEADER);

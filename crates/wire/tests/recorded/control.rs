@@ -13,10 +13,10 @@ fn bytes_of(packets: &[Packet]) -> Vec<u8> {
 /// What is in a valid file of aiortc, in a few words.
 fn summary(packets: &[Packet]) -> String {
     match packets {
-        [Packet::Goodbye(packet)] => format!("goodbye {:?}", packet.sources),
-        [Packet::PictureLoss(packet)] => format!("picture loss {} {}", packet.sender_ssrc, packet.media_ssrc),
+        [Packet::Bye(packet)] => format!("goodbye {:?}", packet.sources),
+        [Packet::Pli(packet)] => format!("picture loss {} {}", packet.sender_ssrc, packet.media_ssrc),
         [Packet::Nack(packet)] => format!("nack {} {:?}", packet.media_ssrc, packet.lost().collect::<Vec<_>>()),
-        [Packet::SourceDescription(packet)] => {
+        [Packet::Sdes(packet)] => {
             let item = &packet.chunks[0].items[0];
             format!("source {} {} {}", packet.chunks[0].source, item.kind, String::from_utf8_lossy(&item.text))
         }

@@ -3,10 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thalweg_media::{EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, check};
 
 use super::conventional::{EachSecond, Steps};
-use crate::frames::plan::{EncodedFrame, Target};
 use crate::frames::policy::View;
 
 /// Which candidates are made.

@@ -8,14 +8,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
-use crate::feedback::DecoderReport;
 use candidates::Aim;
 pub use candidates::{Around, Candidates, Fitting};
 pub use conventional::EachSecond;

@@ -2,11 +2,11 @@
 
 use alloc::collections::VecDeque;
 
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodedFrame, StateHash};
 use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::RECOVERY_TIME;
-use crate::feedback::DecoderReport;
-use crate::frames::plan::{Basis, EncodedFrame, StateHash};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

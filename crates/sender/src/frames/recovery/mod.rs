@@ -9,10 +9,10 @@ pub mod kept_states;
 pub mod long_term;
 
 use thalweg_control::Feedback;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodePlan, EncodedFrame};
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
-use super::plan::{Basis, EncodePlan, EncodedFrame};
-use crate::feedback::DecoderReport;
 pub use kept_states::KeptStates;
 pub use long_term::LongTermBuffers;
 

@@ -4,11 +4,11 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thalweg_media::EncodedFrame;
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, check};
 
 use super::Signals;
 use crate::event::Why;
-use crate::frames::plan::EncodedFrame;
 
 /// Parameters of the ladder.
 #[derive(Debug, Clone, PartialEq)]

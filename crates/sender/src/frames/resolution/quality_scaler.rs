@@ -7,11 +7,11 @@
 
 use alloc::vec::Vec;
 
+use thalweg_media::EncodedFrame;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time, between, check};
 
 use super::Signals;
 use crate::event::Why;
-use crate::frames::plan::EncodedFrame;
 
 /// Parameters, with libwebrtc's names.
 #[derive(Debug, Clone, PartialEq)]

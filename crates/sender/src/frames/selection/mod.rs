@@ -15,10 +15,11 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
+use thalweg_media::layers;
 use thalweg_units::{ConfigError, Rate, Size, check};
 
 use super::rate_targeted::EncoderBounds;
-use super::{layers, resolution};
+use super::resolution;
 pub use policy::Selection;
 pub use priority::by_worth;
 pub use selector::{Method, Room, Selector};

@@ -15,9 +15,9 @@ TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
 .PHONY: demo dist check test test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
 
-# Without the live commands, H.264 and Parquet: half the crates and most of the C.
+# Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
-	$(CARGO) build $(BUILD_FLAGS) --release -p thalweg-cli --no-default-features --features libvpx
+	$(CARGO) build $(BUILD_FLAGS) --release -p thalweg-cli --no-default-features --features libvpx,parquet
 	@echo; echo "A cellular link, 60 s, with a model of an encoder:"
 	$(TARGET)/release/thalweg compare --encoder model --out out/model
 	@echo; echo "The same with libvpx at 720p, frame by frame:"
@@ -30,6 +30,7 @@ dist: setup
 
 # Formatting, lints, documentation, dependencies: what an editor should have said.
 check: setup-test
+	.ci/import-graph
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps

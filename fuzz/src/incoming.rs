@@ -1,6 +1,8 @@
 //! A receiver of RTP.
 
-use thalweg_receiver::rtp::{Audio, Codec, Config, ExtensionIds, Feedback, Output, Reception, Redundancy, Ssrcs, Video};
+use thalweg_receiver::rtp::{
+    Audio, Codec, Config, ExtensionIds, Feedback, Output, Reception, Redundancy, Ssrcs, Video,
+};
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp;
 use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
@@ -36,6 +38,7 @@ fn reception(style: u8) -> Reception {
             fir: true,
             transport: style & 0x60 != 0x60,
             congestion: style & 0x10 != 0,
+            bitrate: true,
             round_trip: style & 0x80 != 0,
             extended: true,
             path: true,
@@ -47,7 +50,7 @@ fn reception(style: u8) -> Reception {
     let reduced_size = style & 0x40 != 0;
     let redundancy = (style & 0x80 != 0).then_some(REDUNDANCY);
     let config = Config { video: Some(video), redundancy, audio: Some(audio), reduced_size, ..Config::default() };
-    config.build().expect("a good configuration")
+    Reception::new(config).expect("a good configuration")
 }
 
 /// Packets made of the bytes, or that are the bytes, reach a receiver one after another.

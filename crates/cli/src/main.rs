@@ -10,6 +10,7 @@ mod commands;
 mod link;
 mod play;
 mod progress;
+mod recorded;
 mod standard_input;
 mod table;
 
@@ -47,6 +48,8 @@ enum Command {
     Schemes,
     /// Look at, convert and make link traces
     Trace(commands::trace::Arguments),
+    /// List, fetch and check the recordings and clips that figures and tests use
+    Data(commands::data::Arguments),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -66,6 +69,7 @@ fn main() -> std::process::ExitCode {
         Command::Codec(arguments) => commands::codec::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
+        Command::Data(arguments) => commands::data::run(&arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "thalweg", &mut std::io::stdout());
             Ok(())

@@ -111,7 +111,13 @@ pub(crate) fn show(outcomes: &[Outcome], json: bool, out: &Path) -> anyhow::Resu
         Some(first) => format!("{} schemes over {}", outcomes.len(), first.summary.trace),
         None => "No runs".into(),
     };
-    write_report(outcomes, title, Vec::new(), &out.join("report.html"))
+    write_report(outcomes, title, Vec::new(), &out.join("report.html"))?;
+    if cfg!(not(feature = "parquet")) {
+        eprintln!(
+            "no events.parquet: this build lacks the feature `parquet` (cargo build --release -p thalweg-cli has it)"
+        );
+    }
+    Ok(())
 }
 
 /// Writes the report of these runs, with these charts of delay against quality.
@@ -128,10 +134,5 @@ pub(crate) fn write_report(
     }
     std::fs::write(path, html).with_context(|| path.display().to_string())?;
     eprintln!("report: {}", path.display());
-    if cfg!(not(feature = "parquet")) {
-        eprintln!(
-            "no events.parquet: this build is without the feature `parquet` (cargo build --release -p thalweg-cli has it)"
-        );
-    }
     Ok(())
 }

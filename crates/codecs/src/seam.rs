@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash};
+use thalweg_media::{Basis, EncodePlan, EncodedFrame, StateHash};
 use thalweg_units::Size;
 use thalweg_video::{Picture, scale};
 

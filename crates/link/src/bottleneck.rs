@@ -41,11 +41,6 @@ impl<P> Bottleneck<P> {
         Ok(Bottleneck { schedule, queue, transit: None, departed: VecDeque::new(), dropped: VecDeque::new() })
     }
 
-    /// Bytes that wait, with packet information, without the packet in transit.
-    pub fn queued_bytes(&self) -> Bytes {
-        self.queue.bytes()
-    }
-
     fn idle(&self) -> bool {
         self.transit.is_none() && self.queue.is_empty()
     }

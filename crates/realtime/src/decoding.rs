@@ -2,7 +2,7 @@
 //! takes longer than the interval between two of them.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use thalweg_codecs::{DecodeError, Decoder};
@@ -13,12 +13,9 @@ use thalweg_video::quality::psnr;
 use thalweg_video::scale;
 
 use crate::RealTimeError;
-use crate::receiving::ReceivedFrame;
+use crate::receiving::{Frames, ReceivedFrame};
 use thalweg_live::clock::Clock;
 use thalweg_live::thread::spawn;
-
-/// Takes complete frames to decode.
-pub(crate) type Frames = Sender<Arc<[u8]>>;
 
 /// A decoder in a thread of its own.
 pub(crate) struct Decoding(JoinHandle<Result<Vec<Time>, DecodeError>>);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::mpsc::Sender;
 
 use thalweg_receiver::rtp::VideoFrame;
 use thalweg_session::Incoming;
@@ -12,10 +13,12 @@ use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::overhead;
 
 use crate::RealTimeError;
-use crate::decoding::Frames;
 use crate::route::{DatagramKind, PacketKey};
 use thalweg_live::clock::Clock;
 use thalweg_live::reactor::{Lateness, Poller, UdpSocket};
+
+/// Takes complete frames to decode.
+pub(crate) type Frames = Sender<Arc<[u8]>>;
 
 /// An RTP packet that arrived.
 #[derive(Debug, Clone, Copy)]

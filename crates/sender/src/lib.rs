@@ -11,11 +11,9 @@ extern crate alloc;
 
 pub mod engine;
 pub mod event;
-pub mod feedback;
 pub mod filler;
 pub mod frames;
 pub mod pacing;
-pub mod packet;
 pub mod parts;
 mod probing;
 mod queue;
@@ -24,9 +22,9 @@ pub mod scheme;
 
 pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
-pub use packet::{Content, Fragment, Packet, PacketSizes};
 pub use parts::Parts;
-pub use scheme::{FeedbackStyle, Registry, Scheme, SenderFactory};
+pub use scheme::{Registry, Scheme, SenderFactory};
+pub use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, PacketSizes};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -3,9 +3,9 @@
 use alloc::boxed::Box;
 
 use thalweg_control::Controller;
+use thalweg_media::PacketSizes;
 
 use crate::frames::FramePolicy;
-use crate::packet::PacketSizes;
 use crate::{filler, pacing, repair};
 
 /// The parts of a sender: what a [`SenderFactory`](crate::SenderFactory) makes and an [`Engine`](crate::Engine) is made of.

@@ -20,6 +20,7 @@
 extern crate alloc;
 
 mod bytes;
+mod check;
 mod config_error;
 mod parse;
 mod percentile;
@@ -29,6 +30,7 @@ mod size;
 mod time;
 
 pub use bytes::Bytes;
+pub use check::{Check, above, above_to, between, check};
 pub use config_error::ConfigError;
 pub use parse::ParseQuantityError;
 pub use percentile::percentile;

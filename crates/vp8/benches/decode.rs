@@ -2,7 +2,7 @@
 //!
 //!     cargo bench -p thalweg-vp8 --features libvpx --bench decode [-- STREAM.ivf...]
 //!
-//! Without streams given, ffmpeg makes some of the clips in ../shared/data/video (libvpx in real time at several rates). Times are
+//! Without streams given, ffmpeg makes some of the data set `video` (libvpx in real time at several rates). Times are
 //! of the processor, so other programs on the machine add nothing.
 #![allow(clippy::disallowed_methods)]
 
@@ -60,11 +60,10 @@ fn measure(path: &Path) {
 
 /// Streams that ffmpeg makes of the shared clips; made once.
 fn made() -> Vec<PathBuf> {
-    let clips = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/video");
-    if !clips.is_dir() {
-        println!("skipped: ../shared/data is not here");
+    let Some(clips) = thalweg_data::testing::folder("video") else {
+        println!("no clips here: `thalweg data fetch video` gets them");
         return Vec::new();
-    }
+    };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut streams = Vec::new();
     for clip in ["bigbuckbunny-720p25.mp4", "talking-head-720p30.mp4", "flower-720p30.264"] {

@@ -2,6 +2,7 @@
 
 pub(crate) mod codec;
 pub(crate) mod compare;
+pub(crate) mod data;
 pub(crate) mod explain;
 #[cfg(all(feature = "live", target_os = "linux"))]
 pub(crate) mod live;

@@ -11,7 +11,7 @@ use thalweg_video::quality::Ssim;
 #[derive(Clone, clap::Args)]
 pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy` (a still camera: what an encoder cannot spend its target on), a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
-    #[arg(long, default_value = "scene")]
+    #[arg(long, default_value = "scene", value_parser = crate::recorded::video)]
     video: String,
     /// The size to make the video, such as 1280x720 or 720p; when absent a paper's figure's, a file's own, or 720p of the built-in scene
     #[arg(long)]

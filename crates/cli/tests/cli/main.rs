@@ -1,6 +1,7 @@
 //! The binary as a user meets it.
 
 mod codec;
+mod data;
 #[cfg(all(feature = "live", target_os = "linux"))]
 mod documented;
 #[cfg(all(feature = "live", target_os = "linux"))]
@@ -306,7 +307,11 @@ fn recordings_by_the_second_are_played_at_the_papers_means_whatever_theirs_are()
     let used = gcc["utilization"].as_f64().unwrap();
     assert!((0.4..=1.0).contains(&used), "{used}");
     let done = thalweg(&[&options[..], &["/nowhere"]].concat());
-    assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
+    assert!(
+        !done.status.success() && text(&done.stderr).contains("`thalweg data fetch mahimahi`"),
+        "{}",
+        text(&done.stderr)
+    );
 }
 
 #[test]
@@ -314,7 +319,11 @@ fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get
     let done = thalweg(&["reproduce", "vidaptive-fig99"]);
     assert!(!done.status.success() && text(&done.stderr).contains("vidaptive-fig7"), "{}", text(&done.stderr));
     let done = thalweg(&["reproduce", "vidaptive-fig7", "--traces", "/nowhere"]);
-    assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
+    assert!(
+        !done.status.success() && text(&done.stderr).contains("`thalweg data fetch mahimahi`"),
+        "{}",
+        text(&done.stderr)
+    );
 }
 
 #[test]

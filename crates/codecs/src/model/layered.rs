@@ -1,7 +1,7 @@
 //! How temporal layers share a model's bits.
 
 use serde::{Deserialize, Serialize};
-use thalweg_sender::frames::Layer;
+use thalweg_media::Layer;
 
 /// What frames in three temporal layers cost (`cargo run --release -p thalweg-calibrate --bin layer_sizes`: libvpx VP8 at 720p,
 /// eight intra periods of 32 pictures, groups of 4).

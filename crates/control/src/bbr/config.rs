@@ -1,8 +1,7 @@
 //! BBR's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, check};
 
-use super::Bbr;
 use crate::packet::MSS;
 
 /// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by specs/bbr.md. That is BBR for bulk
@@ -190,56 +189,56 @@ impl Config {
         }
     }
 
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Bbr, ConfigError> {
-        let check = |name: &str, value: f64, from: f64, to: f64| {
-            let range = alloc::format!("{from} to {to}");
-            if (from..=to).contains(&value) { Ok(()) } else { Err(ConfigError::out_of_range(name, value, &range)) }
-        };
-        check("bbr.high_gain", self.high_gain, 1.1, 10.0)?;
-        check("bbr.cwnd_gain", self.cwnd_gain, 1.0, 10.0)?;
-        check("bbr.pacing_margin", self.pacing_margin, 0.5, 1.0)?;
-        check("bbr.full_pipe_growth", self.full_pipe_growth, 1.01, 2.0)?;
-        check("bbr.target_share", self.target_share, 0.1, 1.5)?;
-        check("bbr.probe_rtt.confirmed_within", self.probe_rtt.confirmed_within, 1.0, 2.0)?;
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("bbr.high_gain", self.high_gain).within(1.1..=10.0, "the default")?;
+        check("bbr.cwnd_gain", self.cwnd_gain).within(1.0..=10.0, "the default")?;
+        check("bbr.pacing_margin", self.pacing_margin).within(0.5..=1.0, "the default")?;
+        check("bbr.full_pipe_growth", self.full_pipe_growth).within(1.01..=2.0, "the default")?;
+        check("bbr.target_share", self.target_share).within(0.1..=1.5, "the default")?;
+        check("bbr.probe_rtt.confirmed_within", self.probe_rtt.confirmed_within).within(1.0..=2.0, "the default")?;
         for gain in self.cycle {
-            check("a gain of bbr.cycle", gain, 0.1, 3.0)?;
+            check("a gain of bbr.cycle", gain).within(0.1..=3.0, "the default")?;
         }
         if let ProbeRttWindow::Share(share) = self.probe_rtt.window {
-            check("bbr.probe_rtt.window", share, 0.05, 1.0)?;
+            check("bbr.probe_rtt.window", share).within(0.05..=1.0, "the default")?;
         }
         if let Ageing::Frozen(bad) = self.ageing {
-            check("bbr.ageing.frozen.loss", bad.loss, 0.0, 1.0)?;
-            check("bbr.ageing.frozen.round_trip", bad.round_trip, 1.0, 100.0)?;
+            check("bbr.ageing.frozen.loss", bad.loss).within(0.0..=1.0, "the default")?;
+            check("bbr.ageing.frozen.round_trip", bad.round_trip).within(1.0..=100.0, "the default")?;
         }
-        if self.bandwidth_rounds == 0 || self.full_pipe_rounds == 0 {
-            let value = alloc::format!("bandwidth {}, full pipe {}", self.bandwidth_rounds, self.full_pipe_rounds);
-            return Err(ConfigError::out_of_range("bbr rounds", value, "1 or more, such as 10 and 3"));
-        }
-        if self.window_after_silence < MSS || self.min_window < MSS || self.initial_window < self.min_window {
-            let value = alloc::format!(
+        check("bbr rounds", format_args!("bandwidth {}, full pipe {}", self.bandwidth_rounds, self.full_pipe_rounds))
+            .is(self.bandwidth_rounds != 0 && self.full_pipe_rounds != 0, "1 or more, such as 10 and 3")?;
+        check(
+            "bbr windows",
+            format_args!(
                 "min {}, initial {}, after silence {}",
-                self.min_window,
-                self.initial_window,
-                self.window_after_silence
-            );
-            return Err(ConfigError::out_of_range("bbr windows", value, "1500B or more, min_window <= initial_window"));
-        }
+                self.min_window, self.initial_window, self.window_after_silence
+            ),
+        )
+        .is(
+            self.window_after_silence >= MSS && self.min_window >= MSS && self.initial_window >= self.min_window,
+            "1500B or more, min_window <= initial_window",
+        )?;
         let ProbeRtt { after, lasting, .. } = self.probe_rtt;
-        if self.srtt_before_samples <= Span::ZERO || lasting <= Span::ZERO || after <= lasting {
-            let value = alloc::format!(
+        check(
+            "bbr times",
+            format_args!(
                 "srtt_before_samples {}, probe_rtt.lasting {lasting}, probe_rtt.after {after}",
                 self.srtt_before_samples
-            );
-            return Err(ConfigError::out_of_range("bbr times", value, "longer than 0, lasting shorter than after"));
-        }
-        if self.min_rate == Rate::ZERO || self.start < self.min_rate || self.max_rate < self.start {
-            let value = alloc::format!("min {}, start {}, max {}", self.min_rate, self.start, self.max_rate);
-            return Err(ConfigError::out_of_range("bbr rates", value, "0 < min_rate <= start <= max_rate"));
-        }
-        Ok(Bbr::new(self))
+            ),
+        )
+        .is(
+            self.srtt_before_samples > Span::ZERO && lasting > Span::ZERO && after > lasting,
+            "longer than 0, lasting shorter than after",
+        )?;
+        check("bbr rates", format_args!("min {}, start {}, max {}", self.min_rate, self.start, self.max_rate)).is(
+            self.min_rate != Rate::ZERO && self.start >= self.min_rate && self.max_rate >= self.start,
+            "0 < min_rate <= start <= max_rate",
+        )?;
+        Ok(())
     }
 }

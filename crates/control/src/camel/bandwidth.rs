@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 use super::train::Train;
 use crate::estimate::WindowedMax;
@@ -81,22 +81,12 @@ impl Config {
             ("camel.bandwidth.oldest", self.oldest),
             ("camel.bandwidth.least_span", self.least_span),
         ] {
-            if value <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as 1s, 10s or 1ms"));
-            }
+            check(name, value).within(above(Span::ZERO), "1s, 10s or 1ms")?;
         }
-        if self.least_packets < 2 {
-            let range = "at least 2: one packet has no spacing";
-            return Err(ConfigError::out_of_range("camel.bandwidth.least_packets", self.least_packets, range));
-        }
-        if !(1.0..=10.0).contains(&self.bound_gain) {
-            let range = "1 (no faster than the bound) to 10, such as 2";
-            return Err(ConfigError::out_of_range("camel.bandwidth.bound_gain", self.bound_gain, range));
-        }
-        if !(self.sender_limited >= 0.0 && self.sender_limited.is_finite()) {
-            let range = "0 (never) or more, such as 1.05";
-            return Err(ConfigError::out_of_range("camel.bandwidth.sender_limited", self.sender_limited, range));
-        }
+        check("camel.bandwidth.least_packets", self.least_packets)
+            .is(self.least_packets >= 2, "at least 2: one packet has no spacing")?;
+        check("camel.bandwidth.bound_gain", self.bound_gain).within(1.0..=10.0, "2")?;
+        check("camel.bandwidth.sender_limited", self.sender_limited).within(0.0..f64::INFINITY, "1.05")?;
         Ok(())
     }
 }

@@ -15,15 +15,15 @@ mod states;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMax;
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
 use crate::reporting::{Gathering, Heard, Interval, Limits};
-use crate::trains::Silence;
 pub use config::{Config, ParityConfig, RateConfig, Thresholds};
 use observed::{Delays, Rates, Signs};
 use parity::Parity;
@@ -45,7 +45,7 @@ pub struct Fbra {
     config: Config,
     limits: Limits,
     gathering: Gathering,
-    silence: Silence,
+    timeout: FeedbackTimeout,
     delays: Delays,
     /// R: the media rate.
     rate: Rate,
@@ -71,13 +71,18 @@ pub struct Fbra {
 }
 
 impl Fbra {
-    fn new(config: Config) -> Fbra {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Fbra, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
-        Fbra {
+        Ok(Fbra {
             limits,
             gathering: Gathering::default(),
             // On a path whose round trip is longer, nothing can be heard earlier.
-            silence: Silence::new(config.timeout, 1),
+            timeout: FeedbackTimeout::new(config.timeout, 1, Then::Every(config.timeout)),
             delays: Delays::new(&config),
             rate: limits.clamp(config.start),
             state: State::Stay,
@@ -93,7 +98,7 @@ impl Fbra {
             was_early: false,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// Where the rate is going.
@@ -241,7 +246,7 @@ impl Fbra {
 
 impl Controller for Fbra {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.silence.on_feedback(feedback);
+        self.timeout.on_arrivals(feedback);
         let now = feedback.now;
         if feedback.cause == Cause::Silence {
             self.on_silence(now);
@@ -267,7 +272,7 @@ impl Controller for Fbra {
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.silence.on_sent(packet.at);
+        self.timeout.on_sent(packet.at);
         self.gathering.on_sent(packet.at);
         self.parity.on_sent(packet);
     }
@@ -278,13 +283,13 @@ impl Controller for Fbra {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.silence.has_lasted(now) {
+        if self.timeout.on_timeout(now) {
             self.on_silence(now);
         }
     }
 
     fn next_timeout(&self) -> Time {
-        self.silence.next_timeout()
+        self.timeout.deadline()
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

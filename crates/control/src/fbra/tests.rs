@@ -15,7 +15,7 @@ fn rates(goodput: u64, media: u64) -> Rates {
 }
 
 fn at(kbps: u64) -> Fbra {
-    Fbra { rate: KBPS(kbps), ..Config::default().build().unwrap() }
+    Fbra { rate: KBPS(kbps), ..Fbra::new(Config::default()).unwrap() }
 }
 
 #[test]
@@ -75,7 +75,7 @@ struct Flow {
 impl Flow {
     fn new(config: Config) -> Flow {
         Flow {
-            fbra: config.build().unwrap(),
+            fbra: Fbra::new(config).unwrap(),
             history: History::new(crate::feedback::Config::default()),
             now: 0,
             next: 0,
@@ -241,9 +241,9 @@ fn rates_keep_to_what_the_application_could_use() {
 #[test]
 fn parameters_that_cannot_work_are_refused_with_value_and_range() {
     let thresholds = Thresholds { stay: 0.5, ..Thresholds::default() };
-    let message = alloc::format!("{}", Config { thresholds, ..Config::default() }.build().unwrap_err());
+    let message = alloc::format!("{}", Fbra::new(Config { thresholds, ..Config::default() }).unwrap_err());
     assert_eq!(message, "fbra.thresholds.stay is 0.5, must be 1 to 100, such as 1.1");
     let parity = ParityConfig { least: 0, ..ParityConfig::default() };
-    assert!(Config { parity, ..Config::default() }.build().is_err());
-    assert!(Config { longest_interval: Span::from_millis(100), ..Config::default() }.build().is_err());
+    assert!(Fbra::new(Config { parity, ..Config::default() }).is_err());
+    assert!(Fbra::new(Config { longest_interval: Span::from_millis(100), ..Config::default() }).is_err());
 }

@@ -2,6 +2,7 @@
 
 mod history;
 mod path;
+pub(crate) mod timeout;
 
 use thalweg_units::{Bytes, Span, Time};
 

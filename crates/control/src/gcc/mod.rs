@@ -24,7 +24,7 @@ mod trendline;
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand, MediaLimit};
 use crate::decisions::Decisions;
@@ -81,7 +81,17 @@ pub struct Gcc {
 }
 
 impl Gcc {
-    pub(crate) fn new(config: Config) -> Gcc {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Gcc, ConfigError> {
+        config.check()?;
+        Ok(Gcc::of_checked(config))
+    }
+
+    /// The controller of parameters that are in range.
+    pub(crate) fn of_checked(config: Config) -> Gcc {
         Gcc {
             min: config.min,
             max: Rate::MAX,

@@ -13,7 +13,7 @@ mod signal;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{self, Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -49,8 +49,13 @@ pub struct Nada {
 }
 
 impl Nada {
-    pub(crate) fn new(config: Config) -> Nada {
-        Nada {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Nada, ConfigError> {
+        config.check()?;
+        Ok(Nada {
             min: config.min,
             max: config.max,
             signal: Signal::new(config.signal),
@@ -65,7 +70,7 @@ impl Nada {
             unheard: Time::ZERO,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn received(&self) -> Rate {

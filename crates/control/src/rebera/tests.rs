@@ -24,7 +24,7 @@ struct World {
 impl World {
     fn new(config: Config, rate: Rate) -> World {
         let history = History::new(crate::feedback::Config::default());
-        let controller = config.build().unwrap();
+        let controller = Rebera::new(config).unwrap();
         let (now, free) = (Time::ZERO, Time::ZERO);
         World { controller, history, now, next: 0, frame: 0, free, rate, under_way: Vec::new(), budgets: Vec::new() }
     }
@@ -81,7 +81,7 @@ fn paper() -> Config {
 #[test]
 fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_backlog() {
     // specs/rebera.md 9, example 2: 450 kbps, a margin of 40, 8000 bytes under way.
-    let mut rebera = paper().build().unwrap();
+    let mut rebera = Rebera::new(paper()).unwrap();
     (0..400).for_each(|_| rebera.forecast.predictor.observe(Rate::from_kbps(450)));
     (0..20).for_each(|_| rebera.forecast.margin.add(Rate::from_kbps(410), Rate::from_kbps(450)));
     rebera.sent.on_sent(&SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(20_000)));
@@ -94,7 +94,7 @@ fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_ba
 
 #[test]
 fn before_anything_is_measured_the_budget_is_that_of_120_kbps() {
-    let mut rebera = paper().build().unwrap();
+    let mut rebera = Rebera::new(paper()).unwrap();
     rebera.on_period(Time::ZERO, PERIOD);
     assert_eq!(rebera.allowance().media.period().map(|budget| budget.get().abs_diff(16_000) <= 1), Some(true));
 }
@@ -210,6 +210,6 @@ fn what_is_out_of_range_is_refused_with_the_value_and_the_range() {
         Config { predictor: crate::estimate::forecast::Config::MovingAverage(-1.0), ..Config::default() },
     ];
     for config in refused {
-        assert!(config.build().is_err(), "{config:?}");
+        assert!(Rebera::new(config).is_err(), "{config:?}");
     }
 }

@@ -19,7 +19,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -52,9 +52,14 @@ pub struct Rrtcc {
 }
 
 impl Rrtcc {
-    fn new(config: Config) -> Rrtcc {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Rrtcc, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
-        Rrtcc {
+        Ok(Rrtcc {
             limits,
             receiver: Receiver::new(config),
             gathering: Gathering::default(),
@@ -63,7 +68,7 @@ impl Rrtcc {
             loss: 0.0,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// The lesser of A_s and A_r.

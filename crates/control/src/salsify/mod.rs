@@ -5,17 +5,15 @@
 
 mod interarrival;
 mod outstanding;
-mod smoothing;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 use crate::controller::{Allowance, Controller, MediaLimit, Signal};
+pub use crate::estimate::{Average, Grace, Smoothing, Unit};
 use crate::feedback::{End, Feedback};
 use crate::packet::SentPacket;
-pub use interarrival::Grace;
 use interarrival::Interarrival;
 use outstanding::Outstanding;
-pub use smoothing::{Average, Smoothing, Unit};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,32 +67,6 @@ const OVERHEAD: Bytes = Bytes::new(90);
 /// A rate no path of today exceeds: a tau of nothing would ask for any.
 const FASTEST: Rate = Rate::from_kbps(10_000_000);
 
-impl Config {
-    /// The transport before its first packet.
-    ///
-    /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Salsify, ConfigError> {
-        for (name, value) in [("salsify.delay", self.delay), ("salsify.forget_after", self.forget_after)] {
-            if value <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as 100ms"));
-            }
-        }
-        if self.packet == Bytes::ZERO {
-            return Err(ConfigError::out_of_range("salsify.packet", self.packet, "above 0, such as 1400B"));
-        }
-        if self.start == Rate::ZERO {
-            return Err(ConfigError::out_of_range("salsify.start", self.start, "above 0, such as 1Mbps"));
-        }
-        Ok(Salsify {
-            config: self,
-            interarrival: Interarrival::new(self.smoothing.build()?, self.grace),
-            told: None,
-            outstanding: Outstanding::new(self.forget_after),
-        })
-    }
-}
-
 /// See the module.
 #[derive(Debug, Clone)]
 pub struct Salsify {
@@ -107,6 +79,24 @@ pub struct Salsify {
 }
 
 impl Salsify {
+    /// The transport before its first packet.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Salsify, ConfigError> {
+        for (name, value) in [("salsify.delay", config.delay), ("salsify.forget_after", config.forget_after)] {
+            check(name, value).within(above(Span::ZERO), "100ms")?;
+        }
+        check("salsify.packet", config.packet).within(above(Bytes::ZERO), "1400B")?;
+        check("salsify.start", config.start).within(above(Rate::ZERO), "1Mbps")?;
+        Ok(Salsify {
+            config,
+            interarrival: Interarrival::new(config.smoothing.build()?, config.grace),
+            told: None,
+            outstanding: Outstanding::new(config.forget_after),
+        })
+    }
+
     /// tau: how long the path needs for a packet; `None` before anything arrived.
     pub fn interarrival(&self) -> Option<Span> {
         self.told.or(self.interarrival.smoothed())

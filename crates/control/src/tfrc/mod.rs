@@ -12,7 +12,7 @@ mod received;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -61,9 +61,14 @@ pub struct Tfrc {
 }
 
 impl Tfrc {
-    fn new(config: Config) -> Tfrc {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Tfrc, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
-        Tfrc {
+        Ok(Tfrc {
             limits,
             gathering: Gathering::default(),
             losses: LossEvents::default(),
@@ -80,7 +85,7 @@ impl Tfrc {
             idle: true,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// s.

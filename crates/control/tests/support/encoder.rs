@@ -1,6 +1,6 @@
 //! An encoder of 30 frames a second that does what its controller's scheme would have it do.
 
-use thalweg_control::{Allowance, FramePlace, camel};
+use thalweg_control::{Allowance, FramePlace};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// Between two frames.
@@ -77,8 +77,9 @@ impl Encoder {
         match (allowance.media.frame(), allowance.burst) {
             (Some(room), _) => room.saturating_sub(queued).min(most).scale(self.share),
             (None, Some(_)) => {
-                let share = camel::encoder::Share::default();
-                share.rate(allowance.capacity, queued, Rate::ZERO, MIN).min(self.max).scale(self.share).over(INTERVAL)
+                // As the `camel` scheme aims its encoder: 95 %, and what waits is gone in a quarter of a second.
+                let target = allowance.capacity.scale(0.95) - queued.per(Span::from_millis(250));
+                target.max(MIN).min(self.max).scale(self.share).over(INTERVAL)
             }
             (None, None) => allowance.capacity.min(self.max).scale(self.share).over(INTERVAL),
         }

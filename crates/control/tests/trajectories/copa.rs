@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::within;
 
 fn copa_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(copa::Config { delta: 0.9, ..copa::Config::default() }.build().expect("in range"))
+    Box::new(copa::Copa::new(copa::Config { delta: 0.9, ..copa::Config::default() }).expect("in range"))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn fourfold_step(config: copa::Config, pacing: Pacing, (kbps, rtt_ms): (u64, i64
         source: Source::Backlog(Bytes::new(size)),
         ..Scenario::new(Rate::ZERO, Span::from_millis(rtt_ms), Span::from_secs(100))
     };
-    let record = scenario.run(Box::new(config.build().expect("in range")));
+    let record = scenario.run(Box::new(copa::Copa::new(config).expect("in range")));
     record.print(&format!("copa, {pacing:?}, {size} bytes, {} to {kbps} kbps", kbps / 4));
     let (least, most) = record.windows(50.0, 100.0);
     Swing {

@@ -11,7 +11,7 @@ use crate::{ratio, within};
 const MAX: Rate = Rate::from_kbps(12_000);
 
 fn rfc() -> Box<dyn Controller> {
-    Box::new(nada::Config::default().build().expect("in range"))
+    Box::new(nada::Nada::new(nada::Config::default()).expect("in range"))
 }
 
 fn encoder(share: f64) -> Source {

@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::{ratio, within};
 
 fn with(config: pudica::Config) -> Box<dyn Controller> {
-    Box::new(pudica::Config { probes: 0, ..config }.build().expect("in range"))
+    Box::new(pudica::Pudica::new(pudica::Config { probes: 0, ..config }).expect("in range"))
 }
 
 /// An application that could use four times what there is.

@@ -9,7 +9,10 @@ use crate::{ratio, within};
 
 /// From where a frame is more than a packet.
 fn from_600_kbps() -> Box<dyn Controller> {
-    Box::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() }.build().expect("in range"))
+    Box::new(
+        rebera::Rebera::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() })
+            .expect("in range"),
+    )
 }
 
 fn over(capacity: Schedule, seconds: i64) -> Record {

@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::within;
 
 fn rocc_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(rocc::Config::default().build().expect("in range"))
+    Box::new(rocc::Rocc::new(rocc::Config::default()).expect("in range"))
 }
 
 #[test]

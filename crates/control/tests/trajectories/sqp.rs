@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::{ratio, within};
 
 fn sqp() -> Box<dyn Controller> {
-    Box::new(sqp::Config::default().build().expect("in range"))
+    Box::new(sqp::Sqp::new(sqp::Config::default()).expect("in range"))
 }
 
 fn encoder(max: Rate) -> Source {

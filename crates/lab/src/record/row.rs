@@ -116,7 +116,9 @@ impl Row {
     }
 }
 
-/// A text of the few there are, as a word: its length and its first seven letters tell them apart.
+/// A text as a word: its length and its first seven letters. They do not tell all of them apart ("quantiser below threshold" and
+/// "quantiser above threshold" are one), so two runs that differ in nothing but such a reason would have one fingerprint; the figures
+/// beside a reason differ wherever the reason decided anything.
 fn text_word(text: &str) -> u64 {
     let first = text.bytes().take(7).fold(0, |word, byte| word << 8 | u64::from(byte));
     first << 8 | text.len() as u64 & 0xff

@@ -1,6 +1,7 @@
 //! One self-contained page for a comparison: nothing is fetched, and it prints.
 
 mod chart;
+mod html;
 mod page;
 mod scale;
 mod scatter;

@@ -46,7 +46,7 @@ fn figure(name: &'static str, loss: (&'static str, Option<LossModel>)) -> Figure
         vec![WireBitrate, FillerBitrate, VideoBitrate, Psnr, LatencyMedian, LatencyP95, LateFrames, Stalls, FrameRate];
     Figure {
         name,
-        about: "what dummies are made of, on the recorded links with losses before the queue: nothing, sums of packets, a block code, repeats, a keyframe, \
+        about: "what dummies are made of, on the recorded links with losses before the queue: nothing, sums of packets, repeats, a keyframe, \
                 the best of them (wanted: the same wire rate, stalls and late frames down with every loss and no worse without)",
         experiment: Experiment::Runs { schemes: known(&SCHEMES), links: Links::Listed(links(loss)), readings },
         setup: Setup { encoder: Encoder::Model, duration: Span::from_secs(120), runs: 3, ..Setup::USUAL },

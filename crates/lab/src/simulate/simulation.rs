@@ -5,7 +5,6 @@
 //! backward path; decoded frames are shown; encoded frames are queued; cameras are read; senders' timers go off.
 
 use thalweg_link::{Link, PathError};
-use thalweg_receiver::Request;
 use thalweg_sender::{Engine, Registry, SenderFactory};
 use thalweg_units::Time;
 
@@ -171,29 +170,12 @@ impl Simulation {
         }
         while let Some(left) = network.down.poll(now) {
             let Answer { flow, content } = left.packet;
-            if let Content::Acknowledgement(said) = content {
-                cross.on_acknowledgement(now, flow, &said, &mut network.up, recorder);
-                continue;
-            }
-            let flow = &mut flows[usize::from(flow)];
-            // What a sender that has stopped would still send stays where it is.
-            if flow.has_stopped(now) {
-                continue;
-            }
             match content {
-                Content::Report(report) => {
-                    if let Some(decoder) = &report.decoder {
-                        flow.engine.on_decoder(now, decoder);
-                    }
-                    flow.engine.on_feedback(now, &report.acknowledgements, report.hold);
-                    flow.share_round_trip(now);
+                Content::Acknowledgement(said) => cross.on_acknowledgement(now, flow, &said, &mut network.up, recorder),
+                Content::Feedback(message) => {
+                    flows[usize::from(flow)].on_message(now, message, &mut network.up, recorder)?;
                 }
-                Content::Path(report) => flow.engine.on_path_report(now, &report),
-                Content::Request(Request::Repeat(sequences)) => flow.engine.on_missing(now, &sequences),
-                Content::Request(Request::Keyframe) => flow.engine.on_keyframe_request(now),
-                Content::Acknowledgement(_) => {}
             }
-            flow.pump(now, &mut network.up, recorder)?;
         }
         while network.down.poll_drop().is_some() {}
         for flow in flows.iter_mut().filter(|flow| flow.next_event() <= now) {

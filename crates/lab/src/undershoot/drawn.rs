@@ -1,6 +1,6 @@
 //! Ratios that are drawn.
 
-use thalweg_units::{ConfigError, Seed, Span, Time};
+use thalweg_units::{ConfigError, Seed, Span, Time, above, check};
 
 use super::{Undershoot, check_ratio};
 
@@ -35,12 +35,8 @@ impl Drawn {
     }
 
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.block <= Span::ZERO {
-            return Err(ConfigError::out_of_range("undershoot: block", self.block, "longer than 0, such as 12s"));
-        }
-        if self.total() == 0 {
-            return Err(ConfigError::out_of_range("undershoot: the sum of weights", 0, "above 0, as in 0.6:1,1:3@12s"));
-        }
+        check("undershoot: block", self.block).within(above(Span::ZERO), "12s")?;
+        check("undershoot: the sum of weights", 0).is(self.total() != 0, "above 0, as in 0.6:1,1:3@12s")?;
         self.ratios.iter().try_for_each(|(ratio, _)| check_ratio("undershoot", *ratio).map(|_| ()))
     }
 

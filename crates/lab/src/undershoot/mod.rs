@@ -22,8 +22,8 @@ mod names;
 mod recorded;
 mod window;
 
-use thalweg_sender::frames::{EncodePlan, Target};
-use thalweg_units::{ConfigError, Seed, Time};
+use thalweg_media::{EncodePlan, Target};
+use thalweg_units::{ConfigError, Seed, Time, check};
 
 pub use drawn::Drawn;
 pub use window::Window;
@@ -117,11 +117,9 @@ impl Ratios {
     }
 }
 
-/// What every ratio is held to. Above 1 an encoder would overshoot; write 1 for that.
-const RANGE: &str = "0.01 to 1, such as 0.6";
-
+/// Above 1 an encoder would overshoot.
 fn check_ratio(of: &str, ratio: f64) -> Result<f64, ConfigError> {
-    if (0.01..=1.0).contains(&ratio) { Ok(ratio) } else { Err(ConfigError::out_of_range(of, ratio, RANGE)) }
+    check(of, ratio).within(0.01..=1.0, "0.6").map(|()| ratio)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Ratios from a file.
 
-use thalweg_units::{ConfigError, Time};
+use thalweg_units::{ConfigError, Time, check};
 
 use super::check_ratio;
 
@@ -35,9 +35,7 @@ fn parse(text: &str, name: &str) -> Result<Vec<(Time, f64)>, ConfigError> {
             _ => return Err(ConfigError::out_of_range(&place("it"), format!("'{line}'"), LINE)),
         };
         timed = timed.or_else(|| fields.map(|fields| fields.len() == 2));
-        if !(0.0..=LONGEST_S).contains(&time) {
-            return Err(ConfigError::out_of_range(&place("the time"), time, "0 to 1000000000 s"));
-        }
+        check(&place("the time"), time).is((0.0..=LONGEST_S).contains(&time), "0 to 1000000000 s")?;
         let from = Time::from_secs_f64(time);
         if let Some((before, _)) = steps.last().filter(|(before, _)| *before >= from) {
             let range = format!("later than the {} s of the line before", before.as_secs_f64());
@@ -45,9 +43,7 @@ fn parse(text: &str, name: &str) -> Result<Vec<(Time, f64)>, ConfigError> {
         }
         steps.push((from, check_ratio(&place("the ratio"), ratio)?));
     }
-    if steps.is_empty() {
-        return Err(ConfigError::out_of_range(name, "without a ratio", &format!("lines, each {LINE}")));
-    }
+    check(name, "without a ratio").is(!steps.is_empty(), format_args!("lines, each {LINE}"))?;
     Ok(steps)
 }
 

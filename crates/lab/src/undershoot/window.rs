@@ -1,6 +1,6 @@
 //! A ratio from one time until another.
 
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::check_ratio;
 
@@ -24,19 +24,14 @@ impl Window {
 
 /// The ratio from each time on.
 pub(super) fn steps(windows: &[Window]) -> Result<Vec<(Time, f64)>, ConfigError> {
-    if windows.is_empty() {
-        return Err(ConfigError::out_of_range("undershoot", "no window", "at least one, such as 0.6@30s-60s, or none"));
-    }
+    check("undershoot", "no window").is(!windows.is_empty(), "at least one, such as 0.6@30s-60s, or none")?;
     let mut steps: Vec<(Time, f64)> = Vec::with_capacity(2 * windows.len());
     let mut free_from = Some(Span::ZERO);
     for window in windows {
         let Window { ratio, from, until } = *window;
         check_ratio("undershoot", ratio)?;
-        if free_from.is_none_or(|free| from < free) || until.is_some_and(|until| until <= from) {
-            let range = "a window that begins at 0 or later, with or after the end of the one before, and ends after it begins, such as \
-                         0.6@30s-60s,0.8@70s-90s";
-            return Err(ConfigError::out_of_range("undershoot", window, range));
-        }
+        check("undershoot", window).is(!free_from.is_none_or(|free| from < free) && !until.is_some_and(|until| until <= from), "a window that begins at 0 or later, with or after the end of the one before, and ends after it begins, such as \
+                         0.6@30s-60s,0.8@70s-90s")?;
         steps.push((Time::ZERO + from, ratio));
         steps.extend(until.map(|until| (Time::ZERO + until, 1.0)));
         free_from = until;

@@ -12,34 +12,11 @@ use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
 use super::coder::Encoding;
-use super::messages::Key;
+use super::messages::{Key, State};
 use super::network::{Network, follows};
 use super::random;
-use super::viewer::{Newcomer, Ours, State, Viewer};
+use super::viewer::{Newcomer, Offered, Ours, Prepared, Viewer};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
-
-/// A connection whose other end is yet to be known.
-pub(super) struct Prepared {
-    key: Key,
-    seed: Seed,
-    channel: usize,
-    connection: Connection,
-    local: Local,
-}
-
-/// An offer of ours that has not been answered.
-pub(super) struct Offered {
-    prepared: Prepared,
-    ours: Ours,
-    at: Time,
-}
-
-impl Offered {
-    /// When it was made.
-    pub(super) fn at(&self) -> Time {
-        self.at
-    }
-}
 
 fn unavailable(error: impl ToString) -> Refused {
     Refused::new(RefusedKind::Unavailable, error.to_string())

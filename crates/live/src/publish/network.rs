@@ -13,10 +13,9 @@ use thalweg_video::source::Format;
 
 use super::config::{ChannelConfig, Codecs};
 use super::figures;
-use super::joining::Offered;
-use super::messages::{Key, Message, Outbox, reply};
+use super::messages::{Key, Message, Outbox, State, reply};
 use super::records::Records;
-use super::viewer::{Album, State, Viewer};
+use super::viewer::{Album, Offered, Viewer};
 use super::{PublishError, keeps_states};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
@@ -207,7 +206,7 @@ impl Network {
                 reply(&to, snapshot.map(|viewer| figures::snapshot(now, viewer)));
             }
             Message::About(to) => reply(&to, self.about.clone()),
-            Message::Metrics(to) => reply(&to, figures::metrics(now, self)),
+            Message::Metrics(to) => reply(&to, self.metrics(now)),
             Message::Stop => self.ended = Some(Ok(())),
         }
     }
@@ -264,7 +263,7 @@ impl Network {
         for key in keys {
             self.remove(key);
         }
-        self.offered.retain(|_, offered| now - offered.at() <= UNANSWERED);
+        self.offered.retain(|_, offered| now - offered.at <= UNANSWERED);
     }
 
     fn remove(&mut self, key: Key) {

@@ -64,7 +64,7 @@ fn join(network: &mut Network) -> Result<Joined, Refused> {
 #[test]
 fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_other() {
     let mut network = network(3);
-    let own = "gcc".parse::<Scheme>().unwrap().with_controller("own", || fixed::Config::default().build());
+    let own = "gcc".parse::<Scheme>().unwrap().with_controller("own", || fixed::Fixed::new(fixed::Config::default()));
     network.registry.add(own).unwrap();
     network.about.schemes = network.registry.names().map(str::to_string).collect();
     let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use thalweg_units::{Random, Seed, Span};
 
-use super::messages::{Key, Outbox};
-use super::viewer::State;
+use super::messages::{Key, Outbox, State};
 use super::{PublishError, random};
 use crate::clock::{Clock, pause};
 use crate::thread::spawn;

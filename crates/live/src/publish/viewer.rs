@@ -10,37 +10,17 @@ use thalweg_sender::{SenderFactory, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
 use thalweg_transport::sdp::fragment::Fragment;
-use thalweg_transport::sdp::{CongestionFeedback, Offer};
-use thalweg_transport::{Datagram, Received, Remote, TransportError};
-use thalweg_units::{ConfigError, Time};
+use thalweg_transport::sdp::{CongestionFeedback, Local, Offer};
+use thalweg_transport::{Connection, Datagram, Received, Remote, TransportError};
+use thalweg_units::{ConfigError, Seed, Time};
 
 use super::camera::Taken;
 use super::coder::{Coder, Encoding};
 use super::gauges::Gauges;
-use super::messages::{Key, Outbox};
+use super::messages::{Key, Outbox, State};
 use super::records::Records;
 use crate::clock::Clock;
 use crate::reactor::Lateness;
-
-/// What a viewer's connection is like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Connecting,
-    Connected,
-    Disconnected,
-    Closed,
-}
-
-impl State {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            State::Connecting => "connecting",
-            State::Connected => "connected",
-            State::Disconnected => "disconnected",
-            State::Closed => "closed",
-        }
-    }
-}
 
 /// Pictures that an encoder may yet be asked for: it is asked for the newest, or for the one before while a new one comes.
 #[derive(Debug, Default)]
@@ -66,6 +46,22 @@ pub(super) struct Ours {
     pub(super) offer: Offer,
     /// Who wants to know what becomes of it.
     pub(super) states: Sender<State>,
+}
+
+/// A connection whose other end is yet to be known.
+pub(super) struct Prepared {
+    pub(super) key: Key,
+    pub(super) seed: Seed,
+    pub(super) channel: usize,
+    pub(super) connection: Connection,
+    pub(super) local: Local,
+}
+
+/// An offer of ours that has not been answered.
+pub(super) struct Offered {
+    pub(super) prepared: Prepared,
+    pub(super) ours: Ours,
+    pub(super) at: Time,
 }
 
 /// Who comes to watch.

@@ -12,7 +12,6 @@ use ureq::{Agent, AsSendBody, Body};
 use super::authorities::tls;
 use super::endpoint::Endpoint;
 use super::error::{WhipError, excerpt};
-use super::resource::Resource;
 
 /// Bounds of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,17 +102,6 @@ impl Reply {
 }
 
 impl Client {
-    /// Sends an offer; what comes back is the resource that stands for the session on the server, and the answer.
-    ///
-    /// Redirections that keep the method and the body are followed (307 and 308; RFC 9725 section 4.5), and the token is
-    /// sent to the origin of `endpoint` only.
-    ///
-    /// # Errors
-    /// [`WhipError`]. A session that the server began, but not as it should, is ended again.
-    pub fn open(&self, endpoint: &Endpoint, offer: &str) -> Result<(Resource, String), WhipError> {
-        Resource::open(self, endpoint, offer)
-    }
-
     /// Reads a text that lies beside the endpoint, with the endpoint's token.
     ///
     /// # Errors

@@ -1,12 +1,10 @@
 //! What was agreed on: which streams come, how they are told apart, what is to be told of them.
 
-use thalweg_control::rebera::MeasurementConfig;
-use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_control::estimate::MeasurementConfig;
+use thalweg_media::KeptAtReceiver;
 use thalweg_units::{Bytes, ConfigError, Span};
 pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::overhead;
-
-use super::reception::Reception;
 
 /// What a reception is of.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,13 +54,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A reception of nothing yet.
-    ///
-    /// # Errors
-    /// A name that is empty or too long, an interval that is none, a payload type above 127 or of two streams, an SSRC of
-    /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters or those of
-    /// measuring out of range.
-    pub fn build(self) -> Result<Reception, ConfigError> {
+    /// Whether there can be such a reception, as far as it does not depend on what it is made of.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=255).contains(&self.cname.len()) {
             return Err(ConfigError::out_of_range("cname", self.cname.len(), "1 to 255 bytes"));
         }
@@ -110,7 +103,7 @@ impl Config {
             let range = "VP8 with the grace extension agreed on: leave keeps_states out";
             return Err(ConfigError::out_of_range("keeps_states of codec", format!("{:?}", video.codec), range));
         }
-        Reception::new(self)
+        Ok(())
     }
 }
 

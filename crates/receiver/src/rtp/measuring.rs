@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use thalweg_control::PathReport;
-use thalweg_control::rebera::{Arrival, MeasurementConfig};
+use thalweg_control::estimate::{Arrival, MeasurementConfig};
 use thalweg_units::{Bytes, ConfigError, Time};
 use thalweg_wire::rtp::BytesBefore;
 use thalweg_wire::unwrap::{BytesUnwrapper, TimestampUnwrapper};

@@ -3,12 +3,12 @@
 use alloc::boxed::Box;
 
 use thalweg_control::{Controller, PacketId};
+use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Span, Time};
 
 use crate::filler::{self, Dummies, Useful};
 use crate::frames::FramePolicy;
 use crate::pacing::{self, Pacer};
-use crate::packet::PacketSizes;
 use crate::parts::Parts;
 use crate::probing::Prober;
 use crate::queue::MediaQueue;

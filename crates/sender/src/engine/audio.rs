@@ -5,10 +5,10 @@
 //! taken off what the encoder is aimed at.
 
 use thalweg_control::{PacketId, Payload, SentPacket};
+use thalweg_media::{Content, Packet};
 use thalweg_units::{Bytes, Time};
 
 use super::Engine;
-use crate::packet::{Content, Packet};
 
 /// A packet of sound that waits to be asked for.
 #[derive(Debug, Clone, Copy)]

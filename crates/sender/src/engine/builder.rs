@@ -3,11 +3,11 @@
 use alloc::boxed::Box;
 
 use thalweg_control::Controller;
+use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Time};
 
 use super::{Camera, Engine};
 use crate::frames::FramePolicy;
-use crate::packet::PacketSizes;
 use crate::parts::Parts;
 use crate::{filler, pacing, repair};
 
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn what_is_missing_is_named_and_with_both_it_is_a_sender() {
         let builder = || Engine::builder(Camera { size: Size::HD, interval: Span::from_millis(33) });
-        let fixed = || Box::new(fixed::Config::default().build().unwrap());
+        let fixed = || Box::new(fixed::Fixed::new(fixed::Config::default()).unwrap());
         let problem = |builder: Builder| builder.build(Time::ZERO).err().unwrap().to_string();
         assert!(problem(builder().frames(Box::new(EveryFrame))).starts_with("controller is missing"));
         assert!(problem(builder().controller(fixed())).starts_with("frames is missing"));
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_part_out_of_range_is_named() {
         let builder = Engine::builder(Camera { size: Size::HD, interval: Span::from_millis(33) });
-        let controller = Box::new(fixed::Config::default().build().unwrap());
+        let controller = Box::new(fixed::Fixed::new(fixed::Config::default()).unwrap());
         let repair = repair::Config { packets: 0, ..repair::Config::default() };
         let problem = builder.controller(controller).frames(Box::new(EveryFrame)).repair(repair).build(Time::ZERO);
         assert!(problem.err().unwrap().to_string().starts_with("repair.packets is 0"));

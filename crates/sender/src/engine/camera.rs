@@ -1,12 +1,12 @@
 //! From the camera to the queue: which pictures are encoded, and which candidates are sent.
 
 use thalweg_control::{FrameQueued, Signal};
+use thalweg_media::Fragment;
 use thalweg_units::{Rate, Span, Time};
 
 use super::{Engine, Output};
 use crate::event::{Event, Why};
 use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
-use crate::packet::Fragment;
 
 /// A picture that waits.
 #[derive(Debug, Clone, Copy)]

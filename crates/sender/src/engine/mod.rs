@@ -19,13 +19,13 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use thalweg_control::{Acknowledgement, Allowance, Feedback, History, PacketId, PathReport, Signal};
-use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
+use thalweg_media::Packet;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
 
 use crate::event::{Event, Timed, Wake, Why};
-use crate::feedback::DecoderReport;
 use crate::frames::{EncodePlan, Occasion, QueueVerdict, QueueView, View};
 use crate::pacing::PacingRate;
-use crate::packet::Packet;
 use crate::parts::Parts;
 use crate::scheme::SenderFactory;
 use assembled::Assembled;
@@ -130,9 +130,7 @@ impl Engine {
     /// # Errors
     /// When a parameter of a part is out of range.
     pub fn with(parts: Parts, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
-        if camera.interval <= Span::ZERO {
-            return Err(ConfigError::out_of_range("camera.interval", camera.interval, "longer than 0, such as 33.3ms"));
-        }
+        check("camera.interval", camera.interval).within(above(Span::ZERO), "33.3ms")?;
         let parts = Assembled::new(parts, PacketId(0), now)?;
         let mut engine = Engine {
             camera,

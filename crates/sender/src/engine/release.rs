@@ -1,6 +1,7 @@
 //! From the queue to the wire: what leaves next, and when.
 
 use thalweg_control::{FramePlace, MSS, PacketId, Payload, SentPacket};
+use thalweg_media::{Content, Packet};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;
@@ -9,7 +10,6 @@ use crate::filler::useful::Useful;
 use crate::filler::{Dummies, Verdict};
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
-use crate::packet::{Content, Packet};
 use crate::repair::Repair;
 
 /// How much one packet weighs in the share of payload in what is sent: the last hundred count.

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 /// Dummies: small packets that make the sender look backlogged to its congestion controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,15 +35,9 @@ impl Config {
     /// # Errors
     /// When a dummy would be smaller than its headers or larger than a packet, or the window or guard is not positive.
     pub fn build(self) -> Result<Dummies, ConfigError> {
-        if !(64..=1500).contains(&self.size.get()) {
-            return Err(ConfigError::out_of_range("filler.size", self.size, "64B to 1500B, headers included"));
-        }
-        if self.cap_window <= Span::ZERO {
-            return Err(ConfigError::out_of_range("filler.cap_window", self.cap_window, "longer than 0, such as 1s"));
-        }
-        if self.guard < Span::ZERO {
-            return Err(ConfigError::out_of_range("filler.guard", self.guard, "0ms or longer"));
-        }
+        check("filler.size", self.size).is((64..=1500).contains(&self.size.get()), "64B to 1500B, headers included")?;
+        check("filler.cap_window", self.cap_window).within(above(Span::ZERO), "1s")?;
+        check("filler.guard", self.guard).within(Span::ZERO.., "the default")?;
         let allowed = self.cap.over(self.cap_window);
         Ok(Dummies { config: self, allowed, sent: VecDeque::new(), sent_bytes: Bytes::ZERO })
     }

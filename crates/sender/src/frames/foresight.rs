@@ -5,7 +5,7 @@
 //! stays the scheme's own matter.
 
 use thalweg_control::estimate::forecast::{self, Guarded, MarginConfig, Predictor};
-use thalweg_units::{ConfigError, Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time, above, check};
 
 /// The forecast's parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,9 +36,7 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Foresight, ConfigError> {
-        if self.interval <= Span::ZERO {
-            return Err(ConfigError::out_of_range("foresight.interval", self.interval, "longer than 0, such as 200ms"));
-        }
+        check("foresight.interval", self.interval).within(above(Span::ZERO), "200ms")?;
         Ok(Foresight {
             interval: self.interval,
             forecast: Guarded::new(self.predictor, self.margin)?,

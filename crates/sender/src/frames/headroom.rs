@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time, between, check};
 
 use crate::event::Why;
 
@@ -50,17 +50,13 @@ impl Config {
     /// # Errors
     /// When lambda is not inside 0..1, or the bounds of alpha are not 0 < min <= initial <= max.
     pub fn build(self) -> Result<Headroom, ConfigError> {
-        if !(self.lambda > 0.0 && self.lambda < 1.0) {
-            return Err(ConfigError::out_of_range("headroom.lambda", self.lambda, "above 0 and below 1, such as 0.5"));
-        }
-        if !(self.min > 0.0 && self.min <= self.initial && self.initial <= self.max && self.max.is_finite()) {
-            let value = alloc::format!("min {}, initial {}, max {}", self.min, self.initial, self.max);
-            return Err(ConfigError::out_of_range("headroom", value, "0 < min <= initial <= max"));
-        }
-        if self.window <= Span::ZERO || self.pause_threshold <= Span::ZERO {
-            let value = alloc::format!("window {}, pause_threshold {}", self.window, self.pause_threshold);
-            return Err(ConfigError::out_of_range("headroom", value, "both longer than 0"));
-        }
+        check("headroom.lambda", self.lambda).within(between(0.0, 1.0), "0.5")?;
+        check("headroom", format_args!("min {}, initial {}, max {}", self.min, self.initial, self.max)).is(
+            self.min > 0.0 && self.min <= self.initial && self.initial <= self.max && self.max.is_finite(),
+            "0 < min <= initial <= max",
+        )?;
+        check("headroom", format_args!("window {}, pause_threshold {}", self.window, self.pause_threshold))
+            .is(self.window > Span::ZERO && self.pause_threshold > Span::ZERO, "both longer than 0")?;
         Ok(Headroom {
             alpha: self.initial,
             config: self,

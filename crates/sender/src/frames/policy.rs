@@ -1,11 +1,11 @@
 //! The seam for deciding which pictures become frames.
 
 use thalweg_control::{Allowance, Demand, Feedback};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
-use super::plan::{EncodePlan, EncodedFrame};
 use crate::event::Why;
-use crate::feedback::DecoderReport;
 
 /// Decides, for each picture, whether to encode it and how; and for the queue, whether it is still worth sending.
 ///

@@ -4,16 +4,16 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 
 use thalweg_control::Demand;
-use thalweg_control::camel::encoder;
-use thalweg_units::{ConfigError, Rate, Size, Span, Time};
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::foresight::{self, Foresight};
 use super::headroom::{self, Headroom};
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 use super::push_back::PushBack;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
+use super::share::Share;
 use crate::event::Why;
 
 /// What the encoder's target is taken from.
@@ -75,7 +75,7 @@ impl Default for Config {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Reserve {
     /// Camel's headroom, and as much as makes what waits leave in time.
-    Drain(encoder::Share),
+    Drain(Share),
     /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (specs/bbr.md 6: 50 ms, 0.85).
     Cut {
         /// How much may wait, in time.
@@ -91,16 +91,12 @@ impl Reserve {
             Reserve::Drain(share) => ("reserve.headroom", share.headroom),
             Reserve::Cut { share, .. } => ("reserve.share", share),
         };
-        if !(share > 0.0 && share <= 1.0) {
-            return Err(ConfigError::out_of_range(name, share, "above 0 and at most 1, such as 0.95"));
-        }
+        check(name, share).within(above_to(0.0, 1.0), "0.95")?;
         let longest = match self {
             Reserve::Drain(share) => share.drain_within.unwrap_or(Span::MAX),
             Reserve::Cut { beyond, .. } => beyond,
         };
-        if longest <= Span::ZERO {
-            return Err(ConfigError::out_of_range("reserve", longest, "longer than 0, such as 250ms"));
-        }
+        check("reserve", longest).within(above(Span::ZERO), "250ms")?;
         Ok(self)
     }
 
@@ -141,10 +137,8 @@ impl EncoderBounds {
     /// # Errors
     /// When they are not.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.min > self.max || self.max == Rate::ZERO {
-            let value = alloc::format!("{} to {}", self.min, self.max);
-            return Err(ConfigError::out_of_range("encoder bounds", value, "min <= max and max above 0"));
-        }
+        check("encoder bounds", format_args!("{} to {}", self.min, self.max))
+            .is(self.min <= self.max && self.max != Rate::ZERO, "min <= max and max above 0")?;
         Ok(())
     }
 }

@@ -3,9 +3,9 @@
 mod ladder;
 mod quality_scaler;
 
+use thalweg_media::EncodedFrame;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
-use super::plan::EncodedFrame;
 use crate::event::Why;
 
 pub use ladder::{Ladder, LadderConfig};

@@ -16,13 +16,13 @@ use crate::parts::Parts;
 /// The laboratory plays any of these and `publish` sends with it. A controller alone takes one line:
 ///
 /// ```
-/// # use thalweg_control::fixed::Config as Mine;
+/// # use thalweg_control::fixed::{Config, Fixed as Mine};
 /// # use thalweg_sender::{Camera, Engine, Scheme, SenderFactory};
 /// # use thalweg_units::{Size, Span, Time};
-/// let scheme = "gcc".parse::<Scheme>()?.with_controller("mine", || Mine::default().build());
+/// let scheme = "gcc".parse::<Scheme>()?.with_controller("mine", || Mine::new(Config::default()));
 /// let camera = Camera { size: Size::HD, interval: Span::from_millis(33) };
 /// let engine = Engine::new(&scheme, camera, Time::ZERO)?;
-/// assert_eq!((scheme.name(), engine.allowance().capacity), ("mine", Mine::default().rate));
+/// assert_eq!((scheme.name(), engine.allowance().capacity), ("mine", Config::default().rate));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait SenderFactory: Send + Sync {

@@ -17,16 +17,17 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use thalweg_control::DynController;
+use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Size};
 
 use crate::frames::rate_targeted::{self, Reserve};
 use crate::frames::{FramePolicy, late_choice, selection};
-use crate::packet::PacketSizes;
 use crate::{filler, pacing, repair};
 pub use factory::{SenderFactory, WithController};
 pub use names::{Known, UnknownScheme, known};
 pub use registry::{NameTaken, Registry};
 pub use suffixes::{Suffix, suffixes};
+pub use thalweg_media::{FeedbackStyle, KeptAtReceiver, ReceiverKind};
 
 /// Which congestion controller, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,23 +73,24 @@ impl ControllerConfig {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(&self) -> Result<Box<dyn DynController>, ConfigError> {
+        use thalweg_control::*;
         Ok(match self {
-            ControllerConfig::Fixed(config) => Box::new(config.build()?),
-            ControllerConfig::Copa(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Rocc(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Gcc(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Bbr(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Scream(config) => Box::new(config.build()?),
-            ControllerConfig::Nada(config) => Box::new(config.build()?),
-            ControllerConfig::Sqp(config) => Box::new(config.build()?),
-            ControllerConfig::Pudica(config) => Box::new(config.build()?),
-            ControllerConfig::Camel(config) => Box::new(config.clone().build()?),
-            ControllerConfig::Fbra(config) => Box::new(config.build()?),
-            ControllerConfig::Rrtcc(config) => Box::new(config.build()?),
-            ControllerConfig::Cnadu(config) => Box::new(config.build()?),
-            ControllerConfig::Tfrc(config) => Box::new(config.build()?),
-            ControllerConfig::Salsify(config) => Box::new(config.build()?),
-            ControllerConfig::Rebera(config) => Box::new(config.build()?),
+            ControllerConfig::Fixed(config) => Box::new(fixed::Fixed::new(*config)?),
+            ControllerConfig::Copa(config) => Box::new(copa::Copa::new(config.clone())?),
+            ControllerConfig::Rocc(config) => Box::new(rocc::Rocc::new(config.clone())?),
+            ControllerConfig::Gcc(config) => Box::new(gcc::Gcc::new(config.clone())?),
+            ControllerConfig::Bbr(config) => Box::new(bbr::Bbr::new(config.clone())?),
+            ControllerConfig::Scream(config) => Box::new(scream::Scream::new(*config)?),
+            ControllerConfig::Nada(config) => Box::new(nada::Nada::new(*config)?),
+            ControllerConfig::Sqp(config) => Box::new(sqp::Sqp::new(*config)?),
+            ControllerConfig::Pudica(config) => Box::new(pudica::Pudica::new(*config)?),
+            ControllerConfig::Camel(config) => Box::new(camel::Camel::new(config.clone())?),
+            ControllerConfig::Fbra(config) => Box::new(fbra::Fbra::new(*config)?),
+            ControllerConfig::Rrtcc(config) => Box::new(rrtcc::Rrtcc::new(*config)?),
+            ControllerConfig::Cnadu(config) => Box::new(cnadu::Cnadu::new(*config)?),
+            ControllerConfig::Tfrc(config) => Box::new(tfrc::Tfrc::new(*config)?),
+            ControllerConfig::Salsify(config) => Box::new(salsify::Salsify::new(*config)?),
+            ControllerConfig::Rebera(config) => Box::new(rebera::Rebera::new(*config)?),
         })
     }
 }
@@ -119,58 +121,6 @@ impl FramesConfig {
             FramesConfig::LateChoice(config) => Box::new(config.build()?),
             FramesConfig::Selection(config) => Box::new(config.build(source)?),
         })
-    }
-}
-
-/// What the receiver is asked to report, and how often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-pub enum FeedbackStyle {
-    /// Each packet at once: what the papers' window controllers assume.
-    PerPacket,
-    /// Transport-wide feedback as Chromium sends it: every 62 ms (specs/measured.md 1), 250 us ticks.
-    Twcc,
-    /// Transport-wide feedback when a packet asks for it ([`crate::Packet::asks`]), and 62 ms after one that does not.
-    TwccOnRequest,
-    /// RFC 8888 every 31 ms (specs/measured.md 1), 1/1024 s ticks with hold times.
-    Ccfb,
-    /// RTCP extended reports (RFC 3611, RFC 7097, RFC 7243) beside receiver reports every 200 ms or two round trips, whichever is longer,
-    /// and early when something is lost or came too late to be played, in one interval of two at most (RFC 4585): FBRA's. 1/90,000 s ticks.
-    Extended,
-}
-
-/// What the receiver does with frames.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-pub enum ReceiverKind {
-    /// Decodes what is whole and refers to what it has, asks for what is missing and for keyframes: any receiver of today.
-    #[default]
-    Ordinary,
-    /// As an ordinary one, and measures the path by the trains that frames leave as, which it tells of (Rebera).
-    Measures(thalweg_control::rebera::MeasurementConfig),
-    /// Keeps its decoder's states under their hashes, goes back to them when a frame says so, and tells them with each report
-    /// (Salsify section 3.2).
-    KeepsStates(KeptAtReceiver),
-}
-
-/// How a receiver that keeps states deals with what is missing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct KeptAtReceiver {
-    /// How times between arrivals are averaged.
-    pub smoothing: thalweg_control::salsify::Smoothing,
-    /// Which pauses of the sender are taken off the time between arrivals: what the sender writes into its packets.
-    pub grace: thalweg_control::salsify::Grace,
-    /// Decode what came of a frame when the next begins, and whole frames although the state they are meant for is missing, as the
-    /// authors' receiver does: the picture moves on, damaged. Otherwise only frames that decode exactly are shown.
-    pub shows_damage: bool,
-    /// The most states kept.
-    pub most_states: usize,
-}
-
-impl Default for KeptAtReceiver {
-    fn default() -> KeptAtReceiver {
-        KeptAtReceiver { smoothing: Default::default(), grace: Default::default(), shows_damage: true, most_states: 64 }
     }
 }
 

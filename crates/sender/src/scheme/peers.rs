@@ -2,12 +2,12 @@
 
 use thalweg_control::{bbr as bbr_control, nada as nada_control, pudica as pudica_control};
 use thalweg_control::{scream as scream_control, sqp as sqp_control};
+use thalweg_media::PacketSizes;
 use thalweg_units::Span;
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
 use crate::frames::rate_targeted::Reserve;
 use crate::pacing;
-use crate::packet::PacketSizes;
 
 /// A controller in GCC's place.
 pub(super) fn under_webrtc(controller: ControllerConfig, feedback: FeedbackStyle) -> Scheme {

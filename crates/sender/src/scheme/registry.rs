@@ -87,7 +87,7 @@ mod tests {
     use thalweg_control::fixed;
 
     fn mine(name: &str) -> impl SenderFactory + use<> {
-        "gcc".parse::<Scheme>().unwrap().with_controller(name, || fixed::Config::default().build())
+        "gcc".parse::<Scheme>().unwrap().with_controller(name, || fixed::Fixed::new(fixed::Config::default()))
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use thalweg_media::feedback::DecoderReport;
 use thalweg_sender::Fragment;
-use thalweg_sender::feedback::DecoderReport;
 use thalweg_sender::frames::StateHash;
 use thalweg_units::Span;
 

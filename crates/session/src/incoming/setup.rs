@@ -1,11 +1,11 @@
 //! What a receiver is made of: what was agreed on, in the receiver's own words.
 
-use thalweg_control::rebera::MeasurementConfig;
+use thalweg_control::estimate::MeasurementConfig;
 use thalweg_receiver::rtp::{self, Codec, Config};
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_transport::Connection;
 use thalweg_transport::sdp::{self, Direction, Negotiated, VideoCodec};
-use thalweg_units::ConfigError;
+use thalweg_units::{ConfigError, check};
 use thalweg_wire::overhead;
 
 /// What a receiver is made of.
@@ -36,12 +36,10 @@ impl Setup {
     /// When this end was to send, or neither video nor audio was agreed on.
     pub(super) fn config(&self, connection: &Connection) -> Result<Config, ConfigError> {
         let media = &self.media;
-        if media.direction != Direction::ReceiveOnly {
-            return Err(ConfigError::out_of_range("direction", media.direction.name(), "recvonly for who receives"));
-        }
-        if media.video.is_none() && media.audio.is_none() {
-            return Err(ConfigError::out_of_range("media", "nothing", "video or audio: offer a codec both ends have"));
-        }
+        check("direction", media.direction.name())
+            .is(media.direction == Direction::ReceiveOnly, "recvonly for who receives")?;
+        check("media", "nothing")
+            .is(!media.video.is_none() || !media.audio.is_none(), "video or audio: offer a codec both ends have")?;
         let ip = if self.ipv6 { overhead::IPV6 } else { overhead::IPV4 };
         Ok(Config {
             ssrc: media.local.video,

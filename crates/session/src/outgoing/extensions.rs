@@ -1,7 +1,7 @@
 //! The header extensions of a packet.
 
+use thalweg_media::Fragment;
 use thalweg_sender::Packet;
-use thalweg_sender::packet::Fragment;
 use thalweg_transport::sdp::ExtensionIds;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::WriteError;

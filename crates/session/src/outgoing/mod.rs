@@ -24,14 +24,14 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use thalweg_media::feedback::{News, Reader};
 use thalweg_sender::event::Timed;
-use thalweg_sender::feedback::{News, Reader};
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
 use thalweg_transport::{self as transport, Connection, Credentials, Received, SendError, TransportError};
 use thalweg_units::{Bytes, ConfigError, Random, Time};
-use thalweg_wire::rtcp::{self, Goodbye};
+use thalweg_wire::rtcp::{self, Bye};
 
 pub use extensions::ASK_INTERVAL;
 use fitted::Fitted;
@@ -176,8 +176,8 @@ impl Outgoing {
     pub fn close(&mut self, now: Time) {
         self.now = now;
         if let Some(flow) = self.flow.take() {
-            let goodbye = Goodbye { sources: flow.writer.sources(), reason: None };
-            self.send_rtcp(&[rtcp::Packet::Goodbye(goodbye)]);
+            let goodbye = Bye { sources: flow.writer.sources(), reason: None };
+            self.send_rtcp(&[rtcp::Packet::Bye(goodbye)]);
         }
         self.connection.close(now);
         self.closed = true;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg_sender::filler::useful::{self, Kind};
-use thalweg_sender::repair::parity::{Code, Format};
+use thalweg_sender::repair::parity::Format;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, PacketSizes, Parts, SenderFactory};
 use thalweg_transport::sdp::{ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
@@ -59,10 +59,6 @@ pub(super) fn fit(
         repair => *repair = None,
     }
     parts.fill_with = parts.fill_with.and_then(|useful| fillable(useful, video));
-    if !video.block_code {
-        parts.repair.iter_mut().filter_map(|repair| repair.parity.as_mut()).for_each(|parity| parity.code = Code::Sum);
-        parts.fill_with.iter_mut().for_each(|useful| useful.code = Code::Sum);
-    }
     let redundancy = in_red(parts, video);
     let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
     let layered = parts.frames.layers() > 1;

@@ -227,7 +227,7 @@ fn a_sender_of_another_program_is_fitted_to_the_path_as_a_scheme_is() {
     let world = played(known("gcc"), 0.0, |_| {});
     let gcc = world.outgoing.fitted_scheme().expect("a good scheme");
     let mut world = world;
-    let mine = known("gcc").with_controller("mine", || fixed::Config::default().build());
+    let mine = known("gcc").with_controller("mine", || fixed::Fixed::new(fixed::Config::default()));
     world.outgoing.change_scheme(world.now(), Arc::new(mine)).expect("a good scheme");
     let mine = world.outgoing.fitted_scheme().expect("a good scheme");
     assert!(mine.name() == "mine" && mine.as_scheme().is_none());

@@ -9,7 +9,7 @@ use super::local::Local;
 use super::negotiate::{Negotiator, Preference};
 use super::negotiated::{Audio, Negotiated, Ssrcs, Video, mapped};
 use super::read::{Document, Section, dtls_role, remote};
-use super::write::{Codec, ParityLines, SectionLines, TransportLines, audio_format, closed, session, video_formats};
+use super::write::{Codec, SectionLines, TransportLines, audio_format, closed, session, video_formats};
 use crate::parameters::{DtlsRole, Remote};
 
 /// An answer, and what it means here.
@@ -68,14 +68,14 @@ fn section_lines(
     let sent = |streams| if direction == Direction::SendOnly { streams } else { Ssrcs::default() };
     match (&chosen.video, &chosen.audio) {
         (Some((index, video)), _) if *index == section.index => {
-            let Video { codec, h264, payload_type, retransmission, block_code, redundancy, .. } = *video;
+            let Video { codec, h264, payload_type, retransmission, redundancy, .. } = *video;
             SectionLines {
                 kind: "video",
                 mid: &video.mid,
                 direction,
                 formats: video_formats(
                     &[Codec { codec, h264, payload_type, retransmission }],
-                    video.parity.map(|payload_type| ParityLines { payload_type, block_code }),
+                    video.parity,
                     redundancy,
                     video.feedback,
                 ),

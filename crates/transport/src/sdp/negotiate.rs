@@ -7,7 +7,7 @@ use super::h264::{H264Format, H264Profile};
 use super::local::Local;
 use super::negotiated::{Audio, ExtensionIds, Feedback, Kinds, Redundancy, Ssrcs, Video};
 use super::read::{Format, Mapped, Section, extensions, formats, has_extended_reports, streams};
-use super::write::{BLOCK_CODE, Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
+use super::write::{Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
 
 /// Whose order of codecs counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,6 @@ impl Negotiator<'_> {
         let mapped = extensions(section, self.capabilities.direction);
         let counted = [Some(media), repeats, parity, red.map(|(red, _)| red), red_repeats];
         let congestion = self.congestion(section, &counted, &mapped, &self.capabilities.congestion);
-        let takes_blocks = parity.is_some_and(|format| format.parameter(BLOCK_CODE) == Some("1"));
         let (retransmission, parity) =
             (repeats.map(|format| format.payload_type), parity.map(|format| format.payload_type));
         let ours = self.local.streams;
@@ -51,7 +50,6 @@ impl Negotiator<'_> {
             payload_type,
             retransmission,
             parity,
-            block_code: takes_blocks && self.capabilities.block_code,
             redundancy: red.map(|(red, ulpfec)| Redundancy {
                 red: red.payload_type,
                 ulpfec: ulpfec.payload_type,

@@ -37,8 +37,6 @@ pub struct Video {
     pub retransmission: Option<u8>,
     /// Payload type of parity packets (`flexfec-03`).
     pub parity: Option<u8>,
-    /// Whether parity may be of a block code ([`thalweg_wire::block_code`]).
-    pub block_code: bool,
     /// Payload types of RED, where there are no parity packets on a stream of their own.
     pub redundancy: Option<Redundancy>,
     /// Header extensions.

@@ -8,9 +8,7 @@ use super::h264::H264Format;
 use super::local::Local;
 use super::negotiated::{Feedback, Kinds, Redundancy, Ssrcs};
 use super::read::Mapped;
-use super::write::{
-    Codec, FormatLines, ParityLines, SectionLines, TransportLines, audio_format, session, video_formats,
-};
+use super::write::{Codec, FormatLines, SectionLines, TransportLines, audio_format, session, video_formats};
 use crate::parameters::Credentials;
 
 /// The first payload type of video: of the dynamic range, 96 to 127, that every end leaves to video and audio.
@@ -74,7 +72,6 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
     let ids = local.streams;
     if !capabilities.video.is_empty() {
         let parity = capabilities.parity.then_some(PARITY);
-        let parity_lines = parity.map(|payload_type| ParityLines { payload_type, block_code: capabilities.block_code });
         let streams = Ssrcs {
             media: Some(ids.video),
             retransmission: capabilities.retransmission.then_some(ids.retransmission),
@@ -82,7 +79,7 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
         };
         let repeats = REDUNDANCY.retransmission.filter(|_| capabilities.retransmission);
         let redundancy = capabilities.redundancy.then_some(Redundancy { retransmission: repeats, ..REDUNDANCY });
-        add("video", video_formats(&codecs(capabilities), parity_lines, redundancy, feedback), streams);
+        add("video", video_formats(&codecs(capabilities), parity, redundancy, feedback), streams);
     }
     if capabilities.audio {
         let streams = Ssrcs { media: Some(ids.audio), ..Ssrcs::default() };

@@ -9,7 +9,6 @@ mod sums;
 
 pub use mask::Mask;
 pub(crate) use protected::Protected;
-pub(crate) use recover::is_packet;
 pub use recover::{Corrupt, Recovery};
 pub(crate) use sums::{HEADER, Sums};
 

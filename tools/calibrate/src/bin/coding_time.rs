@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use thalweg_codecs::Codec;
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{Rate, Size, Span};
 use thalweg_video::source::{Format, Scene, SceneConfig};
 

@@ -1,7 +1,7 @@
 //! How the encoder model fits libvpx, side by side, and a browser's H.264 beside it:
 //! `cargo run --release -p thalweg-calibrate --bin fit_model [-- curve | lag | sizes | quality | chat]`.
 //!
-//! The talking head and the browser's frame sizes are read from ../shared/data, where there is such a folder.
+//! The talking head and the browser's frame sizes are the data sets `video` and `chat-frame-sizes`, where they are here.
 
 #[path = "../../../../crates/codecs/tests/support/measure.rs"]
 mod measure;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use measure::{Frame, INTERVAL, Schedule, Statistics, Video, lag, play, statistics};
 use thalweg_codecs::libvpx::{Settings, Vp8Decoder, Vp8Encoder};
-use thalweg_codecs::model::{Config, ContentPreset, LagPreset};
+use thalweg_codecs::model::{Config, ContentPreset, LagPreset, ModelEncoder};
 use thalweg_codecs::{Decoder, Encoder};
 use thalweg_units::{Seed, Size};
 use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig};
@@ -23,8 +23,8 @@ type Part = fn(&Subject) -> Result<()>;
 /// Runs of the model with other seeds that a figure is the mean of.
 const SEEDS: u64 = 20;
 
-fn shared(path: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "../../../shared/data", path].iter().collect()
+fn data(path: &str) -> PathBuf {
+    thalweg_data::testing::place().root().join(path)
 }
 
 /// A video and the preset that was fitted to it.
@@ -58,14 +58,14 @@ impl Subject {
 
     fn model(&self, schedule: &Schedule, source: Size, lag: LagPreset, seed: u64) -> Result<Vec<Frame>> {
         let config = Config { content: self.content.clone(), lag, ..Config::default() };
-        let mut encoder: Box<dyn Encoder> = Box::new(config.build(source, Seed::new(seed))?);
+        let mut encoder: Box<dyn Encoder> = Box::new(ModelEncoder::new(&config, source, Seed::new(seed))?);
         play(schedule, &mut Video::Blank(source), &mut *encoder, None)
     }
 }
 
 fn subjects() -> Vec<Subject> {
     let mut subjects = vec![Subject { name: "scene", content: ContentPreset::Scene, file: None }];
-    let file = shared("video/talking-head-720p30.mp4");
+    let file = data("video/talking-head-720p30.mp4");
     if file.exists() {
         subjects.push(Subject {
             name: "talking head",
@@ -73,7 +73,7 @@ fn subjects() -> Vec<Subject> {
             file: Some(file.display().to_string()),
         });
     } else {
-        println!("the talking head is skipped: ../shared/data is not here");
+        println!("the talking head is not here: `thalweg data fetch video` gets it");
     }
     subjects
 }
@@ -173,8 +173,8 @@ fn chat(subject: &Subject) -> Result<()> {
     println!("\nFirefox, H.264, and the model of a {} at its rates", subject.name);
     println!("{:>24} {:>6} {:>6} {:>6} {:>6}", "", "kbps", "cv", "p95", "lag 1");
     for kbps in [200, 400, 600, 800, 1000, 1200, 1500, 2000] {
-        let Ok(text) = std::fs::read_to_string(shared(&format!("chat-frame-sizes/chat_720p_{kbps}.txt"))) else {
-            println!("skipped: ../shared/data is not here");
+        let Ok(text) = std::fs::read_to_string(data(&format!("chat-frame-sizes/chat_720p_{kbps}.txt"))) else {
+            println!("not here: `thalweg data fetch chat-frame-sizes` gets them");
             return Ok(());
         };
         let lines = text.lines().filter(|line| !line.starts_with('%'));

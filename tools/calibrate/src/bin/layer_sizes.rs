@@ -1,15 +1,14 @@
 //! How large libvpx's VP8 makes the frames of each temporal layer, and the model beside it:
 //! `cargo run --release -p thalweg-calibrate --bin layer_sizes`.
 //!
-//! The talking head is read from ../shared/data, where there is such a folder.
+//! The talking head is of the data set `video`, where that is here.
 
 use std::sync::Arc;
 
 use thalweg_codecs::libvpx::{Settings, Vp8Encoder};
-use thalweg_codecs::model::{Config, ContentPreset};
+use thalweg_codecs::model::{Config, ContentPreset, ModelEncoder};
 use thalweg_codecs::{Encoder, Image};
-use thalweg_sender::frames::layers;
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::{EncodePlan, Target, layers};
 use thalweg_units::{Rate, Seed, Size, Span};
 use thalweg_video::Picture;
 use thalweg_video::source::{Ffmpeg, Format, ForthAndBack, Scene, SceneConfig, Source};
@@ -55,12 +54,12 @@ fn main() -> Result<()> {
     let scene = Scene::new(SceneConfig { format, ..SceneConfig::default() });
     let mut videos: Vec<(&str, ContentPreset, Box<dyn Source>)> =
         vec![("scene", ContentPreset::Scene, Box::new(scene))];
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/video/talking-head-720p30.mp4");
-    if std::path::Path::new(file).exists() {
-        let source = ForthAndBack::new(Box::new(Ffmpeg::open(file)?), file);
+    if let Some(clips) = thalweg_data::testing::folder("video") {
+        let file = clips.join("talking-head-720p30.mp4").display().to_string();
+        let source = ForthAndBack::new(Box::new(Ffmpeg::open(&file)?), &file);
         videos.push(("talking head", ContentPreset::TalkingHead, Box::new(source)));
     } else {
-        println!("the talking head is skipped: ../shared/data is not here");
+        println!("the talking head is not here: `thalweg data fetch video` gets it");
     }
     for (name, content, mut source) in videos {
         println!("\n{name}");
@@ -74,7 +73,8 @@ fn main() -> Result<()> {
             let libvpx = || Vp8Encoder::new(Settings::default(), Size::HD);
             row(&format!("{target_name}, one layer"), &sizes(&mut libvpx()?, &pictures, 1, target)?);
             row(&format!("{target_name}, three"), &sizes(&mut libvpx()?, &pictures, 4, target)?);
-            let mut model = Config { content: content.clone(), ..Config::default() }.build(Size::HD, Seed::new(1))?;
+            let mut model =
+                ModelEncoder::new(&Config { content: content.clone(), ..Config::default() }, Size::HD, Seed::new(1))?;
             row("model", &sizes(&mut model, &pictures, 4, target)?);
         }
     }

@@ -19,7 +19,7 @@ struct Sender {
 
 impl Sender {
     fn new(config: Config) -> Sender {
-        let mut camel = config.build().unwrap();
+        let mut camel = Camel::new(config).unwrap();
         camel.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) });
         Sender { history: History::new(feedback::Config::default()), camel, next: 0 }
     }

@@ -2,7 +2,7 @@
 
 use thalweg_codecs::{Codec, Image, model};
 use thalweg_link::FindTrace;
-use thalweg_sender::frames::layers::{self, Pattern};
+use thalweg_media::layers::{self, Pattern};
 use thalweg_sender::frames::selection::{Method, Room, Selector};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};

@@ -1,6 +1,5 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::repair::parity::{Sum, Symbol};
 
 /// The only packet of a frame of 1000 bytes, captured `sequence` times 100 ms after the start.
 fn fragment(sequence: u64) -> Fragment {
@@ -30,7 +29,7 @@ fn media(sequence: u64) -> Packet {
 }
 
 fn parity(payload: Payload, protects: std::ops::Range<u64>) -> Packet {
-    let content = Content::Parity { protects: Protected::of(protects).unwrap(), symbol: Symbol::Sum(Sum::default()) };
+    let content = Content::Parity { protects: Protected::of(protects).unwrap() };
     packet(payload, 1102, content)
 }
 

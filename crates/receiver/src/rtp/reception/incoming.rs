@@ -9,9 +9,8 @@ use thalweg_wire::rtx::Retransmission;
 use super::{Passage, Reception};
 use crate::rtp::config::ExtensionIds;
 use crate::rtp::feedback::Arrival;
-use crate::rtp::frames::MediaPacket;
-use crate::rtp::functional::Said;
 use crate::rtp::measuring::Weighed;
+use crate::rtp::media_packet::{MediaPacket, Said};
 use crate::rtp::output::{Origin, Output, VideoFrame};
 use crate::rtp::red;
 use crate::rtp::references::Dependency;
@@ -82,7 +81,7 @@ impl Reception {
             Kind::Parity => {
                 self.on_nothing(now, said);
                 let media = self.streams.get(Kind::Video).and_then(|stream| stream.ssrc);
-                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp));
+                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp.payload));
                 made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
             }
             Kind::Audio => {

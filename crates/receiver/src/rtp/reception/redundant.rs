@@ -5,8 +5,7 @@ use thalweg_wire::rtp::{Header, Packet};
 
 use super::Reception;
 use crate::rtp::config::Redundancy;
-use crate::rtp::frames::MediaPacket;
-use crate::rtp::functional::Said;
+use crate::rtp::media_packet::{MediaPacket, Said};
 use crate::rtp::output::Origin;
 use crate::rtp::red::{self, without_red};
 use crate::rtp::streams::Kind;

@@ -8,14 +8,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
-use crate::feedback::DecoderReport;
 use candidates::Aim;
 pub use candidates::{Around, Candidates, Fitting};
 pub use conventional::EachSecond;
@@ -114,9 +114,7 @@ impl Config {
         {
             return Err(ConfigError::out_of_range("late_choice.room.within", time, "longer than 0, such as 33ms"));
         }
-        if self.cores == 0 {
-            return Err(ConfigError::out_of_range("late_choice.cores", self.cores, "1 or more, such as 2"));
-        }
+        check("late_choice.cores", self.cores).within(above(0), "2")?;
         Ok(LateChoice {
             room: self.room,
             aim: self.candidates.build()?,

@@ -1,6 +1,6 @@
 use super::*;
-use crate::frames::plan::Target;
 use thalweg_control::{Allowance, MediaLimit};
+use thalweg_media::Target;
 use thalweg_units::{Rate, Size, Span};
 
 fn view(room: u64) -> View {

@@ -15,10 +15,11 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{ConfigError, Rate, Size};
+use thalweg_media::layers;
+use thalweg_units::{ConfigError, Rate, Size, check};
 
 use super::rate_targeted::EncoderBounds;
-use super::{layers, resolution};
+use super::resolution;
 pub use policy::Selection;
 pub use priority::by_worth;
 pub use selector::{Method, Room, Selector};
@@ -73,9 +74,7 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(&self, source: Size) -> Result<Selection, ConfigError> {
-        if !(0.0..=1.0).contains(&self.newest_size) {
-            return Err(ConfigError::out_of_range("selection.newest_size", self.newest_size, "0 to 1, such as 0.75"));
-        }
+        check("selection.newest_size", self.newest_size).within(0.0..=1.0, "0.75")?;
         match self.aim {
             Aim::Budget(share) if !(share > 0.0 && share <= 2.0) => {
                 return Err(ConfigError::out_of_range(

@@ -4,14 +4,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Demand;
+use thalweg_media::layers::Pattern;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::made::Made;
 use super::selector::Selector;
 use super::{Aim, Config};
 use crate::event::Why;
-use crate::frames::layers::Pattern;
-use crate::frames::plan::{EncodePlan, EncodedFrame, Target};
 use crate::frames::policy::{FramePlan, FramePolicy, Occasion, View};
 use crate::frames::rate_targeted::EncoderBounds;
 use crate::frames::resolution::{Resolution, Signals};

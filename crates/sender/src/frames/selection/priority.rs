@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::frames::layers::Pattern;
+use thalweg_media::layers::Pattern;
 
 /// The places of an intra period by their worth, the dearest first: pi_0 (specs/rebera.md 5).
 ///
@@ -49,8 +49,8 @@ fn spread(count: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::layers::Config;
     use proptest::prelude::*;
+    use thalweg_media::layers::Config;
 
     fn order(period: u32, group: u32) -> Vec<u32> {
         by_worth(&Config { group, period }.build().unwrap())

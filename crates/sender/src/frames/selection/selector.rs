@@ -3,11 +3,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thalweg_media::layers::Pattern;
 use thalweg_units::Bytes;
 
 use super::estimates::Estimates;
 use super::priority::by_worth;
-use crate::frames::layers::Pattern;
 
 /// How a budget is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,10 +1,10 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
+use thalweg_media::layers;
 use thalweg_units::Bytes;
 
 use super::{Method, Room, Selector};
-use crate::frames::layers;
 
 /// specs/rebera.md 9, example 4.
 const SIZES: [u64; 8] = [5000, 800, 1500, 900, 2500, 850, 1600, 950];

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::frames::plan::LongTerm::{Altref, Golden};
 use thalweg_control::{Cause, FramePlace, PacketId, SentPacket};
+use thalweg_media::LongTerm::{Altref, Golden};
 use thalweg_units::Bytes;
 
 fn ms(millis: u64) -> Time {

@@ -4,6 +4,7 @@
 //!
 //! * [`control`]: congestion controllers, by themselves;
 //! * [`sender`]: the engine, which makes packets of a camera's pictures with any controller and frame policy;
+//! * [`media`]: what sender, encoder and receiver say to each other;
 //! * [`wire`]: RTP, RTCP and payload formats;
 //! * [`link`]: an emulated path;
 //! * [`units`]: times, rates and bytes as types.
@@ -19,7 +20,7 @@
 //! | `session` | `session`, `transport` | WebRTC without clock and sockets |
 //! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
 //!
-//! `units`, `control`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version; `lab`, `codecs`, `session` and
+//! `units`, `control`, `media`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version; `lab`, `codecs`, `session` and
 //! `live` may change in any release before 1.0.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@
 
 pub use thalweg_control as control;
 pub use thalweg_link as link;
+pub use thalweg_media as media;
 pub use thalweg_sender as sender;
 pub use thalweg_units as units;
 pub use thalweg_wire as wire;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use thalweg::control::Acknowledgement;
 use thalweg::link::{Link, QueueConfig, Rates, Serial};
+use thalweg::media::{EncodePlan, EncodedFrame, Target};
 use thalweg::prelude::*;
-use thalweg::sender::frames::{EncodePlan, EncodedFrame, Target};
 use thalweg::units::Seed;
 
 const INTERVAL: Span = Span::from_millis(33);

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use thalweg::lab::{Scenario, simulate, unattended};
 use thalweg::link::Trace;
+use thalweg::media::{EncodePlan, Target};
 use thalweg::prelude::*;
-use thalweg::sender::frames::{EncodePlan, EveryFrame, FramePlan, Target, View};
+use thalweg::sender::frames::{EveryFrame, FramePlan, View};
 use thalweg::sender::{Parts, Why};
 
 #[derive(Default)]

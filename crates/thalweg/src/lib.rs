@@ -4,7 +4,7 @@
 //!
 //! * [`control`]: congestion controllers, by themselves;
 //! * [`sender`]: the engine, which makes packets of a camera's pictures with any controller and frame policy;
-//! * [`media`]: packets, encode plans, layers, and the receiver's RTCP read for a sender;
+//! * [`media`]: what sender, encoder and receiver say to each other;
 //! * [`wire`]: RTP, RTCP and payload formats;
 //! * [`link`]: an emulated path;
 //! * [`units`]: times, rates and bytes as types.
@@ -20,7 +20,7 @@
 //! | `session` | `session`, `transport` | WebRTC without clock and sockets |
 //! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
 //!
-//! `units`, `control`, `wire`, `link`, `media`, `sender` and [`prelude`] keep their interface within a minor version; `lab`, `codecs`, `session` and
+//! `units`, `control`, `media`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version; `lab`, `codecs`, `session` and
 //! `live` may change in any release before 1.0.
 #![no_std]
 #![forbid(unsafe_code)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use thalweg::control::fixed;
 use thalweg::lab::metrics::Summary;
 use thalweg::lab::{Scenario, simulate, unattended};
 use thalweg::link::Trace;
@@ -41,9 +42,10 @@ impl Controller for Fixed {
 
 #[test]
 fn a_controller_from_outside_that_does_what_a_known_one_does_gives_the_same_events() {
-    let known: Scheme = "fixed".parse().unwrap();
-    let rate = known.controller.build().unwrap().allowance().capacity;
-    let own = known.clone().with_controller("mine", move || Ok(Fixed(rate)));
+    let gcc: Scheme = "gcc".parse().unwrap();
+    let config = fixed::Config::default();
+    let known = gcc.clone().with_controller("known", move || fixed::Fixed::new(config));
+    let own = gcc.with_controller("own", move || Ok(Fixed(config.rate)));
     let [known, own] = [played("lte-driving", &known), played("lte-driving", &own)];
     assert_eq!(known.events_fingerprint, own.events_fingerprint);
 }

@@ -1,59 +1,82 @@
-# Two commands do everything, set-up included: `make demo` and `make test`.
+# Two commands do everything, set-up included: `make demo` and `make test`. CONTRIBUTING.md says what the others are for and how long they take.
 
 CARGO ?= cargo
-# libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed. libsrtp is what our SRTP is
-# compared with, iproute2 what `thalweg shell` and its tests run.
-PACKAGES = libvpx-dev pkg-config libsrtp2-dev iproute2
+# libvpx is the VP8 of every browser; no crate builds it from bundled source, so Debian's package is installed.
+PACKAGES = libvpx-dev pkg-config
+# libsrtp is what our SRTP is compared with, iproute2 what `thalweg shell` and its tests run.
+TEST_PACKAGES = $(PACKAGES) libsrtp2-dev iproute2
 # What the tests in a browser and against a WHIP server need beside them: Node.js and Go are the machine's own.
 LIVE_PACKAGES = chromium ffmpeg janus
 # Comparisons with libraries of the system, in tests only.
 FEATURES = thalweg-vp8/libvpx,thalweg-transport/libsrtp
 # Property tests try the same cases each time, so that what fails is the change's doing; PROPTEST_RNG_SEED=2 tries others.
 export PROPTEST_RNG_SEED ?= 1
-PROGRAMS = $(abspath $(or $(CARGO_TARGET_DIR),target))/debug
+TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
 
-.PHONY: demo test test-browser test-whip programs soak setup setup-live check fuzz bench agree clean
+.PHONY: demo dist check test test-live test-browser test-whip nightly package programs soak fuzz bench agree setup setup-test setup-live clean
 
+# Without the commands on real sockets and H.264: two in five crates and no C.
 demo: setup
-	$(CARGO) build --release -p thalweg-cli
-	./target/release/thalweg compare --scheme gcc,copa,vidaptive,vidaptive:rocc --trace lte-driving --size 720p --out out
+	$(CARGO) build $(BUILD_FLAGS) --release -p thalweg-cli --no-default-features --features libvpx,parquet
+	@echo; echo "A cellular link, 60 s, with a model of an encoder:"
+	$(TARGET)/release/thalweg compare --encoder model --out out/model
+	@echo; echo "The same with libvpx at 720p, frame by frame:"
+	$(TARGET)/release/thalweg compare --size 720p --out out
 	@echo "open out/report.html in a browser"
 
-test: setup
-	$(CARGO) test --workspace --features $(FEATURES)
+# What is handed out: every feature, optimised across crates.
+dist: setup
+	$(CARGO) build --profile dist -p thalweg-cli
+
+# Formatting, lints, documentation, dependencies: what an editor should have said.
+check: setup-test
+	.ci/import-graph
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	.ci/supply-chain
+
+# Every test, and the ten slowest.
+test: setup-test
+	tests/all
+
+test-live: test-browser test-whip
 
 # `thalweg publish` in Debian's Chromium over an emulated link: pictures, freezes, latency from barcodes, repair; screenshots in
 # tests/browser/out.
-test-browser: setup setup-live programs
-	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(PROGRAMS)/thalweg npm test
+test-browser: setup-test setup-live programs
+	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/debug/thalweg npm test
 
 # `thalweg publish --whip` against a server nobody here wrote: Pion's.
-test-whip: setup setup-live programs
-	THALWEG=$(PROGRAMS)/thalweg tests/whip/run.sh
+test-whip: setup-test setup-live programs
+	THALWEG=$(TARGET)/debug/thalweg tests/whip/run.sh
 
 # What both start: with its assertions on, which a release build has not.
 programs:
 	$(CARGO) build --workspace --bins --examples --features $(FEATURES)
+	cp Cargo.lock tests/external && $(CARGO) build --manifest-path tests/external/Cargo.toml --features live --target-dir $(TARGET)
+
+# Every public crate as the registry would get it.
+package:
+	.ci/package
+
+# What takes long or is not the same twice.
+nightly: setup-test
+	.ci/nightly
 
 # Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, sound against picture, lateness of packets.
-soak: setup
+soak: setup-test
 	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
-
-# What CI adds: formatting, lints, documentation.
-check: setup
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features $(FEATURES) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 # Every parser of bytes from outside against its corpora and seeded mutations, on the stable compiler; fuzz/Cargo.toml says how to
 # let libFuzzer loose on the same targets.
-fuzz: setup
-	$(CARGO) test --manifest-path fuzz/Cargo.toml --no-default-features --target-dir target
+fuzz:
+	$(CARGO) test -p thalweg-fuzz
 
 # What a packet, a report, a frame and a whole run cost.
 bench: setup
 	$(CARGO) bench --workspace
-	$(CARGO) run --release -q -p thalweg-cli -- bench
+	$(CARGO) run --release -q -p thalweg-bench
 
 # The same scenarios by the clock on real sockets and in virtual time: how far the two are apart (docs/live.md). Ten minutes.
 agree: setup
@@ -61,7 +84,10 @@ agree: setup
 	tests/agree/agree.sh
 
 setup:
-	@{ pkg-config --exists vpx libsrtp2 && command -v ip; } >/dev/null || $(call install,$(PACKAGES))
+	@pkg-config --exists vpx 2>/dev/null || $(call install,$(PACKAGES))
+
+setup-test:
+	@{ pkg-config --exists vpx libsrtp2 && command -v ip; } >/dev/null 2>&1 || $(call install,$(TEST_PACKAGES))
 
 setup-live:
 	@{ command -v chromium && command -v ffmpeg && command -v janus; } >/dev/null || $(call install,$(LIVE_PACKAGES))

@@ -1,6 +1,6 @@
 //! Extended reports.
 
-use thalweg_wire::rtcp::{ExtendedBlock, ExtendedReport, Packet, RunLengths, parse};
+use thalweg_wire::rtcp::{Packet, RunLengths, Xr, XrBlock, parse};
 
 use crate::rtcp::{feedback, survive};
 
@@ -29,20 +29,18 @@ pub fn extended_report(data: &[u8]) {
     let packets = RunLengths::of(7, begin, bits.iter().copied()).expect("few enough");
     assert!(packets.iter().map(|(_, bit)| bit).eq(bits));
     let early = begin & 1 == 1;
-    let blocks = vec![ExtendedBlock::Losses(packets.clone()), ExtendedBlock::Discards { early, packets }];
-    survive(&[Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks })]);
+    let blocks = vec![XrBlock::Losses(packets.clone()), XrBlock::Discards { early, packets }];
+    survive(&[Packet::Xr(Xr { ssrc: 5, blocks })]);
 }
 
 fn read(body: &[u8]) {
     let Ok(packets) = parse(&feedback(207, 0, body)) else { return };
     survive(&packets);
     for packet in &packets {
-        let Packet::ExtendedReport(report) = packet else { continue };
+        let Packet::Xr(report) = packet else { continue };
         for block in &report.blocks {
             match block {
-                ExtendedBlock::Losses(packets)
-                | ExtendedBlock::Duplicates(packets)
-                | ExtendedBlock::Discards { packets, .. } => {
+                XrBlock::Losses(packets) | XrBlock::Duplicates(packets) | XrBlock::Discards { packets, .. } => {
                     assert!(packets.iter().count() <= packets.span().into());
                     // Told anew, they tell of the same packets.
                     let told: Vec<(u16, bool)> = packets.iter().take(LOOKED_AT).collect();
@@ -50,7 +48,7 @@ fn read(body: &[u8]) {
                     let again = RunLengths::of(packets.ssrc, packets.begin(), bits).expect("few enough");
                     assert!(again.iter().eq(told));
                 }
-                ExtendedBlock::ReceiptTimes(times) => assert_eq!(times.iter().count(), times.times.len()),
+                XrBlock::ReceiptTimes(times) => assert_eq!(times.iter().count(), times.times.len()),
                 _ => {}
             }
         }

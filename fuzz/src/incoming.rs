@@ -1,6 +1,8 @@
 //! A receiver of RTP.
 
-use thalweg_receiver::rtp::{Audio, Codec, Config, Extensions, Feedback, Output, Reception, Redundancy, Ssrcs, Video};
+use thalweg_receiver::rtp::{
+    Audio, Codec, Config, ExtensionIds, Feedback, Output, Reception, Redundancy, Ssrcs, Video,
+};
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp;
 use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
@@ -10,17 +12,17 @@ use crate::steps::Steps;
 /// Payload types of video, its repeats, its parity, and audio; each stream's SSRC is its payload type.
 const KINDS: [u8; 4] = [96, 97, 98, 111];
 /// What of them is in RED.
-const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: Some(117), retransmission: Some(118) };
+const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: 117, retransmission: Some(118) };
 
 fn reception(style: u8) -> Reception {
-    let extensions = Extensions {
+    let extensions = ExtensionIds {
         transport_sequence: Some(3),
         transport_on_request: style & 1 != 0,
         grace: Some(4),
         states: Some(5),
         dependencies: Some(6),
         bytes_before: Some(7),
-        ..Extensions::default()
+        ..ExtensionIds::default()
     };
     let named = style & 2 != 0;
     let ssrc = |kind: usize| named.then_some(KINDS[kind].into());
@@ -36,6 +38,7 @@ fn reception(style: u8) -> Reception {
             fir: true,
             transport: style & 0x60 != 0x60,
             congestion: style & 0x10 != 0,
+            bitrate: true,
             round_trip: style & 0x80 != 0,
             extended: true,
             path: true,
@@ -47,7 +50,7 @@ fn reception(style: u8) -> Reception {
     let reduced_size = style & 0x40 != 0;
     let redundancy = (style & 0x80 != 0).then_some(REDUNDANCY);
     let config = Config { video: Some(video), redundancy, audio: Some(audio), reduced_size, ..Config::default() };
-    config.build().expect("a good configuration")
+    Reception::new(config).expect("a good configuration")
 }
 
 /// Packets made of the bytes, or that are the bytes, reach a receiver one after another.

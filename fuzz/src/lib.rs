@@ -1,7 +1,6 @@
 //! What the fuzz targets do with their bytes; see `Cargo.toml` for how to run them.
 #![forbid(unsafe_code)]
 
-mod block_code;
 mod ccfb;
 mod dependency_descriptor;
 mod extended_report;
@@ -23,7 +22,6 @@ mod vp8_payload;
 mod vp8_state;
 mod y4m;
 
-pub use block_code::block_code;
 pub use ccfb::ccfb;
 pub use dependency_descriptor::dependency_descriptor;
 pub use extended_report::extended_report;
@@ -48,7 +46,7 @@ pub use y4m::y4m;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 23] = [
     ("rtp", rtp),
     ("rtcp", rtcp),
     ("twcc", twcc),
@@ -64,7 +62,6 @@ pub const TARGETS: [Target; 24] = [
     ("flexfec", flexfec),
     ("ulpfec", ulpfec),
     ("red", red),
-    ("block_code", block_code),
     ("vp8_decode", vp8_decode),
     ("vp8_state", vp8_state),
     ("trace", trace),

@@ -8,8 +8,8 @@ schemes=${SCHEMES:-gcc,vidaptive,copa,camel}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 for scenario in ${SCENARIOS:-constant step lte}; do
-  if [ "$scenario" = lte ] && [ ! -d ../shared/data/traces ]; then
-    echo "skipped: ../shared/data is not here"
+  if [ "$scenario" = lte ] && ! "$thalweg" data verify mahimahi >/dev/null 2>&1; then
+    echo "skipped: $thalweg data fetch mahimahi gets the recording"
     continue
   fi
   for repeat in $(seq "${REPEATS:-3}"); do

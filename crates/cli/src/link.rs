@@ -3,35 +3,25 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow};
 use thalweg_link::queue::Limits;
-use thalweg_link::synthesize::Synthetic;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, QueueConfig, Trace};
-use thalweg_units::{Bytes, Rate, Seed, Span};
+use thalweg_units::{Bytes, Seed, Span};
 
-/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a rate such as `2Mbps`, rates in turn such as
+use crate::recorded;
+
+/// A trace by name: a file (Mahimahi's format, or one throughput value a second), a recording of the data manifest such as
+/// `TMobile-LTE-short.down`, a rate such as `2Mbps`, rates in turn such as
 /// `2Mbps/500kbps@40s`, or a synthetic link such as `lte-driving` or `poisson:rate=2Mbps`.
 pub(crate) fn find(name: &str, duration: Span, seed: Seed) -> anyhow::Result<Arc<Trace>> {
-    if Path::new(name).is_file() {
-        let text = std::fs::read_to_string(name).with_context(|| name.to_string())?;
-        return read(&text).map(Arc::new).with_context(|| name.to_string());
+    let recorded = recorded::find(name)?.unwrap_or_else(|| name.into());
+    if recorded.is_file() {
+        let shown = || recorded.display().to_string();
+        let text = std::fs::read_to_string(&recorded).with_context(shown)?;
+        return read(&text).map(Arc::new).with_context(shown);
     }
-    if let Some((rates, half)) = name.split_once('@')
-        && let Some((first, second)) = rates.split_once('/')
-    {
-        let trace = Trace::periodic(first.parse()?, second.parse()?, half.parse()?)?;
-        return Ok(Arc::new(trace));
-    }
-    if let Ok(rate) = name.parse::<Rate>() {
-        return Ok(Arc::new(Trace::constant(rate)?));
-    }
-    match name.parse::<Synthetic>() {
-        Ok(link) => Ok(Arc::new(link.synthesize(duration, seed.child("link"))?)),
-        Err(unknown) => bail!(
-            "{unknown}; or give a trace file, a rate such as 2Mbps, or rates in turn such as 2Mbps/500kbps@40s (there is no \
-             file '{name}')"
-        ),
-    }
+    let named = Trace::named(name, duration, seed).map(Arc::new);
+    named.map_err(|error| anyhow!("{error}; or a trace file (there is no file '{name}')"))
 }
 
 /// A short name for tables: the file's own, or what was given.

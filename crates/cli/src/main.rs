@@ -8,9 +8,10 @@ mod out;
 mod clock;
 mod commands;
 mod link;
-mod logs;
 mod play;
 mod progress;
+mod recorded;
+mod standard_input;
 mod table;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -37,26 +38,18 @@ enum Command {
     Report(commands::report::Arguments),
     /// Play a paper's figure, its numbers beside ours
     Reproduce(commands::reproduce::Arguments),
-    /// Send video to browsers: serves a page where anyone with the link watches
-    Publish(commands::publish::Arguments),
-    /// Watch what is published (a page's link, or any WHEP address), measure it, record it
-    Watch(commands::watch::Arguments),
-    /// Two schemes at once over the same emulated link, side by side in the browser
-    Duel(commands::duel::Arguments),
+    #[command(flatten)]
+    Live(commands::live::Command),
     /// Say why a run did what it did at a moment
     Explain(commands::explain::Arguments),
     /// Encode, decode and look into VP8 with the functional codec
     Codec(commands::codec::Arguments),
-    /// Measure what the engine costs on this machine
-    Bench(commands::bench::Arguments),
-    /// Put the simulator's link between real programs: a relay of UDP, without root
-    Emulate(commands::emulate::Arguments),
-    /// Run a command in a network of its own behind the simulator's link, as root
-    Shell(commands::shell::Arguments),
     /// List the schemes
     Schemes,
     /// Look at, convert and make link traces
     Trace(commands::trace::Arguments),
+    /// List, fetch and check the recordings and clips that figures and tests use
+    Data(commands::data::Arguments),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -71,16 +64,12 @@ fn main() -> std::process::ExitCode {
         Command::Run(arguments) => commands::run::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
-        Command::Publish(arguments) => commands::publish::run(&arguments),
-        Command::Watch(arguments) => commands::watch::run(&arguments),
-        Command::Duel(arguments) => commands::duel::run(&arguments),
+        Command::Live(command) => commands::live::run(&command),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Codec(arguments) => commands::codec::run(&arguments),
-        Command::Bench(arguments) => commands::bench::run(&arguments),
-        Command::Emulate(arguments) => commands::emulate::run(&arguments),
-        Command::Shell(arguments) => commands::shell::run(&arguments),
         Command::Schemes => commands::schemes::run(),
         Command::Trace(arguments) => commands::trace::run(&arguments),
+        Command::Data(arguments) => commands::data::run(&arguments),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Arguments::command(), "thalweg", &mut std::io::stdout());
             Ok(())

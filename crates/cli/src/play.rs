@@ -1,20 +1,22 @@
 //! Playing runs and showing what came of them: what `compare`, `run` and `reproduce` share.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 use thalweg_lab::report::{self, About, Scatter};
 use thalweg_lab::{Outcome, Scenario, run_folder, simulate};
-use thalweg_sender::Scheme;
+use thalweg_sender::{Registry, SenderFactory};
 
 use crate::progress::Progress;
+use crate::standard_input::Spooled;
 use crate::{link, table};
 
 /// A run to play.
 pub(crate) struct Job {
     pub(crate) scenario: Scenario,
-    pub(crate) scheme: Scheme,
+    pub(crate) scheme: Arc<dyn SenderFactory>,
     /// The folder for its files.
     pub(crate) folder: PathBuf,
     /// Whether they are written: of many runs that differ in their seeds alone, only the first one's are.
@@ -22,17 +24,17 @@ pub(crate) struct Job {
 }
 
 /// Schemes by their names.
-pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Scheme>> {
-    names.iter().map(|name| name.parse::<Scheme>().map_err(anyhow::Error::from)).collect()
+pub(crate) fn schemes(names: &[String]) -> anyhow::Result<Vec<Arc<dyn SenderFactory>>> {
+    let registry = Registry::new();
+    names.iter().map(|name| Ok(registry.find(name)?)).collect()
 }
 
 /// A run of each scheme, each with a folder in `out`.
-pub(crate) fn each(scenario: &Scenario, schemes: &[Scheme], out: &Path) -> Vec<Job> {
-    let folder = |scheme: &Scheme| out.join(folder_name(&scheme.name));
-    let job = |scheme: &Scheme| Job {
+pub(crate) fn each(scenario: &Scenario, schemes: &[Arc<dyn SenderFactory>], out: &Path) -> Vec<Job> {
+    let job = |scheme: &Arc<dyn SenderFactory>| Job {
         scenario: scenario.clone(),
         scheme: scheme.clone(),
-        folder: folder(scheme),
+        folder: out.join(folder_name(scheme.name())),
         is_written: true,
     };
     schemes.iter().map(job).collect()
@@ -50,21 +52,15 @@ pub(crate) fn all(jobs: &[Job]) -> anyhow::Result<Vec<Outcome>> {
 
 /// The same, but of each run only what `see` keeps of it: where they are many, their outcomes would not all fit into memory.
 pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T + Sync)) -> anyhow::Result<Vec<T>> {
-    // A video on standard input can be read once, by one run.
-    let stdin = jobs.iter().filter(|job| job.scenario.video.source == "-").count();
-    if stdin > 1 {
-        anyhow::bail!(
-            "a video on standard input can be played by one scheme, not by {stdin}: write it to a file first"
-        );
-    }
-    let progress = Progress::new(jobs.len());
+    let spooled = Spooled::of(jobs.iter().map(|job| &job.scenario))?;
+    let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get()).min(jobs.len());
     let next = Mutex::new(0..jobs.len());
     let mut done: Vec<(usize, anyhow::Result<T>)> = std::thread::scope(|scope| {
         let work = || {
             let mut done = Vec::new();
             while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
-                let outcome = one(&jobs[index], &progress).map(|outcome| see(&jobs[index], outcome));
+                let outcome = one(&jobs[index], &spooled, &progress).map(|outcome| see(&jobs[index], outcome));
                 if outcome.is_err() {
                     // The others would only delay the message.
                     next.lock().into_iter().for_each(|mut next| *next = 0..0);
@@ -83,17 +79,22 @@ pub(crate) fn all_seen<T: Send>(jobs: &[Job], see: &(impl Fn(&Job, Outcome) -> T
     done.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-fn one(job: &Job, progress: &Progress) -> anyhow::Result<Outcome> {
+fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<Outcome> {
     let Job { scenario, scheme, folder, is_written } = job;
     let seed = if *is_written { String::new() } else { format!(", seed {}", scenario.seed.get()) };
-    let label = format!("{} over {}{seed}", scheme.name, scenario.name);
+    let label = format!("{} over {}{seed}", scheme.name(), scenario.name);
     let mut find =
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
     let progress = progress.begin(label.clone(), scenario.duration);
-    let mut run = simulate(scenario, scheme, &mut find, &mut |now| progress.tell(now)).with_context(|| label)?;
+    let mut tell = |now| {
+        progress.report(now);
+        ControlFlow::Continue(())
+    };
+    let mut run = simulate(&spooled.scenario(scenario), &**scheme, &mut find, &mut tell).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
+    run.outcome.summary.video = scenario.video.label();
     if *is_written {
-        run_folder::write(folder, scenario, scheme, &run)?;
+        run_folder::write(folder, scenario, &**scheme, &run)?;
     }
     Ok(run.outcome)
 }
@@ -110,7 +111,13 @@ pub(crate) fn show(outcomes: &[Outcome], json: bool, out: &Path) -> anyhow::Resu
         Some(first) => format!("{} schemes over {}", outcomes.len(), first.summary.trace),
         None => "No runs".into(),
     };
-    write_report(outcomes, title, Vec::new(), &out.join("report.html"))
+    write_report(outcomes, title, Vec::new(), &out.join("report.html"))?;
+    if cfg!(not(feature = "parquet")) {
+        eprintln!(
+            "no events.parquet: this build lacks the feature `parquet` (cargo build --release -p thalweg-cli has it)"
+        );
+    }
+    Ok(())
 }
 
 /// Writes the report of these runs, with these charts of delay against quality.

@@ -1,60 +1,138 @@
-//! How far runs have got, on standard error.
+//! How far runs have got and how long the rest takes, on standard error: a bar where that is a terminal, a line every ten seconds where
+//! it is a log.
+
+mod line;
 
 use std::io::{IsTerminal, Write};
-use std::sync::Mutex;
-use std::time::Instant;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use thalweg_units::{Span, Time};
 
 use crate::clock::cpu_seconds;
+use line::Line;
 
-/// The widest line that is written over.
-const WIDTH: usize = 110;
+/// How often a bar is drawn.
+const BAR_INTERVAL: Duration = Duration::from_millis(100);
 
-/// One line that is written over, where standard error is a terminal; and a line for each run that is done.
+/// How often a log gets a line.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The width of a terminal that does not say its own.
+const WIDTH: usize = 80;
+
+/// The progress of several runs, which may play at once.
 pub(crate) struct Progress {
-    runs: usize,
+    /// Whether standard error is a terminal whose lines can be erased.
     terminal: bool,
+    runs: usize,
+    /// Simulated seconds of all runs.
+    total: f64,
+    started: Instant,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
+    /// Runs that are done, and their simulated seconds.
     done: usize,
-    /// Those that are playing: label and share of the way.
-    playing: Vec<(String, f64)>,
+    played: f64,
+    /// Those that are playing, by their number.
+    playing: Vec<(usize, Playing)>,
+    begun: usize,
+    drawn: Instant,
+}
+
+/// A run that is playing.
+struct Playing {
+    label: String,
+    duration: f64,
+    /// Simulated seconds so far.
+    played: f64,
 }
 
 impl Progress {
-    /// For this many runs.
-    pub(crate) fn new(runs: usize) -> Progress {
-        Progress { runs, terminal: std::io::stderr().is_terminal(), state: Mutex::default() }
+    /// For runs of these durations.
+    #[allow(clippy::disallowed_methods)] // Progress is for people, and they have clocks.
+    pub(crate) fn new(durations: impl ExactSizeIterator<Item = Span>) -> Progress {
+        let can_erase = std::env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
+        let (runs, now) = (durations.len(), Instant::now());
+        Progress {
+            terminal: std::io::stderr().is_terminal() && can_erase,
+            runs,
+            total: durations.map(Span::as_secs_f64).sum(),
+            started: now,
+            state: Mutex::new(State { done: 0, played: 0.0, playing: Vec::new(), begun: 0, drawn: now }),
+        }
     }
 
     /// A run begins; its own view of the progress.
-    #[allow(clippy::disallowed_methods)] // Progress is for people, and they have clocks.
+    #[allow(clippy::disallowed_methods)]
     pub(crate) fn begin(&self, label: String, duration: Span) -> RunProgress<'_> {
-        self.change(|state| state.playing.push((label.clone(), 0.0)));
-        RunProgress { all: self, label, duration, started: Instant::now(), cpu: cpu_seconds() }
+        let mut state = self.state();
+        let number = state.begun;
+        state.begun += 1;
+        let playing = Playing { label: label.clone(), duration: duration.as_secs_f64(), played: 0.0 };
+        state.playing.push((number, playing));
+        self.draw(&mut state);
+        RunProgress { all: self, number, label, duration, started: Instant::now(), cpu: cpu_seconds() }
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
-        let mut state = self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        change(&mut state);
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Draws what there is to see, if the last drawing is old enough.
+    #[allow(clippy::disallowed_methods)]
+    fn draw(&self, state: &mut State) {
+        let now = Instant::now();
+        let interval = if self.terminal { BAR_INTERVAL } else { LOG_INTERVAL };
+        if now.duration_since(state.drawn) < interval {
+            return;
+        }
+        state.drawn = now;
+        let playing: f64 = state.playing.iter().map(|(_, run)| run.played).sum();
+        let line = Line {
+            share: ((state.played + playing) / self.total.max(1e-9)).min(1.0),
+            elapsed: now.duration_since(self.started),
+            done: state.done,
+            runs: self.runs,
+            playing: state.playing.iter().map(|(_, run)| (run.label.as_str(), run.played / run.duration)).collect(),
+        };
         if self.terminal {
-            let playing: Vec<String> =
-                state.playing.iter().map(|(label, share)| format!("{label} {:.0}%", share * 100.0)).collect();
-            let line = format!("{}/{} done; {}", state.done, self.runs, playing.join(", "));
-            let line: String = line.chars().take(WIDTH).collect();
-            eprint!("\r{line:WIDTH$}");
+            // A character less than there is room for: a full line would wrap on some terminals.
+            eprint!("\r\x1b[K{}", line.bar(width() - 1));
             let _ = std::io::stderr().flush();
+        } else {
+            eprintln!("{line}");
         }
     }
+
+    fn erase(&self) {
+        if self.terminal {
+            eprint!("\r\x1b[K");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.erase();
+    }
+}
+
+/// Columns of the terminal.
+fn width() -> usize {
+    #[cfg(unix)]
+    let asked = rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
+    #[cfg(not(unix))]
+    let asked = None;
+    asked.filter(|columns| *columns > 1).unwrap_or(WIDTH)
 }
 
 /// One run's view of the progress.
 pub(crate) struct RunProgress<'a> {
     all: &'a Progress,
+    number: usize,
     label: String,
     duration: Span,
     started: Instant,
@@ -62,32 +140,24 @@ pub(crate) struct RunProgress<'a> {
 }
 
 impl RunProgress<'_> {
-    pub(crate) fn tell(&self, now: Time) {
-        let share = now.as_secs_f64() / self.duration.as_secs_f64();
-        self.all.change(|state| {
-            if let Some(run) = state.playing.iter_mut().find(|run| run.0 == self.label) {
-                run.1 = share;
-            }
-        });
+    /// The run has got to `now`.
+    pub(crate) fn report(&self, now: Time) {
+        let mut state = self.all.state();
+        if let Some((_, run)) = state.playing.iter_mut().find(|(number, _)| *number == self.number) {
+            run.played = now.as_secs_f64().min(run.duration);
+        }
+        self.all.draw(&mut state);
     }
 
     /// Simulated seconds over CPU seconds of the thread that played it.
     pub(crate) fn finish(self) -> f64 {
-        let taken = self.started.elapsed().as_secs_f64();
-        let start = if self.all.terminal { format!("\r{:WIDTH$}\r", "") } else { String::new() };
-        eprintln!("{start}{:50} done in {taken:.1} s", self.label);
-        self.all.change(|state| {
-            state.done += 1;
-            state.playing.retain(|run| run.0 != self.label);
-        });
+        let mut state = self.all.state();
+        state.done += 1;
+        state.played += self.duration.as_secs_f64();
+        state.playing.retain(|(number, _)| *number != self.number);
+        self.all.erase();
+        eprintln!("{:50} done in {:.1} s", self.label, self.started.elapsed().as_secs_f64());
+        self.all.draw(&mut state);
         self.duration.as_secs_f64() / (cpu_seconds() - self.cpu).max(1e-9)
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.terminal {
-            eprint!("\r{:WIDTH$}\r", "");
-        }
     }
 }

@@ -6,9 +6,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use thalweg_codecs::model::Config;
+use thalweg_codecs::model::{Config, ModelEncoder};
 use thalweg_codecs::{Encoder, Image};
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 const FRAMES: u32 = 2_000;
@@ -17,7 +17,7 @@ const ROUNDS: usize = 4_000;
 const BOUND: f64 = 150.0;
 
 fn round(size: Size, source: Size) -> Duration {
-    let mut encoder = Config::default().build(Size::HD, Seed::new(1)).expect("the defaults are in range");
+    let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).expect("the defaults are in range");
     let targets = vec![Target::Rate(Rate::from_kbps(2000))];
     let mut plan = EncodePlan { may_drop: true, ..EncodePlan::new(targets, size, Span::from_nanos(33_333_333)) };
     let begin = Instant::now();

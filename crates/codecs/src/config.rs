@@ -1,11 +1,13 @@
 //! Which codec, with its parameters.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{Seed, Size, Span};
 
-#[cfg(not(all(feature = "libvpx", feature = "openh264")))]
-use crate::names::ParseCodecError;
+use crate::names::{NAMES, ParseCodecError};
 #[cfg(feature = "libvpx")]
 use crate::seam::DecodeError;
 use crate::seam::{Decoder, EncodeError, Encoder};
@@ -50,7 +52,10 @@ impl Codec {
     /// When a setting or the size is out of range, or the codec was left out of this build.
     pub fn build_seeded(&self, largest: Size, seed: Seed) -> Result<CodecPair, EncodeError> {
         match self {
-            Codec::Model(config) => Ok(CodecPair { encoder: Box::new(config.build(largest, seed)?), decoder: None }),
+            Codec::Model(config) => Ok(CodecPair {
+                encoder: Box::new(crate::model::ModelEncoder::new(config, largest, seed)?),
+                decoder: None,
+            }),
             Codec::Functional(settings) => Ok(CodecPair {
                 encoder: Box::new(crate::functional::FunctionalEncoder::new(settings.clone())?),
                 decoder: Some(Box::new(crate::functional::FunctionalDecoder::default())),
@@ -92,7 +97,7 @@ fn opened<D: Decoder + 'static>(decoder: Result<D, DecodeError>) -> Result<Box<d
 const GUESS_SHARE: f64 = 0.25;
 
 /// How long coding takes in virtual time, so that runs do not depend on the machine: measured on a 2026 server core, libvpx at
-/// cpu_used -6 (design.md section 6: 720p 4-6 ms to encode and 1.5 ms to decode, 1080p 10-13 and 3.5-4 ms).
+/// cpu_used -6 (specs/measured.md 5: 720p 4-6 ms to encode and 1.5 ms to decode, 1080p 10-13 and 3.5-4 ms).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodecTime {
@@ -101,7 +106,7 @@ pub struct CodecTime {
     /// Nanoseconds to decode a pixel.
     pub decode_ns_per_pixel: f64,
     /// What one more candidate of the same picture takes, as a share of the first: what the functional codec's candidates do not
-    /// have in common (`thalweg bench codec`).
+    /// have in common (`thalweg-bench codec`).
     pub candidate_share: f64,
 }
 
@@ -142,5 +147,86 @@ impl Codec {
             Codec::Functional(_) => self.clone(),
             Codec::Vp8(_) | Codec::Vp9(_) | Codec::H264(_) => Codec::Functional(Default::default()),
         }
+    }
+}
+
+impl Codec {
+    /// Its name, which [`FromStr`] reads.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Codec::Vp8(_) => "vp8",
+            Codec::Vp9(_) => "vp9",
+            Codec::H264(_) => "h264",
+            Codec::Functional(_) => "functional",
+            Codec::Model(_) => "model",
+        }
+    }
+}
+
+/// The first real codec of this build: VP8 by libvpx as browsers use it, or else H.264, or else the functional VP8.
+impl Default for Codec {
+    fn default() -> Codec {
+        if cfg!(feature = "libvpx") {
+            Codec::Vp8(Default::default())
+        } else if cfg!(feature = "openh264") {
+            Codec::H264(Default::default())
+        } else {
+            Codec::Functional(Default::default())
+        }
+    }
+}
+
+/// The name; parameters are not shown.
+impl fmt::Display for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Codec {
+    type Err = ParseCodecError;
+    /// Reads a name, in any case; the parameters are the defaults.
+    fn from_str(text: &str) -> Result<Codec, ParseCodecError> {
+        let codec = match text.trim().to_ascii_lowercase().as_str() {
+            "vp8" => Codec::Vp8(Default::default()),
+            "vp9" => Codec::Vp9(Default::default()),
+            "h264" => Codec::H264(Default::default()),
+            "functional" => Codec::Functional(Default::default()),
+            "model" => Codec::Model(Default::default()),
+            _ => return Err(ParseCodecError::Unknown(text.to_string())),
+        };
+        let name = codec.name();
+        if NAMES.contains(&(name, true)) { Ok(codec) } else { Err(ParseCodecError::LeftOut(name)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_codec_of_this_build_is_read_by_the_name_it_is_written_with() {
+        for (name, present) in NAMES {
+            match name.parse::<Codec>() {
+                Ok(codec) => assert!(present && codec.to_string() == name && codec.is_model() == (name == "model")),
+                Err(error) => assert!(!present && error == ParseCodecError::LeftOut(name), "{error}"),
+            }
+        }
+        assert_eq!(" Model ".parse::<Codec>().map(|codec| codec.name()), Ok("model"));
+    }
+
+    #[test]
+    fn the_default_is_in_this_build() {
+        assert!(NAMES.contains(&(Codec::default().name(), true)));
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_choices_and_a_missing_codec_says_how_to_get_it() {
+        let message = "av2".parse::<Codec>().unwrap_err().to_string();
+        assert!(["'av2'", "vp8", "h264", "model"].iter().all(|word| message.contains(word)), "{message}");
+        let message = ParseCodecError::LeftOut("vp8").to_string();
+        assert!(message.contains("libvpx-dev") && message.contains("feature libvpx"), "{message}");
+        let message = ParseCodecError::LeftOut("h264").to_string();
+        assert!(message.contains("feature openh264"), "{message}");
     }
 }

@@ -1,6 +1,6 @@
 //! How temporal layers share a rate.
 
-use thalweg_sender::frames::Layer;
+use thalweg_media::Layer;
 
 /// Each layer's rate with those below it, as a share of all: libwebrtc's `kLayerRateAllocation`
 /// (modules/video_coding/utility/simulcast_rate_allocator.cc).

@@ -2,7 +2,7 @@
 //!
 //! [`Encoder`] and [`Decoder`] are the seam; [`libvpx`] (Debian: libvpx-dev) and [`openh264`] are VP8, VP9
 //! and H.264 as WebRTC configures them; [`functional`] is the workspace's own VP8, which can make several candidates of a picture and
-//! take back any; [`model`] makes frame sizes without looking at pixels. An [`Undershoot`] has any of them stay below its target.
+//! take back any; [`model`] makes frame sizes without looking at pixels.
 
 mod config;
 pub mod functional;
@@ -14,9 +14,11 @@ pub mod openh264;
 pub mod seam;
 #[cfg(any(feature = "libvpx", feature = "openh264"))]
 mod single;
-pub mod undershoot;
 
 pub use config::{Codec, CodecPair, CodecTime};
 pub use names::ParseCodecError;
 pub use seam::{Candidate, DecodeError, Decoder, EncodeError, Encoder, Image, ModelledQuality, States};
-pub use undershoot::Undershoot;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash};
+use thalweg_media::{Basis, EncodePlan, EncodedFrame, StateHash};
 use thalweg_units::Size;
 use thalweg_video::{Picture, scale};
 
@@ -35,15 +35,15 @@ pub(crate) fn at_size(picture: &Picture, size: Size) -> Cow<'_, Picture> {
 }
 
 /// Refuses plans that only a codec whose states are values can follow, or one with buffers that have names.
+#[cfg(feature = "openh264")]
 pub(crate) fn latest_only(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
-    let range =
-        "only to the last one sent; choose the codec vp8 or vp9 for layers and long-term buffers, functional for all";
+    let range = "only to the last one sent (layers and long-term buffers: vp8 or vp9; all of them: functional)";
     refers(codec, plan, plan.basis == Basis::Latest, range)
 }
 
 /// Refuses plans that only a codec whose states are values can follow, but not named buffers.
 pub(crate) fn buffers_at_most(codec: &'static str, plan: &EncodePlan) -> Result<(), EncodeError> {
-    let range = "only to the last one sent or a buffer; choose the codec functional for all";
+    let range = "only to the last one sent or a buffer (all of them: functional)";
     refers(codec, plan, matches!(plan.basis, Basis::Latest | Basis::Buffers(_)), range)
 }
 
@@ -176,7 +176,7 @@ pub enum EncodeError {
         range: &'static str,
     },
     /// The plan asks for a state to be kept that this codec cannot take out of itself.
-    #[error("{codec} cannot keep the state after frame {frame}: choose the codec functional")]
+    #[error("{codec} cannot keep the state after frame {frame}, functional can")]
     Keep {
         /// Which codec.
         codec: &'static str,
@@ -184,7 +184,7 @@ pub enum EncodeError {
         frame: u64,
     },
     /// An encoder that looks at samples was given none.
-    #[error("{codec} needs samples and was given only the size {size}: open the video, or choose the codec model")]
+    #[error("{codec} needs samples and was given only the size {size}: only a model can do without them")]
     Blank {
         /// Which codec.
         codec: &'static str,

@@ -1,6 +1,6 @@
 //! What an encoder whose references move as it encodes owes the receiver.
 
-use thalweg_sender::frames::{Basis, Buffers, LongTerm};
+use thalweg_media::{Basis, Buffers, LongTerm};
 
 use crate::seam::EncodeError;
 

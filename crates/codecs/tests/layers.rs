@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use thalweg_codecs::functional::{FunctionalDecoder, FunctionalEncoder};
 use thalweg_codecs::model::{self, ContentPreset};
 use thalweg_codecs::{Candidate, Decoder, EncodeError, Encoder, Image};
-use thalweg_sender::frames::layers::{Config, Pattern};
-use thalweg_sender::frames::{EncodePlan, Target};
+use thalweg_media::layers::{Config, Pattern};
+use thalweg_media::{EncodePlan, Target};
 use thalweg_units::{Random, Rate, Seed, Size, Span};
 use thalweg_video::Picture;
 use thalweg_video::source::{Format, Scene, SceneConfig};
@@ -186,7 +186,8 @@ fn what_is_missing_is_missed_by_its_closure_alone() {
 /// What a model makes of a pattern at 1 Mbps and 720p, over the mean of all but keyframes, by layer; frames of layers that are not
 /// `sent` are not.
 fn modelled(content: ContentPreset, sent: &[u8]) -> ([f64; 3], u32) {
-    let mut encoder = model::Config { content, ..Default::default() }.build(Size::HD, Seed::new(1)).unwrap();
+    let mut encoder =
+        model::ModelEncoder::new(&model::Config { content, ..Default::default() }, Size::HD, Seed::new(1)).unwrap();
     let (pattern, mut sums, mut keyframes) = (pattern(), [(0.0, 0u32); 3], 0);
     for place in 0..3_200 {
         let mut plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(1000))], Size::HD, INTERVAL);
@@ -206,7 +207,7 @@ fn modelled(content: ContentPreset, sent: &[u8]) -> ([f64; 3], u32) {
 
 #[test]
 fn the_model_makes_layers_as_libvpx_does() {
-    // libvpx at 1 Mbps: 1.50, 0.83 and 0.87 of the scene, 1.52, 0.79 and 0.88 of the talking head (example layer_sizes).
+    // libvpx at 1 Mbps: 1.50, 0.83 and 0.87 of the scene, 1.52, 0.79 and 0.88 of the talking head (tools/calibrate, layer_sizes).
     for content in [ContentPreset::Scene, ContentPreset::TalkingHead] {
         let (layers, keyframes) = modelled(content.clone(), &[0, 1, 2]);
         println!("{content}: {layers:.2?}");

@@ -1,7 +1,7 @@
 //! The encoder model: what it promises, and how near it is to libvpx.
 
-#[path = "../examples/fit_model/measure.rs"]
-#[allow(dead_code, reason = "the example uses all of it")]
+#[path = "support/measure.rs"]
+#[allow(dead_code, reason = "tools/calibrate uses all of it")]
 mod measure;
 
 use measure::{Frame, INTERVAL, Schedule, Video, play, statistics};
@@ -10,11 +10,11 @@ use thalweg_codecs::model::{
     Account, Config, Content, ContentPreset, Lag, LagPreset, ModelEncoder, Scatter, Variation,
 };
 use thalweg_codecs::{Candidate, Codec, EncodeError, Encoder, Image};
-use thalweg_sender::frames::{Basis, EncodePlan, Target, Transition};
+use thalweg_media::{Basis, EncodePlan, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 fn run(config: &Config, schedule: &Schedule, source: Size, seed: u64) -> Vec<Frame> {
-    let mut encoder = config.build(source, Seed::new(seed)).unwrap();
+    let mut encoder = ModelEncoder::new(&config, source, Seed::new(seed)).unwrap();
     play(schedule, &mut Video::Blank(source), &mut encoder, None).unwrap()
 }
 
@@ -62,7 +62,7 @@ proptest! {
     fn a_higher_target_never_looks_worse(a in 50u64..40_000, b in 50u64..40_000, height in 2u16..=720) {
         let size = Size::HD.scale(f64::from(height) / 720.0);
         let quality = |kbps| {
-            let mut encoder = Config::default().build(Size::HD, Seed::new(1)).unwrap();
+            let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).unwrap();
             let made = offer(&mut encoder, &EncodePlan { size, ..rate(kbps) }).remove(0);
             (made.modelled.unwrap(), made.frame.quantizer.unwrap())
         };
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn a_candidate_of_a_size_is_at_most_that_unless_the_coarsest_quantizer_needs_more(bytes in 5000u64..50_000) {
-        let mut encoder = Config { functional: true, ..Config::default() }.build(Size::HD, Seed::new(bytes)).unwrap();
+        let mut encoder = ModelEncoder::new(&Config { functional: true, ..Config::default() }, Size::HD, Seed::new(bytes)).unwrap();
         offer(&mut encoder, &rate(1000));
         encoder.commit(Some(0)).unwrap();
         for _ in 0..50 {
@@ -119,7 +119,7 @@ fn where_the_rate_is_below_the_floor_frames_are_dropped_if_they_may() {
     let frames = run(&Config::default(), &schedule, Size::HD, 1);
     let sent = frames[300..].iter().filter(|frame| frame.bytes > 0).count() as f64 / 50.0;
     let made = statistics(&frames).kbps;
-    // libvpx on the scene (`--example rate_quality`): 13.7 frames a second at 263 kbps.
+    // libvpx on the scene (`tools/calibrate`, rate_quality): 13.7 frames a second at 263 kbps.
     assert!((12.0..17.0).contains(&sent), "{sent} frames a second");
     assert!((235.0..265.0).contains(&made), "{made} kbps");
 }
@@ -140,7 +140,7 @@ fn an_outage_leaves_no_debt_where_frames_may_not_be_dropped() {
 
 #[test]
 fn keyframes_are_the_first_the_asked_for_the_owed_and_those_of_a_new_size() {
-    let mut encoder = Config::default().build(Size::HD, Seed::new(1)).unwrap();
+    let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).unwrap();
     let small = Size::new(640, 360);
     let mut key = |keyframe, size, choice| {
         let made = offer(&mut encoder, &EncodePlan { keyframe, size, ..rate(1000) }).remove(0).frame;
@@ -169,7 +169,8 @@ fn a_keyframe_is_a_multiple_of_the_budget_and_no_less_than_the_coarsest_quantize
 
 #[test]
 fn an_offer_changes_nothing_and_a_frame_that_is_not_sent_leaves_only_time() {
-    let build = || Config { functional: true, ..Config::default() }.build(Size::HD, Seed::new(9)).unwrap();
+    let build =
+        || ModelEncoder::new(&Config { functional: true, ..Config::default() }, Size::HD, Seed::new(9)).unwrap();
     let frame = |made: &[Candidate]| made[0].frame;
     let (mut a, mut b) = (build(), build());
     for i in 0..100 {
@@ -191,7 +192,8 @@ fn an_offer_changes_nothing_and_a_frame_that_is_not_sent_leaves_only_time() {
 
 #[test]
 fn a_functional_model_offers_a_candidate_for_each_target_and_goes_on_from_the_chosen() {
-    let mut encoder = Config { functional: true, ..Config::default() }.build(Size::HD, Seed::new(2)).unwrap();
+    let mut encoder =
+        ModelEncoder::new(&Config { functional: true, ..Config::default() }, Size::HD, Seed::new(2)).unwrap();
     offer(&mut encoder, &rate(2000));
     encoder.commit(Some(0)).unwrap();
     let targets = vec![Target::Quantizer(80), Target::Quantizer(30), Target::Size(Bytes::new(6000))];
@@ -201,7 +203,7 @@ fn a_functional_model_offers_a_candidate_for_each_target_and_goes_on_from_the_ch
     assert!(made[0].modelled.unwrap().psnr_db < made[1].modelled.unwrap().psnr_db);
     encoder.commit(Some(1)).unwrap();
     assert!(encoder.commit(Some(0)).is_err(), "nothing is offered any more");
-    let mut conventional = Config::default().build(Size::HD, Seed::new(2)).unwrap();
+    let mut conventional = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(2)).unwrap();
     let two = plan(vec![Target::Quantizer(80), Target::Quantizer(30)]);
     let message = conventional.offer(Image::blank(Size::HD), &two).unwrap_err().to_string();
     assert!(message.contains("one target"), "{message}");
@@ -209,7 +211,8 @@ fn a_functional_model_offers_a_candidate_for_each_target_and_goes_on_from_the_ch
 
 #[test]
 fn a_functional_models_states_are_kept_forgotten_and_never_the_same_twice() {
-    let mut encoder = Config { functional: true, ..Config::default() }.build(Size::HD, Seed::new(3)).unwrap();
+    let mut encoder =
+        ModelEncoder::new(&Config { functional: true, ..Config::default() }, Size::HD, Seed::new(3)).unwrap();
     let step = |encoder: &mut ModelEncoder, basis, keep, keyframe| {
         let plan = plan(vec![Target::Quantizer(40), Target::Quantizer(80)]);
         let made = encoder.offer(Image::blank(Size::HD), &EncodePlan { basis, keep, keyframe, ..plan })?;
@@ -297,10 +300,10 @@ fn what_is_out_of_range_is_refused_with_value_and_range() {
         ),
     ];
     for (config, words) in refused {
-        let message = config.build(Size::HD, Seed::new(1)).err().unwrap().to_string();
+        let message = ModelEncoder::new(&config, Size::HD, Seed::new(1)).err().unwrap().to_string();
         assert!(message.contains(words) && message.contains("must be"), "{message}");
     }
-    let mut encoder = Config::default().build(Size::HD, Seed::new(1)).unwrap();
+    let mut encoder = ModelEncoder::new(&Config::default(), Size::HD, Seed::new(1)).unwrap();
     let large = EncodePlan { size: Size::FULL_HD, ..rate(1000) };
     let message = encoder.offer(Image::blank(Size::FULL_HD), &large).unwrap_err().to_string();
     assert!(message.contains("1920x1080") && message.contains("1280x720"), "{message}");

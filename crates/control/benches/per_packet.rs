@@ -27,22 +27,22 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 type Build = fn() -> Box<dyn Controller>;
 
 const SUBJECTS: &[(&str, Build)] = &[
-    ("history", || Box::new(fixed::Config::default().build().expect("in range"))),
-    ("copa", || Box::new(copa::Config::default().build().expect("in range"))),
-    ("rocc", || Box::new(rocc::Config::default().build().expect("in range"))),
-    ("gcc", || Box::new(gcc::Config::default().build().expect("in range"))),
-    ("bbr", || Box::new(bbr::Config::default().build().expect("in range"))),
-    ("scream", || Box::new(scream::Config::default().build().expect("in range"))),
-    ("nada", || Box::new(nada::Config::default().build().expect("in range"))),
-    ("sqp", || Box::new(sqp::Config::default().build().expect("in range"))),
-    ("pudica", || Box::new(pudica::Config::default().build().expect("in range"))),
-    ("camel", || Box::new(camel::Config::default().build().expect("in range"))),
-    ("rebera", || Box::new(rebera::Config::default().build().expect("in range"))),
-    ("fbra", || Box::new(fbra::Config::default().build().expect("in range"))),
-    ("rrtcc", || Box::new(rrtcc::Config::default().build().expect("in range"))),
-    ("cnadu", || Box::new(cnadu::Config::default().build().expect("in range"))),
-    ("tfrc", || Box::new(tfrc::Config::default().build().expect("in range"))),
-    ("salsify", || Box::new(salsify::Config::default().build().expect("in range"))),
+    ("history", || Box::new(fixed::Fixed::new(fixed::Config::default()).expect("in range"))),
+    ("copa", || Box::new(copa::Copa::new(copa::Config::default()).expect("in range"))),
+    ("rocc", || Box::new(rocc::Rocc::new(rocc::Config::default()).expect("in range"))),
+    ("gcc", || Box::new(gcc::Gcc::new(gcc::Config::default()).expect("in range"))),
+    ("bbr", || Box::new(bbr::Bbr::new(bbr::Config::default()).expect("in range"))),
+    ("scream", || Box::new(scream::Scream::new(scream::Config::default()).expect("in range"))),
+    ("nada", || Box::new(nada::Nada::new(nada::Config::default()).expect("in range"))),
+    ("sqp", || Box::new(sqp::Sqp::new(sqp::Config::default()).expect("in range"))),
+    ("pudica", || Box::new(pudica::Pudica::new(pudica::Config::default()).expect("in range"))),
+    ("camel", || Box::new(camel::Camel::new(camel::Config::default()).expect("in range"))),
+    ("rebera", || Box::new(rebera::Rebera::new(rebera::Config::default()).expect("in range"))),
+    ("fbra", || Box::new(fbra::Fbra::new(fbra::Config::default()).expect("in range"))),
+    ("rrtcc", || Box::new(rrtcc::Rrtcc::new(rrtcc::Config::default()).expect("in range"))),
+    ("cnadu", || Box::new(cnadu::Cnadu::new(cnadu::Config::default()).expect("in range"))),
+    ("tfrc", || Box::new(tfrc::Tfrc::new(tfrc::Config::default()).expect("in range"))),
+    ("salsify", || Box::new(salsify::Salsify::new(salsify::Config::default()).expect("in range"))),
 ];
 
 /// How packets are reported: each at once, or all of an interval together.
@@ -77,7 +77,8 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
             captured: Time::ZERO + gap * (frame * FRAME) as i64,
             keyframe: false,
         });
-        let packet = SentPacket { place, ..SentPacket::new(PacketId(number), now, Bytes::new(1200)) };
+        let mut packet = SentPacket::new(PacketId(number), now, Bytes::new(1200));
+        packet.place = place;
         let packet = history.on_sent(packet);
         controller.on_sent(&packet);
         std::hint::black_box(controller.allowance());

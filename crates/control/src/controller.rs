@@ -1,5 +1,7 @@
 //! The seam every congestion controller implements.
 
+use alloc::boxed::Box;
+
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use crate::feedback::{Feedback, PathReport};
@@ -7,8 +9,46 @@ use crate::packet::SentPacket;
 
 /// A congestion controller: packets in, an allowance out.
 ///
-/// Two methods are required; [`crate::fixed`] needs no others, [`crate::gcc`] uses all. Every call that changes state
-/// carries the time, and times never go back.
+/// Two methods are required; [`crate::fixed`] needs no others. Every call that changes state carries the time, and times never go
+/// back. The methods are what most controllers need; what a few of them are told besides is a [`Signal`], so that another paper's
+/// measurement is another variant and not another method.
+///
+/// A controller that adds 100 kbit/s with each report and takes a tenth off when something was lost:
+///
+/// ```
+/// use thalweg_control::{Acknowledgement, Allowance, Controller, Feedback, History, PacketId, SentPacket};
+/// use thalweg_units::{Bytes, Rate, Time};
+///
+/// struct Aimd(Rate);
+///
+/// impl Controller for Aimd {
+///     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
+///         let lost = feedback.lost_bytes() > Bytes::ZERO;
+///         self.0 = if lost { self.0.scale(0.9) } else { self.0 + Rate::from_kbps(100) };
+///     }
+///
+///     fn allowance(&self) -> Allowance {
+///         Allowance::of_rate(self.0)
+///     }
+/// }
+///
+/// // Whoever drives it notes what leaves in a history, which turns reports of any kind into feedback.
+/// let (mut history, mut aimd) = (History::default(), Aimd(Rate::from_kbps(500)));
+/// for number in 0..10 {
+///     let packet = SentPacket::new(PacketId(number), Time::from_millis(10 * number), Bytes::new(1200));
+///     aimd.on_sent(&history.on_sent(packet));
+/// }
+/// let arrived = |number| Acknowledgement {
+///     id: PacketId(number),
+///     arrival: Some(Time::from_millis(10 * number + 25)),
+///     ce: false,
+/// };
+/// aimd.on_feedback(&history.on_report(Time::from_millis(90), &[arrived(0), arrived(1)], None));
+/// assert_eq!(aimd.allowance().capacity, Rate::from_kbps(600));
+/// // Three that were sent later have arrived: number 2 is lost.
+/// aimd.on_feedback(&history.on_report(Time::from_millis(120), &[3, 4, 5].map(arrived), None));
+/// assert_eq!(aimd.allowance().capacity, Rate::from_kbps(540));
+/// ```
 pub trait Controller: Send {
     /// What became of packets sent earlier.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
@@ -21,32 +61,15 @@ pub trait Controller: Send {
         let _ = packet;
     }
 
-    /// The receiver's own smoothed time between arrivals, less the time the sender let pass between the packets, if it measures
-    /// that (Salsify's tau).
-    fn on_interarrival(&mut self, now: Time, interarrival: Span) {
-        let _ = (now, interarrival);
-    }
-
-    /// The receiver's own account of the path, if it measures that (Rebera's).
-    fn on_path_report(&mut self, now: Time, report: &PathReport) {
-        let _ = (now, report);
-    }
-
-    /// A group of frames begins that is planned as a whole and will take `period`: what the controller allows from here on is for that
-    /// ([`Allowance::budget`]).
-    fn on_period(&mut self, now: Time, period: Span) {
-        let _ = (now, period);
-    }
-
-    /// What the application could use, told at the start and whenever it changes.
+    /// What the application could use: reported at the start and whenever it changes.
     fn on_demand(&mut self, now: Time, demand: Demand) {
         let _ = (now, demand);
     }
 
-    /// A frame joins those that wait to leave: for controllers that aim the encoder by how well the queue empties
-    /// (SCReAM, NADA).
-    fn on_frame_queued(&mut self, now: Time, frame: FrameQueued) {
-        let _ = (now, frame);
+    /// What only some controllers use, of the sender's queue or of what the receiver measured. Ignore the variants that are not
+    /// yours: others may be added.
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        let _ = (now, signal);
     }
 
     /// The time asked for by [`Controller::next_timeout`] has come.
@@ -70,8 +93,44 @@ pub trait Controller: Send {
     }
 }
 
-/// What a controller allows.
+/// A [`Controller`] that can be copied while it runs, as QUIC stacks do when a path changes, and shared between threads. Whatever is
+/// `Clone` and `Sync` is one.
+pub trait DynController: Controller + Sync {
+    /// A copy in the same state.
+    fn clone_box(&self) -> Box<dyn DynController>;
+}
+
+impl<C: Controller + Clone + Sync + 'static> DynController for C {
+    fn clone_box(&self) -> Box<dyn DynController> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn DynController> {
+    fn clone(&self) -> Box<dyn DynController> {
+        (**self).clone_box()
+    }
+}
+
+/// What a controller may be told besides packets, their outcome and the application's demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Signal {
+    /// The sender: a frame joins those that wait to leave. For controllers that aim the encoder by how well the queue empties (SCReAM,
+    /// NADA).
+    FrameQueued(FrameQueued),
+    /// The sender: a group of frames begins that is planned as a whole and will take so long. What the controller allows from here on
+    /// is for that ([`MediaLimit::Period`]).
+    Period(Span),
+    /// The receiver: its own smoothed time between arrivals, less the time the sender let pass between the packets (Salsify's tau).
+    Interarrival(Span),
+    /// The receiver: its own account of the path (Rebera's).
+    PathReport(PathReport),
+}
+
+/// What a controller allows. Make one with [`Allowance::of_rate`] and set what else it limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Allowance {
     /// How much may be in flight (cwnd); `None` when only the pacing limits.
     pub window: Option<Bytes>,
@@ -85,18 +144,44 @@ pub struct Allowance {
     pub padding: Rate,
     /// The next probe cluster not yet begun; it has begun once a packet that carries its number was sent.
     pub probe: Option<Probe>,
-    /// The share of frames the encoder should keep, 0..=1; below 1 the sender drops the rest before encoding (GCC's
-    /// push-back).
-    pub keep_frames: f64,
-    /// The payload bytes that may be added to what was sent, where the controller counts in frames instead of holding packets
-    /// back (Salsify's max_frame_size, from which what waits for the pacer is still to be taken); `None` where it does not.
-    pub frame: Option<Bytes>,
-    /// One parity packet is to leave after every so many media packets, as the controller's probe (FBRA's FEC interval N); `None`
+    /// What limits frames besides `capacity`.
+    pub media: MediaLimit,
+    /// One FEC packet is to leave after every so many media packets, as the controller's probe (FBRA's FEC interval N); `None`
     /// for none.
-    pub parity_interval: Option<u16>,
-    /// What may be sent in all, on the wire, in the period that [`Controller::on_period`] began last, where the controller plans ahead
-    /// (Rebera's b); `None` where it does not.
-    pub budget: Option<Bytes>,
+    pub fec_interval: Option<u16>,
+}
+
+/// What limits frames besides the rate of the encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum MediaLimit {
+    /// Nothing.
+    #[default]
+    None,
+    /// The share of frames to keep, 0..=1; the sender drops the rest before encoding (GCC's pushback; 0: nothing is sent at all).
+    Share(f64),
+    /// Payload bytes that may be added to what was sent: of a controller that counts in frames instead of holding packets back
+    /// (Salsify's max_frame_size, from which what waits for the pacer is still to be taken).
+    Frame(Bytes),
+    /// Bytes on the wire in all of the period that [`Signal::Period`] began last: of a controller that plans ahead (Rebera's b).
+    Period(Bytes),
+}
+
+impl MediaLimit {
+    /// The share of frames to keep: 1 unless [`MediaLimit::Share`] says less.
+    pub fn share(self) -> f64 {
+        if let MediaLimit::Share(share) = self { share } else { 1.0 }
+    }
+
+    /// What the next frame may have, where that is limited.
+    pub fn frame(self) -> Option<Bytes> {
+        if let MediaLimit::Frame(size) = self { Some(size) } else { None }
+    }
+
+    /// What the period may have, where that is limited.
+    pub fn period(self) -> Option<Bytes> {
+        if let MediaLimit::Period(size) = self { Some(size) } else { None }
+    }
 }
 
 impl Allowance {
@@ -109,10 +194,8 @@ impl Allowance {
             burst: None,
             padding: Rate::ZERO,
             probe: None,
-            keep_frames: 1.0,
-            frame: None,
-            parity_interval: None,
-            budget: None,
+            media: MediaLimit::None,
+            fec_interval: None,
         }
     }
 }

@@ -38,7 +38,11 @@ pub mod sqp;
 pub mod tfrc;
 mod trains;
 
-pub use controller::{Allowance, Controller, Decision, Demand, FrameQueued, Probe};
+pub use controller::{Allowance, Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, Probe, Signal};
 pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathReport, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

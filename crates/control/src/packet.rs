@@ -31,6 +31,21 @@ pub enum Payload {
     Audio,
 }
 
+impl Payload {
+    /// Every kind, in the order of their declaration.
+    pub const ALL: [Payload; 4] = [Payload::Media, Payload::Filler, Payload::Repair, Payload::Audio];
+
+    /// As records, logs and metrics name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Payload::Media => "media",
+            Payload::Filler => "filler",
+            Payload::Repair => "repair",
+            Payload::Audio => "audio",
+        }
+    }
+}
+
 /// Where in a frame (or a burst of one) a packet lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FramePlace {
@@ -48,8 +63,10 @@ pub struct FramePlace {
     pub keyframe: bool,
 }
 
-/// A packet that has left the sender, with the state of the flow at that moment.
+/// A packet that has left the sender, with the state of the flow at that moment. Make one with [`SentPacket::new`] and set what else
+/// is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SentPacket {
     /// Its place in the order of sending.
     pub id: PacketId,

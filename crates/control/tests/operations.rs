@@ -162,12 +162,10 @@ impl Life {
         let probe = self.controller.allowance().probe.filter(|_| probe).map(|probe| probe.cluster);
         let id = PacketId(self.next);
         self.next += 1;
-        let packet = self.history.on_sent(SentPacket {
-            payload: if size < Bytes::new(500) { Payload::Filler } else { Payload::Media },
-            probe,
-            app_limited,
-            ..SentPacket::new(id, self.now, size)
-        });
+        let mut packet = SentPacket::new(id, self.now, size);
+        packet.payload = if size < Bytes::new(500) { Payload::Filler } else { Payload::Media };
+        (packet.probe, packet.app_limited) = (probe, app_limited);
+        let packet = self.history.on_sent(packet);
         self.controller.on_sent(&packet);
         let arrival = self.now + self.path.one_way;
         let drift = arrival.since_start().scale(self.path.drift_ppm * 1e-6);
@@ -206,7 +204,7 @@ fn assert_usable(allowance: &Allowance) {
     assert!(allowance.pacing > Rate::ZERO && allowance.pacing < Rate::MAX, "{allowance:?}");
     assert!(allowance.capacity > Rate::ZERO && allowance.capacity < Rate::MAX, "{allowance:?}");
     assert!(allowance.padding < Rate::MAX, "{allowance:?}");
-    assert!((0.0..=1.0).contains(&allowance.keep_frames), "{allowance:?}");
+    assert!((0.0..=1.0).contains(&allowance.media.share()), "{allowance:?}");
     if let Some(probe) = allowance.probe {
         assert!(probe.rate > Rate::ZERO && probe.rate < Rate::MAX && probe.packets > 0, "{probe:?}");
     }

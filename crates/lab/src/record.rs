@@ -1,7 +1,9 @@
 //! Every event of a run, in order: the raw material of figures, charts, files and `explain`.
 
 mod row;
+#[cfg(feature = "parquet")]
 mod table;
+mod tally;
 
 use thalweg_control::Payload;
 use thalweg_link::DropReason;
@@ -9,7 +11,9 @@ use thalweg_sender::Event;
 use thalweg_units::{Bytes, Span, Time};
 
 pub use row::Row;
+#[cfg(feature = "parquet")]
 pub use table::{TableError, write_table};
+pub(crate) use tally::{BIN_S, Bins, Tally};
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,18 +149,48 @@ pub enum What {
 /// Records in a block: enough that blocks are few, so little that a short run wastes nothing (4 MB).
 const BLOCK: usize = 1 << 16;
 
+/// What is kept of the events of a run. Their fingerprint always is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Keep {
+    /// Nothing more: there are no figures of packets and no series.
+    Nothing,
+    /// What figures and series are made of: 16 bytes a packet and what is inspected ten times a second.
+    Summary,
+    /// Every event, 56 bytes each.
+    #[default]
+    All,
+}
+
 /// Keeps the events of a run and their fingerprint.
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
+    keep: Keep,
+    /// By flow.
+    tallies: Vec<Tally>,
     /// Blocks rather than one growing list, which would be copied as it grows.
     blocks: Vec<Vec<Record>>,
     fingerprint: Fingerprint,
 }
 
 impl Recorder {
+    /// One that keeps this much.
+    pub fn new(keep: Keep) -> Recorder {
+        Recorder { keep, ..Recorder::default() }
+    }
+
     /// Notes one.
     pub fn push(&mut self, record: Record) {
         self.fingerprint.add(&Row::of(&record));
+        if self.keep >= Keep::Summary {
+            let flow = usize::from(record.flow);
+            if self.tallies.len() <= flow {
+                self.tallies.resize_with(flow + 1, Tally::default);
+            }
+            self.tallies[flow].add(&record);
+        }
+        if self.keep < Keep::All {
+            return;
+        }
         match self.blocks.last_mut() {
             Some(block) if block.len() < BLOCK => block.push(record),
             _ => {
@@ -167,27 +201,33 @@ impl Recorder {
         }
     }
 
-    /// All of them, in order.
+    /// What a flow's figures are made of; `None` where nothing happened or nothing is kept.
+    pub(crate) fn tally(&self, flow: u16) -> Option<&Tally> {
+        self.tallies.get(usize::from(flow))
+    }
+
+    /// All that were kept, in order.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
         self.blocks.iter().flatten()
     }
 
-    /// How many there are.
+    /// How many were kept.
     pub fn len(&self) -> usize {
         self.blocks.iter().map(Vec::len).sum()
     }
 
-    /// Whether there are none.
+    /// Whether none were.
     pub fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
     /// All of them in order, in blocks of many.
+    #[cfg(feature = "parquet")]
     fn blocks(&self) -> impl Iterator<Item = &[Record]> {
         self.blocks.iter().map(Vec::as_slice)
     }
 
-    /// A hash of all of them: equal for equal runs, on every machine.
+    /// A hash of all that happened, kept or not: equal for equal runs, on every machine.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint.value()
     }

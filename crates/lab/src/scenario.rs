@@ -1,12 +1,14 @@
 //! What is played: video, codec, path, feedback and for how long.
 
 use serde::{Deserialize, Serialize};
-use thalweg_codecs::{Codec, CodecTime, Undershoot};
-use thalweg_link::{DatagramsConfig, PathConfig, TcpConfig, WebConfig};
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_link::{DatagramsConfig, HopConfig, Jitter, PathConfig, QueueConfig, TcpConfig, WebConfig};
 use thalweg_sender::FeedbackStyle;
 use thalweg_units::{Seed, Size, Span};
+pub use thalweg_video::Video;
 use thalweg_video::quality::Ssim;
-use thalweg_video::source::Format;
+
+use crate::Undershoot;
 
 /// Everything that decides a run but the scheme. Same scenario, scheme and seed give the same events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,35 @@ pub struct Scenario {
     pub competitors: Vec<Competitor>,
 }
 
+impl Scenario {
+    /// A minute of the built-in scene, made by an encoder model, over the link of this name with 25 ms of delay in each direction and a
+    /// queue without end. Set what should be otherwise.
+    pub fn over(link: &str) -> Scenario {
+        let delay = HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
+        let bottleneck = HopConfig::Bottleneck { trace: link.into(), queue: QueueConfig::Infinite, once: false };
+        Scenario {
+            name: link.into(),
+            duration: Span::from_secs(60),
+            seed: one(),
+            video: Video::scene(Size::HD, 30),
+            codec: Codec::Model(Default::default()),
+            undershoot: Undershoot::None,
+            codec_time: CodecTime::default(),
+            up: PathConfig { hops: vec![bottleneck, delay.clone()] },
+            down: PathConfig { hops: vec![delay] },
+            feedback: None,
+            ask_every: None,
+            measure_quality: true,
+            ssim: Ssim::Window,
+            call: false,
+            discard_after: None,
+            // The clocks of two machines never agree; no result may depend on it.
+            clock_offset: Span::from_millis(1234),
+            competitors: Vec::new(),
+        }
+    }
+}
+
 /// Someone else on the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -100,46 +131,4 @@ fn yes() -> bool {
 
 fn one() -> Seed {
     Seed::new(1)
-}
-
-/// What is seen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Video {
-    /// `scene` for the built-in one, `scene:easy` for one that costs an encoder little, `-` for y4m on standard input, or a file: y4m, or anything ffmpeg reads.
-    pub source: String,
-    /// The size to make it; a file's own when absent (1280x720 for the scene).
-    #[serde(default)]
-    pub size: Option<Size>,
-    /// Pictures a second of the built-in scene.
-    #[serde(default = "thirty")]
-    pub frame_rate: u32,
-    /// Whether a file is shown at that rate too, by repeating pictures or leaving some out, instead of at its own.
-    #[serde(default)]
-    pub retimed: bool,
-}
-
-fn thirty() -> u32 {
-    30
-}
-
-impl Video {
-    /// The built-in scene.
-    pub fn scene(size: Size, frame_rate: u32) -> Video {
-        Video { source: "scene".into(), size: Some(size), frame_rate, retimed: false }
-    }
-
-    /// Size and rate of the built-in scene, and of what a model is told it sees.
-    pub fn scene_format(&self) -> Format {
-        Format { size: self.size.unwrap_or(Size::HD), frame_rate: (self.frame_rate.clamp(1, 240), 1) }
-    }
-
-    /// A short name for tables.
-    pub fn label(&self) -> String {
-        let name = self.source.rsplit('/').next().unwrap_or(&self.source);
-        match self.size {
-            Some(size) => format!("{name} {}p", size.height),
-            None => name.to_string(),
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! The trace-driven bottleneck, exactly as Mahimahi's link queue (linkemu.md section 2).
+//! The trace-driven bottleneck, exactly as Mahimahi's link queue (specs/linkemu.md 2).
 
 use alloc::collections::VecDeque;
 
@@ -39,11 +39,6 @@ impl<P> Bottleneck<P> {
     pub fn new(schedule: Schedule, queue: &QueueConfig, seed: Seed) -> Result<Bottleneck<P>, ConfigError> {
         let queue = queue.build(seed)?;
         Ok(Bottleneck { schedule, queue, transit: None, departed: VecDeque::new(), dropped: VecDeque::new() })
-    }
-
-    /// Bytes that wait, with packet information, without the packet in transit.
-    pub fn queued_bytes(&self) -> Bytes {
-        self.queue.bytes()
     }
 
     fn idle(&self) -> bool {

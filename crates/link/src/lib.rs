@@ -1,7 +1,7 @@
 //! A path: traces, queues, loss.
 //!
 //! A [`Link`] is one hop of a path, driven by whoever owns the time: a simulator in virtual time, an emulator in real time.
-//! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (linkemu.md), [`Serial`] bit after bit at a rate;
+//! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (specs/linkemu.md), [`Serial`] bit after bit at a rate;
 //! [`Delay`] holds each for a fixed or random time; [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`]; [`traffic`] is who
 //! else uses one: [`Datagrams`] that do not listen, and TCP that does.
 #![no_std]
@@ -24,7 +24,7 @@ use thalweg_units::{Bytes, Span, Time};
 pub use bottleneck::{Bottleneck, PACKET_INFORMATION};
 pub use delay::{Delay, Jitter};
 pub use loss::{Loss, LossModel};
-pub use path::{Capacity, HopConfig, Path, PathConfig, PathError};
+pub use path::{Capacity, FindTrace, HopConfig, Path, PathConfig, PathError};
 pub use queue::{DropReason, QueueConfig};
 pub use serial::{Rates, Serial};
 pub use thalweg_units::ConfigError;
@@ -73,3 +73,7 @@ pub trait Link<P> {
     /// The next packet that was dropped, in order.
     fn poll_drop(&mut self) -> Option<Drop<P>>;
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time, check};
 
 use crate::queue::DropReason;
 use crate::{Departure, Drop, Link};
@@ -49,10 +49,7 @@ pub enum LossModel {
 
 impl LossModel {
     fn check(&self) -> Result<(), ConfigError> {
-        let share = |name: &str, value: f64| {
-            let range = "a probability from 0 to 1, such as 0.02";
-            if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(ConfigError::out_of_range(name, value, range)) }
-        };
+        let share = |name: &str, value: f64| check(name, value).within(0.0..=1.0, "0.02");
         match *self {
             LossModel::Random { probability } => share("loss.probability", probability),
             LossModel::GilbertElliott { to_bad, to_good, good_loss, bad_loss } => {
@@ -61,15 +58,11 @@ impl LossModel {
                 share("loss.good_loss", good_loss)?;
                 share("loss.bad_loss", bad_loss)
             }
-            LossModel::OnOff { on, off } if on <= Span::ZERO || off <= Span::ZERO => {
-                let value = alloc::format!("on {on}, off {off}");
-                Err(ConfigError::out_of_range("loss.on-off", value, "both longer than 0"))
+            LossModel::OnOff { on, off } => check("loss.on-off", format_args!("on {on}, off {off}"))
+                .is(on > Span::ZERO && off > Span::ZERO, "both longer than 0, such as 1s"),
+            LossModel::Outage { from, until } => {
+                check("loss.outage", format_args!("from {from}, until {until}")).is(from <= until, "from <= until")
             }
-            LossModel::Outage { from, until } if until < from => {
-                let value = alloc::format!("from {from}, until {until}");
-                Err(ConfigError::out_of_range("loss.outage", value, "from <= until"))
-            }
-            LossModel::OnOff { .. } | LossModel::Outage { .. } => Ok(()),
         }
     }
 }

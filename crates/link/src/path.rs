@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use thalweg_units::{Bytes, ConfigError, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, check};
 
 use crate::bottleneck::{Bottleneck, PACKET_INFORMATION};
 use crate::delay::{Delay, Jitter};
@@ -66,6 +66,9 @@ pub struct PathConfig {
     pub hops: Vec<HopConfig>,
 }
 
+/// Finds a trace by the name that a path's configuration gives it; the error says why there is none.
+pub type FindTrace<'a> = dyn FnMut(&str) -> Result<Arc<Trace>, String> + 'a;
+
 /// A path could not be built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathError<E> {
@@ -112,10 +115,7 @@ impl PathConfig {
                     Box::new(Serial::new(rate.clone(), queue, seed).map_err(PathError::Config)?)
                 }
                 HopConfig::Delay { delay, jitter, reorders } => {
-                    if *delay < Span::ZERO {
-                        let error = ConfigError::out_of_range("delay", delay, "0ms or longer");
-                        return Err(PathError::Config(error));
-                    }
+                    check("delay", *delay).within(Span::ZERO.., "25ms").map_err(PathError::Config)?;
                     Box::new(Delay::jittered(*delay, *jitter, *reorders, seed))
                 }
                 HopConfig::Loss(model) => Box::new(Loss::new(*model, seed).map_err(PathError::Config)?),

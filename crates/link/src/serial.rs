@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, Time, above, check};
 
 use crate::queue::{DropReason, Queue, QueueConfig, Queued};
 use crate::{Departure, Drop, Link};
@@ -42,12 +42,9 @@ impl Rates {
     /// # Errors
     /// When there is none above 0, or `each` is not longer than 0.
     pub fn in_turn(rates: Vec<Rate>, each: Span) -> Result<Rates, ConfigError> {
-        if rates.iter().all(|rate| *rate == Rate::ZERO) {
-            return Err(ConfigError::out_of_range("rates", "none above 0", "at least one above 0, such as 1Mbps"));
-        }
-        if each <= Span::ZERO {
-            return Err(ConfigError::out_of_range("rates' duration", each, "longer than 0, such as 30s"));
-        }
+        check("rates", "none above 0")
+            .is(!rates.iter().all(|rate| *rate == Rate::ZERO), "at least one above 0, such as 1Mbps")?;
+        check("rates' duration", each).within(above(Span::ZERO), "30s")?;
         Ok(Rates { rates, each })
     }
 

@@ -1,29 +1,26 @@
-//! Against recordings that nobody here made, when they stand beside the project.
+//! Against recordings of others.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use thalweg_data::testing::needed;
 use thalweg_link::Trace;
 use thalweg_link::synthesize::presets;
 use thalweg_units::{Rate, Seed, Span};
 
-fn data() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: ../shared/data is not here");
-    None
+thalweg_data::data_tests! {
+    ["mahimahi", "salsify-traces"] => [every_recorded_trace_reads_and_writes_back_the_same];
+    ["lumos5g"] => [every_lumos5g_log_has_the_throughput_it_says];
+    ["chromium-gcc"] => [the_periodic_link_of_the_chromium_measurements_is_the_one_we_make];
+    ["mahimahi"] => [the_presets_lie_among_the_recordings];
 }
 
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-#[test]
 fn every_recorded_trace_reads_and_writes_back_the_same() {
-    let Some(data) = data() else { return };
-    for folder in ["traces/mahimahi", "traces/salsify"] {
-        for entry in std::fs::read_dir(data.join(folder)).unwrap() {
+    for set in ["mahimahi", "salsify-traces"] {
+        for entry in std::fs::read_dir(needed(set)).unwrap() {
             let path = entry.unwrap().path();
             let text = read(&path);
             let trace = Trace::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -33,10 +30,8 @@ fn every_recorded_trace_reads_and_writes_back_the_same() {
     }
 }
 
-#[test]
 fn every_lumos5g_log_has_the_throughput_it_says() {
-    let Some(data) = data() else { return };
-    for entry in std::fs::read_dir(data.join("traces/lumos5g")).unwrap() {
+    for entry in std::fs::read_dir(needed("lumos5g")).unwrap() {
         let path = entry.unwrap().path();
         let text = read(&path);
         let trace = Trace::parse_per_second(&text).unwrap();
@@ -46,10 +41,8 @@ fn every_lumos5g_log_has_the_throughput_it_says() {
     }
 }
 
-#[test]
 fn the_periodic_link_of_the_chromium_measurements_is_the_one_we_make() {
-    let Some(data) = data() else { return };
-    let theirs = Trace::parse(&read(&data.join("chromium-gcc/periodic.trace"))).unwrap();
+    let theirs = Trace::parse(&read(&needed("chromium-gcc").join("periodic.trace"))).unwrap();
     let ours = Trace::periodic(Rate::from_kbps(2000), Rate::from_kbps(500), Span::from_secs(40)).unwrap();
     assert_eq!(theirs.period(), ours.period());
     assert!(theirs.millis().len().abs_diff(ours.millis().len()) <= 1);
@@ -58,9 +51,7 @@ fn the_periodic_link_of_the_chromium_measurements_is_the_one_we_make() {
     assert!(apart <= 24, "{apart} ms apart");
 }
 
-#[test]
 fn the_presets_lie_among_the_recordings() {
-    let Some(data) = data() else { return };
     println!("{:28} {:>9} {:>6} {:>6} {:>7} {:>6}", "", "mean", "CV", "corr", "outage", "long");
     let row = |name: &str, trace: &Trace| {
         let s = trace.statistics();
@@ -75,8 +66,7 @@ fn the_presets_lie_among_the_recordings() {
         s
     };
     let mut recorded = Vec::new();
-    let mut paths: Vec<_> =
-        std::fs::read_dir(data.join("traces/mahimahi")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(needed("mahimahi")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     for path in paths {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

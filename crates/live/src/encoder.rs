@@ -16,7 +16,7 @@ enum Job<P> {
 }
 
 /// The handle of an encoder. Its thread ends when this is dropped.
-pub(crate) struct EncoderThread<P> {
+pub struct EncoderThread<P> {
     jobs: Sender<Job<P>>,
 }
 
@@ -26,7 +26,7 @@ impl<P: Send + 'static> EncoderThread<P> {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub(crate) fn start(
+    pub fn start(
         build: impl FnOnce() -> Result<Box<dyn Encoder>, EncodeError> + Send + 'static,
         mut encode: impl FnMut(&mut dyn Encoder, P, &EncodePlan) + Send + 'static,
         mut failed: impl FnMut(EncodeError) + Send + 'static,
@@ -49,18 +49,18 @@ impl<P: Send + 'static> EncoderThread<P> {
     }
 
     /// Encodes a picture.
-    pub(crate) fn encode(&self, picture: P, plan: EncodePlan) {
+    pub fn encode(&self, picture: P, plan: EncodePlan) {
         // One that has failed has said so.
         let _ = self.jobs.send(Job::Encode { picture, plan: Box::new(plan) });
     }
 
     /// Goes on from this candidate of the last picture, or from none.
-    pub(crate) fn commit(&self, choice: Option<usize>) {
+    pub fn commit(&self, choice: Option<usize>) {
         let _ = self.jobs.send(Job::Commit(choice));
     }
 
     /// The state after this frame need not be kept.
-    pub(crate) fn forget(&self, frame: u64) {
+    pub fn forget(&self, frame: u64) {
         let _ = self.jobs.send(Job::Forget(frame));
     }
 }

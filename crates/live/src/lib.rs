@@ -1,16 +1,23 @@
 //! The real clock and the real network: publish, watch, emulate.
+//!
+//! Linux only: timers are timerfds, `shell` needs network namespaces and TUN devices.
 #![forbid(unsafe_code)]
+
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "thalweg-live needs Linux (timerfd, network namespaces, TUN devices); everything below it builds without: \
+     the command line leaves it out by itself"
+);
 
 pub mod clock;
 pub mod emulate;
-mod encoder;
+pub mod encoder;
 pub mod media;
 pub mod observe;
 pub mod publish;
 pub mod reactor;
-pub mod rehearse;
 pub mod shell;
-mod thread;
+pub mod thread;
 pub mod watch;
 pub mod web;
 pub mod whip;

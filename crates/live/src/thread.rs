@@ -7,9 +7,6 @@ use std::thread::{Builder, JoinHandle};
 ///
 /// # Errors
 /// When the system gives no thread.
-pub(crate) fn spawn<T: Send + 'static>(
-    name: &str,
-    body: impl FnOnce() -> T + Send + 'static,
-) -> io::Result<JoinHandle<T>> {
+pub fn spawn<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> io::Result<JoinHandle<T>> {
     Builder::new().name(name.into()).spawn(body)
 }

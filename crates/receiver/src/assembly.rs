@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use thalweg_sender::Fragment;
+use thalweg_media::Fragment;
 use thalweg_units::Time;
+
+use crate::order::{self, FRAMES};
 
 /// A frame that can be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +28,6 @@ struct Partial {
 /// How many frames back one may refer: a long-term buffer is renewed long before.
 const REMEMBERED: usize = 1024;
 
-/// How many frames may wait: with more, whatever they wait for will not come (libwebrtc `kMaxFramesBuffered`).
-const WAITING: usize = 800;
-
 /// Frames that are not whole, or wait for the one they refer to.
 #[derive(Debug, Default)]
 pub struct Assembly {
@@ -44,7 +43,7 @@ impl Assembly {
         if self.decoded.back().is_some_and(|newest| fragment.frame <= *newest) {
             return Vec::new();
         }
-        if self.frames.len() >= WAITING && !self.frames.contains_key(&fragment.frame) {
+        if self.frames.len() >= FRAMES && !self.frames.contains_key(&fragment.frame) {
             self.abandoned.extend(std::mem::take(&mut self.frames).into_keys());
         }
         let partial = self.frames.entry(fragment.frame).or_insert_with(|| Partial {
@@ -70,19 +69,18 @@ impl Assembly {
                 let is_here = |needed: u64| self.decoded.binary_search(&needed).is_ok();
                 partial.left == 0 && (keyframe || depends_on.is_some_and(is_here))
             };
-            let Some((&frame, partial)) = self.frames.iter().find(|(_, partial)| decodable(partial)) else {
+            let next = self.frames.iter().find(|(_, partial)| decodable(partial)).map(|(frame, _)| *frame);
+            let Some((frame, (Partial { template, .. }, before))) =
+                next.and_then(|frame| Some((frame, order::take(&mut self.frames, frame)?)))
+            else {
                 return ready;
             };
-            let template = partial.template;
+            self.abandoned.extend(before.into_keys());
             ready.push(FrameInfo { frame, picture: template.picture, captured: template.captured });
             self.decoded.push_back(frame);
             if self.decoded.len() > REMEMBERED {
                 self.decoded.pop_front();
             }
-            // What came before it will never be shown.
-            let later = self.frames.split_off(&(frame + 1));
-            let before = std::mem::replace(&mut self.frames, later);
-            self.abandoned.extend(before.into_keys().filter(|older| *older != frame));
         }
     }
 
@@ -144,7 +142,7 @@ mod tests {
         let mut assembly = Assembly::default();
         let waiting: Vec<Fragment> = (1..10_000).map(|frame| fragment(frame, 0, 1, Some(frame - 1))).collect();
         assert_eq!(feed(&mut assembly, &waiting), [0u64; 0]);
-        assert!(assembly.frames.len() <= WAITING);
+        assert!(assembly.frames.len() <= FRAMES);
         assert_eq!(std::iter::from_fn(|| assembly.poll_abandoned()).collect::<Vec<_>>(), (1..9601).collect::<Vec<_>>());
         assert_eq!(feed(&mut assembly, &[fragment(10_000, 0, 1, None)]), [10_000]);
     }

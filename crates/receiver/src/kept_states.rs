@@ -1,4 +1,4 @@
-//! A receiver that keeps its decoder's states (Salsify section 3.2; sprout_ewma_salsify.md A2).
+//! A receiver that keeps its decoder's states (Salsify section 3.2; specs/salsify.md 2).
 //!
 //! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a
 //! packet of a newer frame comes, an older one has had its chance. What the decoder is told to do is data ([`Moves`]);
@@ -7,15 +7,13 @@
 use std::collections::VecDeque;
 
 use thalweg_control::salsify::Average;
-use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme::KeptAtReceiver;
-use thalweg_sender::{Content, Fragment, Packet};
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_media::{Content, Fragment, KeptAtReceiver, Packet, StateHash};
+use thalweg_units::{ConfigError, Span, Time, check};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
 
 use super::assembly::FrameInfo;
-use super::datagram::{MEDIA, RECEIVER};
+use super::message::{MEDIA, RECEIVER};
 
 /// What a frame leads from and to.
 const LEAST_STATES: usize = 2;
@@ -76,9 +74,7 @@ pub(super) struct KeptStates {
 
 impl KeptStates {
     pub(super) fn new(config: KeptAtReceiver) -> Result<KeptStates, ConfigError> {
-        if !(LEAST_STATES..=MOST_STATES).contains(&config.most_states) {
-            return Err(ConfigError::out_of_range("receiver.most_states", config.most_states, "2 to 145, such as 64"));
-        }
+        check("receiver.most_states", config.most_states).within(LEAST_STATES..=MOST_STATES, "64")?;
         Ok(KeptStates {
             config,
             next_frame: 0,

@@ -4,47 +4,43 @@
 //! share what makes a receiver: the gaps it asks for, its patience, its reports, and the states it keeps.
 
 mod assembly;
-mod datagram;
+mod gaps;
 mod kept_states;
+mod message;
 mod missing;
+mod order;
 mod ordinary;
 mod patience;
 mod recovery;
 mod reports;
-mod request;
 pub mod rtp;
+mod wants;
 
 use std::collections::VecDeque;
 
-use thalweg_control::PathReport;
-use thalweg_sender::feedback::News;
-use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{Content, FeedbackStyle, Fragment, Packet};
+use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, ReceiverKind, StateHash};
 use thalweg_units::{Bytes, ConfigError, Span, Time};
-use thalweg_wire::rtcp;
+use thalweg_wire::rtcp::{self, Pli};
 
 pub use assembly::{Assembly, FrameInfo};
-use datagram::{Ear, MEDIA, RECEIVER};
 use kept_states::KeptStates;
 pub use kept_states::Moves;
+pub use message::{About, Message, MessageReader};
+use message::{MEDIA, RECEIVER, datagram};
 use ordinary::Ordinary;
 use recovery::Recovery;
-pub use reports::Report;
+use reports::Reports;
 use reports::path::{self, PathReports};
-use reports::{Message, Reports};
-pub use request::Request;
 
 /// A receiver of one video.
 #[derive(Debug)]
 pub struct Receiver {
     reports: Reports,
     path: Option<PathReports>,
-    recovery: Recovery,
-    /// Made of parity and not yet told.
-    recovered: VecDeque<(u64, Fragment)>,
+    recovery: Recovery<(), ()>,
+    /// Recovered by FEC and not yet polled.
+    recovered: VecDeque<u64>,
     frames: Frames,
-    ear: Ear,
     /// A frame that is older than this when it can be decoded is not to be shown.
     discard_after: Option<Span>,
 }
@@ -98,7 +94,7 @@ impl Receiver {
     /// When a parameter is out of range.
     pub fn new(kind: ReceiverKind, style: FeedbackStyle, clock_offset: Span) -> Result<Receiver, ConfigError> {
         let frames = match kind {
-            ReceiverKind::Ordinary | ReceiverKind::Measures(_) => Frames::Ordinary(Ordinary::new()),
+            ReceiverKind::Ordinary | ReceiverKind::Measures(_) => Frames::Ordinary(Ordinary::default()),
             ReceiverKind::KeepsStates(config) => Frames::KeptStates(KeptStates::new(config)?),
         };
         let path = match kind {
@@ -111,7 +107,6 @@ impl Receiver {
             recovery: Recovery::default(),
             recovered: VecDeque::new(),
             frames,
-            ear: Ear::default(),
             discard_after: None,
         })
     }
@@ -148,14 +143,41 @@ impl Receiver {
         if let (true, Some(path)) = (is_news, &mut self.path) {
             path.on_packet(now, packet);
         }
-        self.ear.on_packet(packet);
-        let recovered = self.recovery.on_packet(&packet.content);
-        let mut ready = self.frames.on_packet(now, packet);
-        for (sequence, fragment) in recovered {
-            self.ear.on_media(sequence, &fragment);
-            ready.extend(self.frames.on_recovered(now, sequence, fragment));
-            self.recovered.push_back((sequence, fragment));
+        self.recover(&packet.content);
+        let ready = self.frames.on_packet(now, packet);
+        self.discarding(now, ready)
+    }
+
+    /// What can be recovered with what a packet carries.
+    fn recover(&mut self, content: &Content) {
+        match *content {
+            Content::Padding | Content::Audio { .. } => return,
+            Content::Media { sequence, .. } | Content::Retransmission { of: sequence, .. } => {
+                self.recovery.on_media(sequence, ());
+            }
+            Content::Parity { protects } => self.recovery.on_parity(protects, ()),
         }
+        let before = self.recovered.len();
+        while let Some((sequence, ())) = self.recovery.next() {
+            self.recovery.on_media(sequence, ());
+            self.recovered.push_back(sequence);
+        }
+        self.recovered.make_contiguous()[before..].sort_unstable();
+    }
+
+    /// The number of the next media packet that FEC recovered; give what it carries to [`Receiver::on_recovered`], which asks for it no more.
+    pub fn poll_recovered(&mut self) -> Option<u64> {
+        self.recovered.pop_front()
+    }
+
+    /// A media packet that FEC recovered, as it was sent; the frames that can be decoded now, in order.
+    pub fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<Ready> {
+        let ready = self.frames.on_recovered(now, sequence, fragment);
+        self.discarding(now, ready)
+    }
+
+    /// Marks what comes too late to be shown.
+    fn discarding(&self, now: Time, mut ready: Vec<Ready>) -> Vec<Ready> {
         if let Some(age) = self.discard_after {
             ready.iter_mut().for_each(|ready| ready.discarded = now - ready.info.captured > age);
         }
@@ -171,11 +193,6 @@ impl Receiver {
         is_late.then(|| Bytes::new(fragment.length.into()))
     }
 
-    /// The next media packet that was made of parity, and its number.
-    pub fn poll_recovered(&mut self) -> Option<(u64, Fragment)> {
-        self.recovered.pop_front()
-    }
-
     /// The decoder did not get to the state that a frame was to lead to.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
         if let Frames::KeptStates(frames) = &mut self.frames {
@@ -183,44 +200,35 @@ impl Receiver {
         }
     }
 
-    /// The next report that is due, if any, as the sender will read it.
-    pub fn poll_report(&mut self, now: Time) -> Option<Report> {
-        let mut report = match self.reports.poll(now)? {
-            Message::Told(acknowledgements) => Report::told(acknowledgements),
-            Message::Datagram(bytes) => {
-                let size = datagram::wire_size(&bytes);
-                self.ear.hear(&bytes).into_iter().find_map(|news| Report::heard(news, size))?
-            }
-        };
-        if let Frames::KeptStates(frames) = &self.frames
-            && let Some(state) = frames.report()
-        {
-            let bytes = datagram::datagram(rtcp::Packet::DecoderState(state));
-            report.size += Bytes::new(bytes.len() as u64);
-            report.decoder = self.ear.hear(&bytes).into_iter().find_map(|news| match news {
-                News::Decoder(decoder) => Some(decoder),
-                News::Arrivals { .. } | News::Missing(_) | News::KeyframeNeeded | News::Path(_) => None,
+    /// The next report that is due, of arrivals or of the path.
+    pub fn poll_report(&mut self, now: Time) -> Option<Message> {
+        if let Some(report) = self.reports.poll(now) {
+            let state = match &self.frames {
+                Frames::KeptStates(frames) => frames.report(),
+                Frames::Ordinary(_) => None,
+            };
+            return Some(match state {
+                Some(state) => report.led_by(rtcp::Packet::DecoderState(state)),
+                None => report,
             });
         }
-        Some(report)
-    }
-
-    /// What it measured of the path, if it is time to tell that, as the sender will read it, and its size on the wire.
-    pub fn poll_path_report(&mut self, now: Time) -> Option<(PathReport, Bytes)> {
         let report = self.path.as_mut()?.poll(now)?;
-        let bytes = datagram::datagram(path::message(RECEIVER, MEDIA, &report));
-        let heard = self.ear.hear(&bytes).into_iter().find_map(|news| match news {
-            News::Path(report) => Some(report),
-            News::Arrivals { .. } | News::Missing(_) | News::KeyframeNeeded | News::Decoder(_) => None,
-        })?;
-        Some((heard, datagram::wire_size(&bytes)))
+        Some(Message::new(About::Report { packets: 0 }, datagram(&[path::message(RECEIVER, MEDIA, &report)])))
     }
 
-    /// What else to tell the sender now, as the sender will read it.
-    pub fn poll_requests(&mut self, now: Time) -> Vec<Request> {
+    /// What to ask the sender for now.
+    pub fn poll_requests(&mut self, now: Time) -> Vec<Message> {
         let Frames::Ordinary(frames) = &mut self.frames else { return Vec::new() };
-        let requests = frames.poll_requests(now);
-        requests.iter().flat_map(|request| self.ear.hear(&request.datagram())).filter_map(Request::heard).collect()
+        let wants = frames.poll(now);
+        let nacks = wants.nacks(RECEIVER, MEDIA);
+        let mut requests: Vec<Message> = nacks
+            .map(|(nack, packets)| Message::new(About::Nack { packets }, datagram(&[rtcp::Packet::Nack(nack)])))
+            .collect();
+        if wants.keyframe {
+            let loss = Pli { sender_ssrc: RECEIVER, media_ssrc: MEDIA };
+            requests.push(Message::new(About::Pli, datagram(&[rtcp::Packet::Pli(loss)])));
+        }
+        requests
     }
 
     /// Frames given up since the last call.
@@ -231,7 +239,7 @@ impl Receiver {
         }
     }
 
-    /// When [`Receiver::poll_report`], [`Receiver::poll_path_report`] or [`Receiver::poll_requests`] has something to do.
+    /// When [`Receiver::poll_report`] or [`Receiver::poll_requests`] has something to do.
     pub fn next_event(&self) -> Time {
         let frames = match &self.frames {
             Frames::Ordinary(frames) => frames.next_event(),

@@ -1,34 +1,25 @@
 //! An ordinary receiver: it decodes what is whole and refers to what it has, asks for packets that are missing, and for
 //! a keyframe when nothing else helps.
 
-use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_media::{Content, Fragment, Packet};
 use thalweg_units::{Span, Time};
 
 use super::assembly::{Assembly, FrameInfo};
-use super::missing::{self, MissingPackets};
-use super::patience::{Patience, Waiting};
-use super::request::Request;
+use super::gaps::Gaps;
+use super::patience::Waiting;
+use super::wants::Wants;
 
 /// Frames, and what is missing of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ordinary {
-    missing: MissingPackets,
+    gaps: Gaps,
     assembly: Assembly,
-    patience: Patience,
 }
 
 impl Ordinary {
-    pub(super) fn new() -> Ordinary {
-        Ordinary {
-            missing: MissingPackets::new(missing::Config::default()),
-            assembly: Assembly::default(),
-            patience: Patience::default(),
-        }
-    }
-
     /// The round trip is known.
     pub(super) fn learn(&mut self, round_trip: Span) {
-        self.missing.learn(round_trip);
+        self.gaps.learn(round_trip);
     }
 
     /// A packet arrived; the frames that can be decoded now, in order.
@@ -36,13 +27,11 @@ impl Ordinary {
         let (sequence, fragment) = match packet.content {
             Content::Padding | Content::Audio { .. } | Content::Parity { .. } => return Vec::new(),
             Content::Media { sequence, fragment } => {
-                if self.missing.on_media(now, sequence) {
-                    self.patience.lose_track();
-                }
+                self.gaps.on_media(now, sequence);
                 (sequence, fragment)
             }
             Content::Retransmission { of, fragment } => {
-                self.missing.on_repeat(of);
+                self.gaps.on_repaired(of);
                 (of, fragment)
             }
         };
@@ -51,7 +40,7 @@ impl Ordinary {
 
     /// Media packet `sequence` was made of parity: it is here, and need not be asked for.
     pub(super) fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<FrameInfo> {
-        self.missing.on_repeat(sequence);
+        self.gaps.on_repaired(sequence);
         self.on_fragment(now, sequence, fragment)
     }
 
@@ -59,27 +48,23 @@ impl Ordinary {
         let ready = self.take(now, fragment);
         if !ready.is_empty() {
             // The frame this fragment completes needs no packet before its last, nor do those that waited for it.
-            self.missing.clear_up_to(sequence + u64::from(fragment.count.saturating_sub(fragment.index + 1)));
+            self.gaps.clear_up_to(sequence + u64::from(fragment.count.saturating_sub(fragment.index + 1)));
         }
         ready
     }
 
     fn take(&mut self, now: Time, fragment: Fragment) -> Vec<FrameInfo> {
-        self.patience.on_media(now);
+        self.gaps.on_part(now);
         let ready = self.assembly.on_fragment(fragment);
         if !ready.is_empty() {
-            self.patience.on_ready(now);
+            self.gaps.on_ready(now);
         }
         ready
     }
 
     /// What to ask the sender for now.
-    pub(super) fn poll_requests(&mut self, now: Time) -> Vec<Request> {
-        let mut requests: Vec<Request> = Request::repeats(&self.missing.poll(now)).collect();
-        if self.patience.poll(now, self.waiting()) {
-            requests.push(Request::Keyframe);
-        }
-        requests
+    pub(super) fn poll(&mut self, now: Time) -> Wants {
+        self.gaps.poll(now, self.waiting(), Time::ZERO)
     }
 
     /// Frames given up since the last call.
@@ -95,8 +80,8 @@ impl Ordinary {
         }
     }
 
-    /// When [`Ordinary::poll_requests`] has something to do.
+    /// When [`Ordinary::poll`] has something to do.
     pub(super) fn next_event(&self) -> Time {
-        self.missing.next_event().min(self.patience.next_event(self.waiting()))
+        self.gaps.next_event(self.waiting(), Time::ZERO)
     }
 }

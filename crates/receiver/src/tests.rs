@@ -1,7 +1,7 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::repair::parity::{Protected, Sum, Symbol};
-use thalweg_sender::{Content, Fragment};
+use thalweg_media::feedback::News;
+use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, Seed};
 
 /// Media packet `sequence` is a fragment of the frame begun by `begin`, which has `count`.
@@ -23,14 +23,20 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
     Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, asks: true, content: Content::Media { sequence, fragment } }
 }
 
+fn about(message: &Message) -> (About, Bytes) {
+    (message.about, message.size)
+}
+
 #[test]
 fn requests_name_packets_past_the_wrap_in_the_senders_numbers() {
     let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     receiver.on_packet(Time::ZERO, &media(65_533, 65_533, 9));
     receiver.on_packet(Time::from_millis(1), &media(65_538, 65_533, 9));
-    let requests = receiver.poll_requests(Time::from_millis(1));
-    assert_eq!(requests, [Request::Repeat((65_534..65_538).collect())]);
-    assert_eq!(requests[0].size(), Bytes::new(16 + 42));
+    let mut reader = MessageReader::default();
+    (0..65_540).for_each(|sequence| reader.on_sent(&media(sequence, sequence.min(65_533), 9)));
+    let mut requests = receiver.poll_requests(Time::from_millis(1));
+    assert_eq!(requests.iter().map(about).collect::<Vec<_>>(), [(About::Nack { packets: 4 }, Bytes::new(16 + 42))]);
+    assert_eq!(reader.read(requests.remove(0)), [News::Missing((65_534..65_538).collect())]);
 }
 
 #[test]
@@ -38,7 +44,8 @@ fn what_is_missing_before_a_frame_that_can_be_decoded_is_let_go() {
     let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     receiver.on_packet(Time::ZERO, &media(0, 0, 3));
     receiver.on_packet(Time::ZERO, &media(3, 3, 2));
-    assert_eq!(receiver.poll_requests(Time::ZERO), [Request::Repeat(vec![1, 2])]);
+    let requests = receiver.poll_requests(Time::ZERO);
+    assert_eq!(requests.iter().map(about).collect::<Vec<_>>(), [(About::Nack { packets: 2 }, Bytes::new(16 + 42))]);
     assert_eq!(receiver.on_packet(Time::from_millis(1), &media(4, 3, 2)).len(), 1);
     assert_eq!(receiver.poll_requests(Time::from_millis(100)), []);
 }
@@ -49,27 +56,26 @@ fn a_receiver_that_misses_too_much_asks_for_a_keyframe_at_once() {
     receiver.on_packet(Time::ZERO, &media(0, 0, 2));
     receiver.on_packet(Time::from_millis(1), &media(2000, 2000, 2));
     assert!(receiver.next_event() <= Time::from_millis(1));
-    assert_eq!(receiver.poll_requests(Time::from_millis(1)), [Request::Keyframe]);
+    let requests = receiver.poll_requests(Time::from_millis(1));
+    assert_eq!(requests.iter().map(about).collect::<Vec<_>>(), [(About::Pli, Bytes::new(12 + 42))]);
     assert!(receiver.next_event() > Time::from_millis(1));
 }
 
 #[test]
-fn what_parity_makes_is_not_asked_for_and_completes_its_frame() {
+fn what_fec_recovers_is_not_asked_for_and_completes_its_frame() {
     let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     let fragment = |sequence| match media(sequence, 0, 4).content {
         Content::Media { fragment, .. } => fragment,
         _ => unreachable!("it is media"),
     };
-    let parity = Content::Parity {
-        protects: Protected::of(0..4).unwrap(),
-        symbol: Symbol::Sum(Sum::of(&[fragment(0), fragment(1), fragment(2), fragment(3)])),
-    };
+    let parity = Content::Parity { protects: Protected::of(0..4).unwrap() };
     receiver.on_packet(Time::ZERO, &media(0, 0, 4));
     receiver.on_packet(Time::ZERO, &media(2, 0, 4));
     receiver.on_packet(Time::ZERO, &media(3, 0, 4));
-    let ready = receiver.on_packet(Time::ZERO, &Packet { content: parity, ..media(9, 0, 4) });
+    assert_eq!(receiver.on_packet(Time::ZERO, &Packet { content: parity, ..media(9, 0, 4) }), []);
+    assert_eq!((receiver.poll_recovered(), receiver.poll_recovered()), (Some(1), None));
+    let ready = receiver.on_recovered(Time::ZERO, 1, fragment(1));
     assert_eq!(ready.iter().map(|ready| ready.info.frame).collect::<Vec<_>>(), [0]);
-    assert_eq!((receiver.poll_recovered(), receiver.poll_recovered()), (Some((1, fragment(1))), None));
     assert_eq!(receiver.poll_requests(Time::from_millis(500)), []);
     // Feedback tells of what arrived: four packets, none of them the one that was made.
     let told: Vec<_> =
@@ -117,19 +123,17 @@ fn forged_parity_does_a_receiver_no_harm() {
             if random.chance(0.9) {
                 shown += receiver.on_packet(now, &media(sequence, sequence / 4 * 4, 4)).len();
             }
-            // Of one packet or many, of any number, with any content.
+            // Of one packet or many, of any number.
             let first = if random.chance(0.5) { sequence.saturating_sub(random.below(60)) } else { random.bits() };
             let mask = u128::from(random.bits() >> random.below(64) | 1);
-            let words = std::array::from_fn(|_| random.bits() >> random.below(64));
             if let Some(protects) = Protected::new(first, mask) {
-                let content = Content::Parity { protects, symbol: Symbol::Sum(Sum::from_words(words)) };
+                let content = Content::Parity { protects };
                 receiver.on_packet(now, &Packet { content, ..media(sequence, sequence, 4) });
             }
             while receiver.poll_recovered().is_some() || receiver.poll_abandoned().is_some() {}
             receiver.poll_requests(now);
             receiver.poll_report(now);
         }
-        // The keyframes that came whole, unless a forged frame is far ahead of them.
         println!("{shown} frames shown");
     }
 }

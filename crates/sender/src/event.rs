@@ -132,6 +132,7 @@ pub enum Wake {
 
 /// Something a sender did or learnt.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Event {
     /// A picture was read from the camera.
     PictureRead {

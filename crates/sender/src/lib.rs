@@ -11,11 +11,10 @@ extern crate alloc;
 
 pub mod engine;
 pub mod event;
-pub mod feedback;
 pub mod filler;
 pub mod frames;
 pub mod pacing;
-pub mod packet;
+pub mod parts;
 mod probing;
 mod queue;
 pub mod repair;
@@ -23,5 +22,10 @@ pub mod scheme;
 
 pub use engine::{Camera, Engine, Output};
 pub use event::{Event, Timed, Wake, Why};
-pub use packet::{Content, Fragment, Packet, PacketSizes};
-pub use scheme::{FeedbackStyle, Scheme};
+pub use parts::Parts;
+pub use scheme::{Registry, Scheme, SenderFactory};
+pub use thalweg_media::{Content, FeedbackStyle, Fragment, Packet, PacketSizes};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

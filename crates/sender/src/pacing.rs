@@ -12,9 +12,9 @@ pub struct Config {
     /// (libwebrtc pacing_controller, `kDefaultBurstInterval`).
     pub burst: Span,
     /// Exceed the pacing rate so that the queue drains within this time (libwebrtc `queue_time_limit`, 2 s); `None` where the
-    /// queue's age is bounded by the frame policy instead (vidaptive.md section 4).
+    /// queue's age is bounded by the frame policy instead (specs/vidaptive.md 4).
     pub drain_within: Option<Span>,
-    /// Never faster than this, if set (vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
+    /// Never faster than this, if set (specs/vidaptive.md C17 clamps the ablations without dummies to the maximum video rate).
     pub limit: Option<Rate>,
 }
 
@@ -24,7 +24,7 @@ pub struct Config {
 pub enum PacingRate {
     /// The controller's own.
     Controller,
-    /// This many times window / srtt: Vidaptive's CC-Rate, at 1.0 (vidaptive.md C4).
+    /// This many times window / srtt: Vidaptive's CC-Rate, at 1.0 (specs/vidaptive.md C4).
     WindowRate(f64),
     /// As fast as the window allows.
     Unpaced,
@@ -53,7 +53,7 @@ impl Pacer {
     }
 
     /// Paces at `rate` from now on. A wait already begun gets shorter with a higher rate, but never longer with a lower one
-    /// (vidaptive.md section 4).
+    /// (specs/vidaptive.md 4).
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         if rate > self.rate && self.earliest > now {
             let wait = self.earliest - now;

@@ -1,4 +1,4 @@
-//! Sending a probe cluster: packets at a rate above the estimate, on a schedule of their own (gcc.md section 8; libwebrtc
+//! Sending a probe cluster: packets at a rate above the estimate, on a schedule of their own (specs/gcc.md 8; libwebrtc
 //! `modules/pacing/bitrate_prober.cc`).
 
 use thalweg_control::Probe;

@@ -2,9 +2,8 @@
 
 use alloc::collections::VecDeque;
 
+use thalweg_media::{Cut, Fragment, PacketSizes};
 use thalweg_units::{Bytes, Span, Time};
-
-use crate::packet::{Cut, Fragment, PacketSizes};
 
 /// A frame on its way into packets: those before `next` have left.
 #[derive(Debug, Clone, Copy)]

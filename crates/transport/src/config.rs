@@ -1,6 +1,6 @@
 //! What a connection is made with.
 
-use thalweg_units::{ConfigError, Span};
+use thalweg_units::{ConfigError, Span, check};
 
 use crate::DtlsRole;
 
@@ -79,28 +79,18 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         let spans = [("silence", self.silence), ("give_up", self.give_up), ("connect", self.connect)];
         for (field, span) in spans {
-            if span < Span::from_millis(100) || span > Span::from_secs(300) {
-                return Err(ConfigError::out_of_range(field, span, "100 ms to 300 s"));
-            }
+            check(field, span).within(Span::from_millis(100)..=Span::from_secs(300), "the default")?;
         }
-        if self.flight < Span::from_millis(10) || self.flight > Span::from_secs(10) {
-            return Err(ConfigError::out_of_range("flight", self.flight, "10 ms to 10 s"));
-        }
-        if self.give_up < self.silence {
-            return Err(ConfigError::out_of_range("give_up", self.give_up, "at least `silence`"));
-        }
-        if self.lite && self.controlling {
-            return Err(ConfigError::out_of_range("controlling", true, "false for an end that is lite"));
-        }
+        check("flight", self.flight).within(Span::from_millis(10)..=Span::from_secs(10), "the default")?;
+        check("give_up", self.give_up).within(self.silence.., "the default")?;
+        check("controlling", true).is(!self.lite || !self.controlling, "false for an end that is lite")?;
         let counts = [
             ("most_streams", self.most_streams, 1..=1024),
             ("most_addresses", self.most_addresses, 1..=100),
             ("replay_window", self.replay_window as usize, 64..=16384),
         ];
         for (field, count, range) in counts {
-            if !range.contains(&count) {
-                return Err(ConfigError::out_of_range(field, count, &format!("{} to {}", range.start(), range.end())));
-            }
+            check(field, count).is(range.contains(&count), format_args!("{} to {}", range.start(), range.end()))?;
         }
         Ok(())
     }

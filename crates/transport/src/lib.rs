@@ -29,4 +29,4 @@ pub use identity::Identity;
 pub use output::{Datagram, Event, Output};
 pub use parameters::{Credentials, DtlsRole, Fingerprint, FingerprintError, Remote};
 pub use srtp::Profile;
-pub use statistics::{Dropped, Refusal, Statistics};
+pub use statistics::{Dropped, Received, Refusal, Statistics};

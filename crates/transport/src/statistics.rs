@@ -100,6 +100,22 @@ impl Dropped {
     }
 }
 
+/// What [`Connection::on_datagram`](crate::Connection::on_datagram) made of a datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Received {
+    /// STUN whose integrity check holds: it proves that the peer is at the address it came from.
+    Stun,
+    /// DTLS, which the handshake takes; whether a record is authentic is not known before its end.
+    Dtls,
+    /// RTP that is authentic and new.
+    Rtp,
+    /// RTCP that is authentic and new.
+    Rtcp,
+    /// Nothing, and why.
+    Dropped(Refusal),
+}
+
 /// Why nothing was made of a datagram: the fields of [`Dropped`] say it at length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

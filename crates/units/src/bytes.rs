@@ -5,7 +5,6 @@ use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 use core::str::FromStr;
 
 use crate::parse::{Notation, ParseQuantityError, write_scaled};
-use crate::{Rate, Span};
 
 /// An amount of data in bytes; of a packet, its size on the wire with every header from IP upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -35,15 +34,6 @@ impl Bytes {
     /// The number of bits.
     pub const fn bits(self) -> u64 {
         self.0.saturating_mul(8)
-    }
-
-    /// The rate at which this much passes in `span`; zero for an empty or negative span.
-    pub fn per(self, span: Span) -> Rate {
-        if span <= Span::ZERO {
-            return Rate::ZERO;
-        }
-        let bits = u128::from(self.bits()) * 1_000_000_000;
-        Rate::from_bps(u64::try_from(bits / span.as_nanos() as u128).unwrap_or(u64::MAX))
     }
 
     /// This amount times `factor`, to the nearest byte; negative factors give nothing.
@@ -125,12 +115,6 @@ crate::parse::serde_as_text!(Bytes);
 mod tests {
     use super::*;
     use alloc::string::ToString;
-
-    #[test]
-    fn sixty_kilobytes_in_eighty_milliseconds_are_six_megabits_per_second() {
-        assert_eq!(Bytes::new(60_000).per(Span::from_millis(80)), Rate::from_kbps(6000));
-        assert_eq!(Bytes::new(60_000).per(Span::ZERO), Rate::ZERO);
-    }
 
     #[test]
     fn amounts_are_read_and_written_with_their_unit() {

@@ -9,7 +9,7 @@ pub struct ConfigError(String);
 
 impl ConfigError {
     /// `field` is `value`, but must be `range`.
-    pub fn out_of_range(field: &str, value: impl fmt::Display, range: &str) -> ConfigError {
+    pub fn out_of_range(field: &str, value: impl fmt::Display, range: impl fmt::Display) -> ConfigError {
         ConfigError(alloc::format!("{field} is {value}, must be {range}"))
     }
 }

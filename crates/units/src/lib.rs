@@ -20,17 +20,25 @@
 extern crate alloc;
 
 mod bytes;
+mod check;
 mod config_error;
 mod parse;
+mod percentile;
 mod rate;
 mod seed;
 mod size;
 mod time;
 
 pub use bytes::Bytes;
+pub use check::{Check, above, above_to, between, check};
 pub use config_error::ConfigError;
 pub use parse::ParseQuantityError;
+pub use percentile::percentile;
 pub use rate::Rate;
 pub use seed::{Random, Seed};
 pub use size::{ParseSizeError, Size};
 pub use time::{Span, Time};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -101,6 +101,18 @@ impl Sub for Rate {
     }
 }
 
+/// Here and not beside the type, which knows nothing of rates.
+impl Bytes {
+    /// The rate at which this much passes in `span`; zero for an empty or negative span.
+    pub fn per(self, span: Span) -> Rate {
+        if span <= Span::ZERO {
+            return Rate::ZERO;
+        }
+        let bits = u128::from(self.bits()) * 1_000_000_000;
+        Rate::from_bps(u64::try_from(bits / span.as_nanos() as u128).unwrap_or(u64::MAX))
+    }
+}
+
 impl core::iter::Sum for Rate {
     fn sum<I: Iterator<Item = Rate>>(iter: I) -> Rate {
         iter.fold(Rate::ZERO, Add::add)
@@ -144,6 +156,12 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
     use proptest::prelude::*;
+
+    #[test]
+    fn sixty_kilobytes_in_eighty_milliseconds_are_six_megabits_per_second() {
+        assert_eq!(Bytes::new(60_000).per(Span::from_millis(80)), Rate::from_kbps(6000));
+        assert_eq!(Bytes::new(60_000).per(Span::ZERO), Rate::ZERO);
+    }
 
     #[test]
     fn the_pacing_gaps_of_the_vidaptive_spec_come_out() {

@@ -2,7 +2,7 @@
 //!
 //!     cargo bench -p thalweg-vp8 --features libvpx --bench decode [-- STREAM.ivf...]
 //!
-//! Without streams given, ffmpeg makes some of the clips in ../shared/data/video (libvpx in real time at several rates). Times are
+//! Without streams given, ffmpeg makes some of the data set `video` (libvpx in real time at several rates). Times are
 //! of the processor, so other programs on the machine add nothing.
 #![allow(clippy::disallowed_methods)]
 
@@ -31,9 +31,9 @@ fn main() {
 
 fn measure(path: &Path) {
     let file = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let reader = ivf::Reader::new(&file).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let reader = ivf::Reader::new(&file[..], &[ivf::VP8]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let header = reader.header();
-    let frames: Vec<&[u8]> = reader.map_while(Result::ok).map(|frame| frame.bytes).collect();
+    let frames: Vec<Vec<u8>> = reader.map_while(Result::ok).map(|frame| frame.bytes).collect();
     let mut fastest = vec![[u64::MAX; 2]; frames.len()];
     for round in 0..ROUNDS {
         let (mut state, mut other) = (State::new(), libvpx::Decoder::new());
@@ -60,11 +60,10 @@ fn measure(path: &Path) {
 
 /// Streams that ffmpeg makes of the shared clips; made once.
 fn made() -> Vec<PathBuf> {
-    let clips = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/video");
-    if !clips.is_dir() {
-        println!("skipped: ../shared/data is not here");
+    let Some(clips) = thalweg_data::testing::folder("video") else {
+        println!("no clips here: `thalweg data fetch video` gets them");
         return Vec::new();
-    }
+    };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let mut streams = Vec::new();
     for clip in ["bigbuckbunny-720p25.mp4", "talking-head-720p30.mp4", "flower-720p30.264"] {

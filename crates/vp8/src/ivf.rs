@@ -1,52 +1,78 @@
-//! IVF, the simplest file of VP8 frames: a header of 32 bytes, and before each frame its length and time.
+//! IVF, the simplest file of video frames: a header of 32 bytes, and before each frame its length and time. Of any codec, from a file or
+//! a pipe.
 //!
 //! ```
 //! use thalweg_vp8::{Size, ivf};
 //!
-//! let header = ivf::Header { size: Size::new(320, 240)?, rate: 30, scale: 1 };
+//! let header = ivf::Header::vp8(Size::new(320, 240)?, (30, 1));
 //! let mut writer = ivf::Writer::new(Vec::new(), header)?;
 //! writer.write(0, b"a frame")?;
 //! let file = writer.finish();
 //!
-//! let reader = ivf::Reader::new(&file)?;
+//! let reader = ivf::Reader::new(&file[..], &[ivf::VP8])?;
 //! assert_eq!(reader.header(), header);
 //! for frame in reader {
-//!     assert_eq!(frame?, ivf::Frame { time: 0, bytes: b"a frame" });
+//!     assert_eq!(frame?, ivf::Frame { time: 0, bytes: b"a frame".to_vec() });
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
-use crate::image::{Size, SizeError};
+use crate::image::Size;
 
+/// Four characters that name a codec.
+pub type Codec = [u8; 4];
+/// VP8's.
+pub const VP8: Codec = *b"VP80";
+/// VP9's.
+pub const VP9: Codec = *b"VP90";
+/// H.264's.
+pub const H264: Codec = *b"H264";
+
+/// What every file begins with: its name, version 0, and a header of 32 bytes.
+const START: &[u8; 8] = b"DKIF\x00\x00\x20\x00";
 /// How many bytes a file's header has.
 const HEADER: usize = 32;
 /// How many bytes come before each frame.
 const FRAME_HEADER: usize = 12;
+/// The most bytes a frame may have: above it, the length field is corrupt.
+const MAX_FRAME: u32 = 1 << 26;
 
 /// What a file says of its stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The pictures' size, at least at the beginning.
-    pub size: Size,
+    /// What its frames are of.
+    pub codec: Codec,
+    /// The pictures' width in pixels, at least at the beginning; 0 if the writer did not know it.
+    pub width: u16,
+    /// Their height.
+    pub height: u16,
     /// Times count in units of `scale / rate` seconds.
     pub rate: u32,
     /// See [`rate`](Self::rate).
     pub scale: u32,
 }
 
+impl Header {
+    /// Of VP8, with times in units of `scale / rate` seconds.
+    #[must_use]
+    pub const fn vp8(size: Size, (rate, scale): (u32, u32)) -> Self {
+        Self { codec: VP8, width: size.width() as u16, height: size.height() as u16, rate, scale }
+    }
+}
+
 /// A frame in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
     /// When it is to be shown, in the header's units.
     pub time: u64,
     /// The frame.
-    pub bytes: &'a [u8],
+    pub bytes: Vec<u8>,
 }
 
-/// Bytes that are no IVF file of VP8.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+/// Bytes that are no IVF file of the codecs wanted.
+#[derive(Debug, thiserror::Error)]
 pub enum IvfError {
     /// They begin otherwise.
     #[error("not an IVF file: it begins with {found:02x?}, not with \"DKIF\", version 0 and a header of 32 bytes")]
@@ -55,54 +81,71 @@ pub enum IvfError {
         found: [u8; 8],
     },
     /// The frames are of another codec.
-    #[error("the frames of this IVF file are of the codec {codec:02x?}, not of \"VP80\"")]
+    #[error("the frames of this IVF file are of the codec {}, allowed are {}", text(codec), allowed.iter().map(text).collect::<Vec<_>>().join(", "))]
     Codec {
         /// Its four characters.
-        codec: [u8; 4],
+        codec: Codec,
+        /// Those that are wanted.
+        allowed: Vec<Codec>,
     },
-    /// Its pictures have no pixels.
-    #[error(transparent)]
-    Size(#[from] SizeError),
     /// The file ends within something.
     #[error("this IVF file ends in its {part} at byte {at}: it is truncated by {missing} bytes")]
     Truncated {
         /// Within what.
         part: &'static str,
         /// Where that begins.
-        at: usize,
+        at: u64,
         /// How many bytes of it are missing.
         missing: usize,
     },
+    /// A length that no frame has.
+    #[error("this IVF file has a frame of {length} bytes at byte {at}, allowed are up to {MAX_FRAME}: it is corrupt")]
+    TooLong {
+        /// The length.
+        length: u32,
+        /// Where the frame begins.
+        at: u64,
+    },
+    /// It cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+fn text(codec: &Codec) -> String {
+    codec.escape_ascii().to_string()
 }
 
 /// Reads a file's frames, one after the other.
-#[derive(Debug, Clone)]
-pub struct Reader<'a> {
+#[derive(Debug)]
+pub struct Reader<R> {
     header: Header,
-    file: &'a [u8],
-    at: usize,
+    input: R,
+    at: u64,
+    /// Nothing comes after an error.
+    is_over: bool,
 }
 
-impl<'a> Reader<'a> {
-    /// A reader of the file with the bytes given.
+impl<R: Read> Reader<R> {
+    /// Reads the header of a file whose frames must be of one of the codecs given.
     ///
     /// # Errors
-    /// When they are no IVF file of VP8.
-    pub fn new(file: &'a [u8]) -> Result<Self, IvfError> {
-        let missing = HEADER.saturating_sub(file.len());
-        let header: &[u8; HEADER] = file.first_chunk().ok_or(IvfError::Truncated { part: "header", at: 0, missing })?;
+    /// When it cannot be read, or is none of an IVF file of these codecs.
+    pub fn new(mut input: R, codecs: &[Codec]) -> Result<Self, IvfError> {
+        let header = read(&mut input, HEADER)?;
+        let Some(header) = header.first_chunk::<HEADER>() else {
+            return Err(IvfError::Truncated { part: "header", at: 0, missing: HEADER - header.len() });
+        };
         let [found, codec_and_size, rate_and_scale, _] = chunks(header);
-        if found != *b"DKIF\x00\x00\x20\x00" {
+        if found != *START {
             return Err(IvfError::Start { found });
         }
         let [codec, size] = chunks::<4, 2>(&codec_and_size);
-        if codec != *b"VP80" {
-            return Err(IvfError::Codec { codec });
+        if !codecs.contains(&codec) {
+            return Err(IvfError::Codec { codec, allowed: codecs.to_vec() });
         }
-        let [width, height] = chunks::<2, 2>(&size).map(|side| usize::from(u16::from_le_bytes(side)));
+        let [width, height] = chunks::<2, 2>(&size).map(u16::from_le_bytes);
         let [rate, scale] = chunks::<4, 2>(&rate_and_scale).map(u32::from_le_bytes);
-        let header = Header { size: Size::new(width, height)?, rate, scale };
-        Ok(Self { header, file, at: HEADER })
+        Ok(Self { header: Header { codec, width, height, rate, scale }, input, at: HEADER as u64, is_over: false })
     }
 
     /// What the file says of its stream.
@@ -110,31 +153,49 @@ impl<'a> Reader<'a> {
     pub const fn header(&self) -> Header {
         self.header
     }
-}
 
-impl<'a> Iterator for Reader<'a> {
-    type Item = Result<Frame<'a>, IvfError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+    /// The next frame; `None` at the end.
+    fn frame(&mut self) -> Result<Option<Frame>, IvfError> {
         let at = self.at;
-        let rest = self.file.get(at..).filter(|rest| !rest.is_empty())?;
-        // What comes after a frame that is cut off is no frame.
-        self.at = self.file.len();
-        let truncated = |part, expected: usize| {
-            let missing = expected - rest.len();
-            Some(Err(IvfError::Truncated { part, at, missing }))
-        };
-        let Some((header, rest_of_file)) = rest.split_first_chunk::<FRAME_HEADER>() else {
-            return truncated("frame's header", FRAME_HEADER);
+        let truncated = |part, missing| Err(IvfError::Truncated { part, at, missing });
+        let header = read(&mut self.input, FRAME_HEADER)?;
+        if header.is_empty() {
+            return Ok(None);
+        }
+        let Some(header) = header.first_chunk::<FRAME_HEADER>() else {
+            return truncated("frame's header", FRAME_HEADER - header.len());
         };
         let [length, low, high] = chunks::<4, 3>(header).map(u32::from_le_bytes);
-        let length = length as usize;
-        let Some(bytes) = rest_of_file.get(..length) else {
-            return truncated("frame", FRAME_HEADER + length);
-        };
-        self.at = at + FRAME_HEADER + length;
-        Some(Ok(Frame { time: u64::from(low) | u64::from(high) << 32, bytes }))
+        if length > MAX_FRAME {
+            return Err(IvfError::TooLong { length, at });
+        }
+        let bytes = read(&mut self.input, length as usize)?;
+        if bytes.len() < length as usize {
+            return truncated("frame", length as usize - bytes.len());
+        }
+        self.at += FRAME_HEADER as u64 + u64::from(length);
+        Ok(Some(Frame { time: u64::from(low) | u64::from(high) << 32, bytes }))
     }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Frame, IvfError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let frame = self.frame().transpose();
+        self.is_over = !matches!(frame, Some(Ok(_)));
+        frame
+    }
+}
+
+/// Up to this many bytes: fewer at the end.
+fn read(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(length as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Writes a file.
@@ -144,15 +205,19 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
+    /// Where the header has the number of frames, in four bytes, the lowest first.
+    pub const FRAME_COUNT: u64 = 24;
+
     /// Writes the header. It says that the number of frames is not known (0), which players do not mind.
     ///
     /// # Errors
     /// Those of writing to `out`.
     pub fn new(mut out: W, header: Header) -> io::Result<Self> {
-        let side = |pixels: usize| (pixels as u16).to_le_bytes();
-        out.write_all(b"DKIF\x00\x00\x20\x00VP80")?;
-        out.write_all(&[side(header.size.width()), side(header.size.height())].concat())?;
-        out.write_all(&[header.rate.to_le_bytes(), header.scale.to_le_bytes(), [0; 4], [0; 4]].concat())?;
+        let Header { codec, width, height, rate, scale } = header;
+        out.write_all(START)?;
+        out.write_all(&codec)?;
+        out.write_all(&[width.to_le_bytes(), height.to_le_bytes()].concat())?;
+        out.write_all(&[rate.to_le_bytes(), scale.to_le_bytes(), [0; 4], [0; 4]].concat())?;
         Ok(Self { out })
     }
 
@@ -182,38 +247,52 @@ fn chunks<const LENGTH: usize, const COUNT: usize>(bytes: &[u8]) -> [[u8; LENGTH
 mod tests {
     use super::*;
 
+    fn header() -> Header {
+        Header::vp8(Size::new(640, 480).unwrap(), (30_000, 1001))
+    }
+
     fn file() -> Vec<u8> {
-        let header = Header { size: Size::new(640, 480).unwrap(), rate: 30_000, scale: 1001 };
-        let mut writer = Writer::new(Vec::new(), header).unwrap();
+        let mut writer = Writer::new(Vec::new(), header()).unwrap();
         writer.write(7, &[1, 2, 3]).unwrap();
         writer.write(u64::MAX, &[]).unwrap();
         writer.finish()
     }
 
+    fn open(file: &[u8]) -> Result<Reader<&[u8]>, IvfError> {
+        Reader::new(file, &[VP8, H264])
+    }
+
     #[test]
     fn frames_come_back_with_their_times() {
         let file = file();
-        let reader = Reader::new(&file).unwrap();
-        assert_eq!(reader.header(), Header { size: Size::new(640, 480).unwrap(), rate: 30_000, scale: 1001 });
+        let reader = open(&file).unwrap();
+        assert_eq!(reader.header(), header());
         let frames: Vec<_> = reader.map(Result::unwrap).collect();
-        assert_eq!(frames, [Frame { time: 7, bytes: &[1, 2, 3] }, Frame { time: u64::MAX, bytes: &[] }]);
+        assert_eq!(frames, [Frame { time: 7, bytes: vec![1, 2, 3] }, Frame { time: u64::MAX, bytes: vec![] }]);
     }
 
     #[test]
     fn files_that_end_too_early_say_where() {
         let file = file();
-        assert_eq!(Reader::new(&file[..31]).err(), Some(IvfError::Truncated { part: "header", at: 0, missing: 1 }));
-        let last = |length: usize| Reader::new(&file[..length]).unwrap().last().unwrap();
-        assert_eq!(last(46), Err(IvfError::Truncated { part: "frame", at: 32, missing: 1 }));
-        assert_eq!(last(58), Err(IvfError::Truncated { part: "frame's header", at: 47, missing: 1 }));
+        let ends = |error| match error {
+            IvfError::Truncated { part, at, missing } => (part, at, missing),
+            other => panic!("{other}"),
+        };
+        assert_eq!(ends(open(&file[..31]).unwrap_err()), ("header", 0, 1));
+        let last = |length: usize| ends(open(&file[..length]).unwrap().last().unwrap().unwrap_err());
+        assert_eq!(last(46), ("frame", 32, 1));
+        assert_eq!(last(58), ("frame's header", 47, 1));
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_files_are_refused_and_so_are_lengths_that_no_frame_has() {
         let mut other = file();
-        other[8..12].copy_from_slice(b"VP90");
-        assert_eq!(Reader::new(&other).err(), Some(IvfError::Codec { codec: *b"VP90" }));
+        other[35] = 0xff;
+        let mut reader = open(&other).unwrap();
+        assert!(matches!(reader.next(), Some(Err(IvfError::TooLong { at: 32, .. }))) && reader.next().is_none());
+        other[8..12].copy_from_slice(b"VQ80");
+        assert!(open(&other).unwrap_err().to_string().contains("codec VQ80, allowed are VP80, H264"));
         other[0] = b'X';
-        assert!(matches!(Reader::new(&other), Err(IvfError::Start { .. })));
+        assert!(matches!(open(&other), Err(IvfError::Start { .. })));
     }
 }

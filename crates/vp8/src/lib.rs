@@ -48,7 +48,7 @@
 //! | [`predict`], [`residual`], [`filter`] | from modes and coefficients to pixels, the same for decoder and encoder: [`reconstruct`] |
 //! | [`kernels`] | the inner loops, in vectors where the processor has them |
 //! | [`encode`] | motion search, mode decision, candidates |
-//! | [`ivf`], [`webp`] | files of frames, and of one |
+//! | [`ivf`] | files of frames |
 //!
 //! # Bits that come from outside
 //!
@@ -73,9 +73,12 @@ pub mod reconstruct;
 pub mod residual;
 pub mod state;
 pub mod syntax;
-pub mod webp;
 
 pub use decode::{DecodeSettings, Decoded, decode};
 pub use image::{Image, ImageError, Plane, Size, SizeError};
 pub use state::{State, StateError, StateHash};
 pub use syntax::Corrupt;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,12 +1,10 @@
 //! States as values: equal, hashed, small, gone back to; and frames that are no frames.
 
-mod common;
 #[path = "common/streams.rs"]
 mod streams;
 
 use std::sync::Arc;
 
-use common::{Vector, vectors};
 use proptest::prelude::*;
 use thalweg_vp8::syntax::header::{
     CoefficientUpdates, FilterHeader, InterHeader, KeyHeader, QuantizerHeader, ReferenceUpdate,
@@ -15,7 +13,7 @@ use thalweg_vp8::syntax::{
     BlockMode, Frame, FrameHeader, FrameKind, IntraModes, LumaMode, Macroblock, MacroblockModes, Motion, Partitions,
     Prediction, Reference,
 };
-use thalweg_vp8::{Corrupt, DecodeSettings, Image, Size, State, StateError, decode, webp};
+use thalweg_vp8::{Corrupt, DecodeSettings, Image, Size, State, StateError, decode};
 
 /// A key frame of grey macroblocks, predicted in one mode.
 fn key_frame(size: Size, mode: BlockMode) -> Vec<u8> {
@@ -52,36 +50,6 @@ fn still_frame(size: Size, golden: ReferenceUpdate, altref: ReferenceUpdate, ref
 
 fn size(width: usize, height: usize) -> Size {
     Size::new(width, height).unwrap()
-}
-
-#[test]
-fn going_back_to_an_older_state_is_an_ordinary_call() {
-    let Some(vector) = vectors().into_iter().next() else { return };
-    let mut states = vec![State::new()];
-    let mut pictures = Vec::new();
-    for frame in &vector.frames {
-        let decoded = decode(states.last().unwrap(), frame).unwrap();
-        pictures.push(decoded.image.to_i420());
-        states.push(decoded.state);
-    }
-    for (index, frame) in vector.frames.iter().enumerate().rev() {
-        assert!(decode(&states[index], frame).unwrap().image.to_i420() == pictures[index], "frame {index}");
-    }
-}
-
-#[test]
-fn states_are_equal_and_hash_alike_exactly_when_they_decode_alike() {
-    let mut hashes = std::collections::BTreeMap::new();
-    for Vector { name, frames, .. } in vectors().iter().step_by(7) {
-        let (mut state, mut again) = (State::new(), State::new());
-        for frame in frames {
-            (state, again) = (decode(&state, frame).unwrap().state, decode(&again, frame).unwrap().state);
-            assert_eq!((&state, state.hash()), (&again, again.hash()), "{name}");
-            if let Some(other) = hashes.insert(state.hash(), state.clone()) {
-                assert_eq!(other, state, "{name}");
-            }
-        }
-    }
 }
 
 #[test]
@@ -194,24 +162,6 @@ fn bytes_that_are_no_state_say_why() {
     let mut other = bytes;
     other[4] = 2;
     assert!(State::from_bytes(&other).unwrap_err().to_string().contains("version 1"));
-}
-
-#[test]
-fn a_key_frame_is_a_webp_image() {
-    let frame = key_frame(size(70, 50), BlockMode::Vertical);
-    let file = webp::write(&frame).unwrap();
-    let ours = decode(&State::new(), webp::read(&file).unwrap()).unwrap().image.to_i420();
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("key.webp");
-    std::fs::write(&path, file).unwrap();
-    let ffmpeg = std::process::Command::new("ffmpeg")
-        .args(["-v", "error", "-i"])
-        .arg(path)
-        .args(["-f", "rawvideo", "-pix_fmt", "yuv420p", "-"])
-        .output();
-    match ffmpeg {
-        Ok(output) => assert!(output.stdout == ours, "{}", String::from_utf8_lossy(&output.stderr)),
-        Err(_) => println!("skipped: ffmpeg is not here"),
-    }
 }
 
 proptest! {

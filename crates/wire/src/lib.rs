@@ -1,8 +1,7 @@
 //! Bytes on the wire.
 //!
-//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), several payloads in one ([`red`]), parity ([`flexfec`],
-//! [`ulpfec`]) and block codes ([`block_code`]), payloads of [`vp8`], [`vp9`], [`h264`] and [`opus`], and RTCP
-//! ([`rtcp`]), each parsed from and written to plain byte slices. Parsing never panics: what is wrong is a
+//! RTP packets ([`rtp`]), retransmissions ([`rtx`]), several payloads in one ([`red`]), FEC
+//! ([`flexfec`], [`ulpfec`]), payloads of [`vp8`], [`vp9`], [`h264`] and [`opus`], and RTCP ([`rtcp`]), each parsed from and written to plain byte slices. Parsing never panics: what is wrong is a
 //! [`ParseError`] that names the field, the offset and the allowed range. [`unwrap`] makes endless counters of the
 //! short ones on the wire and [`overhead`] knows what a payload weighs once every header is on it.
 #![no_std]
@@ -11,11 +10,11 @@
 extern crate alloc;
 
 mod bits;
-pub mod block_code;
 mod error;
 pub mod flexfec;
 pub mod h264;
 mod micros;
+pub mod negotiated;
 pub mod opus;
 pub mod overhead;
 mod parity;
@@ -31,3 +30,7 @@ pub mod vp8;
 pub mod vp9;
 
 pub use error::{ParseError, WriteError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

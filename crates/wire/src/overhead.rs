@@ -49,11 +49,6 @@ impl Overhead {
     pub fn wire_size(&self, payload: Bytes) -> Bytes {
         payload + self.per_packet()
     }
-
-    /// The largest payload in IP packets of at most `mtu`; nothing if the headers alone are larger.
-    pub fn largest_payload(&self, mtu: Bytes) -> Bytes {
-        mtu.saturating_sub(self.per_packet())
-    }
 }
 
 /// The size of a one-byte-form extension block with elements of these `lengths` (1 to 16 bytes each; RFC 8285 section 4.2):
@@ -75,8 +70,6 @@ mod tests {
         // 20 + 8 + 12 + (4 + 8: one id byte and 4 bytes of data fill two words) + 16.
         assert_eq!(Overhead::default().per_packet(), Bytes::new(68));
         assert_eq!(Overhead::default().wire_size(Bytes::new(1132)), Bytes::new(1200));
-        assert_eq!(Overhead::default().largest_payload(Bytes::new(1200)), Bytes::new(1132));
-        assert_eq!(Overhead::default().largest_payload(Bytes::new(60)), Bytes::ZERO);
     }
 
     #[test]

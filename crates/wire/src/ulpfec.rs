@@ -64,7 +64,7 @@ pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Parity, ParseError> {
 /// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one too
 /// far from the first ([`LONGEST`]).
 pub fn protect<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, WriteError> {
-    let Protected { mask, sums, .. } = Protected::of(LONGEST, packets, |_| Ok(()))?;
+    let Protected { mask, sums, .. } = Protected::of(LONGEST, packets)?;
     let is_long = mask.length() > SHORT;
     let bits = (mask.places as u64).reverse_bits();
     let mut out = Vec::with_capacity(header(&mask) + sums.rest.len());

@@ -15,6 +15,11 @@ export function program(name) {
 
 // The program itself, from THALWEG or from where cargo puts it; null when it has not been built.
 export function thalweg() {
-  const places = process.env.THALWEG ? [process.env.THALWEG] : ['release', 'debug'].map(profile => `${TARGET}/${profile}/thalweg`);
-  return places.find(place => existsSync(place)) ?? null;
+  if (!process.env.THALWEG) return built('thalweg');
+  return existsSync(process.env.THALWEG) ? process.env.THALWEG : null;
+}
+
+// A program that cargo built under this name, of the release build when there is one; null when it has not been built.
+export function built(name) {
+  return ['release', 'debug'].map(profile => `${TARGET}/${profile}/${name}`).find(place => existsSync(place)) ?? null;
 }

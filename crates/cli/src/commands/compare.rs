@@ -68,5 +68,5 @@ fn scenario(arguments: &Arguments) -> Scenario {
     let forth = link::path([first].into_iter().chain(second), None, arguments.delay);
     let down = arguments.down.as_ref().map(|name| link::bottleneck(name, QueueConfig::Infinite));
     let back = link::path(down, None, arguments.delay);
-    arguments.pictures.over(name, arguments.duration, arguments.seed, forth, back)
+    arguments.pictures.over(&name, arguments.duration, arguments.seed, forth, back)
 }

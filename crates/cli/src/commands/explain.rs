@@ -1,12 +1,13 @@
 //! `thalweg explain`: why a run did what it did at a moment.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use thalweg_lab::record::{Row, What};
-use thalweg_lab::run_folder::RunFile;
+use thalweg_lab::run_folder::read_run;
 use thalweg_lab::simulate;
-use thalweg_sender::Event;
+use thalweg_sender::{Event, Registry};
 use thalweg_units::{Span, Time};
 
 use crate::link;
@@ -28,22 +29,26 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let path = arguments.run.join("run.toml");
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let mut file: RunFile = toml::from_str(&text).with_context(|| path.display().to_string())?;
-    if arguments.at < Span::ZERO || arguments.at >= file.scenario.duration {
-        bail!("--at {} is outside the run, which lasts {}", arguments.at, file.scenario.duration);
+    let (mut scenario, sender) = read_run(&text, &Registry::new()).with_context(|| path.display().to_string())?;
+    if arguments.at < Span::ZERO || arguments.at >= scenario.duration {
+        bail!("--at {} is outside the run, which lasts {}", arguments.at, scenario.duration);
     }
     let at = Time::ZERO + arguments.at;
     let (from, to) = (at - arguments.around, at + arguments.around);
-    file.scenario.measure_quality = false;
-    let (duration, seed) = (file.scenario.duration, file.scenario.seed);
-    file.scenario.duration = file.scenario.duration.min(to.since_start());
-    let progress = Progress::new(1);
-    let progress = progress.begin(format!("{} again, up to {to}", file.scheme.name), file.scenario.duration);
+    scenario.measure_quality = false;
+    let (duration, seed) = (scenario.duration, scenario.seed);
+    scenario.duration = scenario.duration.min(to.since_start());
+    let progress = Progress::new([scenario.duration].into_iter());
+    let progress = progress.begin(format!("{} again, up to {to}", sender.name()), scenario.duration);
     let mut find = |name: &str| link::find(name, duration, seed).map_err(|error| format!("{error:#}"));
-    let run = simulate(&file.scenario, &file.scheme, &mut find, &mut |now| progress.tell(now))?;
+    let mut tell = |now| {
+        progress.report(now);
+        ControlFlow::Continue(())
+    };
+    let run = simulate(&scenario, &*sender, &mut find, &mut tell)?;
     progress.finish();
 
-    outln!("{} over {} at {at}", file.scheme.name, file.scenario.name);
+    outln!("{} over {} at {at}", sender.name(), scenario.name);
     outln!("\nvariables");
     let mut latest = std::collections::BTreeMap::new();
     for record in run.recorder.records().take_while(|record| record.at <= at) {

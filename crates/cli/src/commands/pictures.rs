@@ -1,6 +1,7 @@
 //! What is seen and how it is coded and judged: options that `compare` and `reproduce` share.
 
-use thalweg_codecs::{Codec, CodecTime, Undershoot};
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_lab::Undershoot;
 use thalweg_lab::reproduce::Setup;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_link::PathConfig;
@@ -10,7 +11,7 @@ use thalweg_video::quality::Ssim;
 #[derive(Clone, clap::Args)]
 pub(super) struct Pictures {
     /// The video: `scene`, `scene:easy` (a still camera: what an encoder cannot spend its target on), a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
-    #[arg(long, default_value = "scene")]
+    #[arg(long, default_value = "scene", value_parser = crate::recorded::video)]
     video: String,
     /// The size to make the video, such as 1280x720 or 720p; when absent a paper's figure's, a file's own, or 720p of the built-in scene
     #[arg(long)]
@@ -37,9 +38,8 @@ pub(super) struct Pictures {
 
 impl Pictures {
     /// These pictures over a path, with everything else as a laboratory has it.
-    pub(super) fn over(&self, name: String, duration: Span, seed: Seed, up: PathConfig, down: PathConfig) -> Scenario {
+    pub(super) fn over(&self, name: &str, duration: Span, seed: Seed, up: PathConfig, down: PathConfig) -> Scenario {
         Scenario {
-            name,
             duration,
             seed,
             video: self.video(),
@@ -48,15 +48,8 @@ impl Pictures {
             codec_time: self.codec_time(),
             up,
             down,
-            feedback: None,
-            measure_quality: true,
             ssim: self.ssim,
-            // Two machines' clocks never agree; nothing may hang on it.
-            ask_every: None,
-            call: false,
-            discard_after: None,
-            clock_offset: Span::from_millis(1234),
-            competitors: Vec::new(),
+            ..Scenario::over(name)
         }
     }
 

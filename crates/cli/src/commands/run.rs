@@ -1,13 +1,14 @@
 //! `thalweg run`: a scenario file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context;
-use thalweg_codecs::Undershoot;
-use thalweg_lab::Scenario;
-use thalweg_lab::run_folder::RunFile;
-use thalweg_sender::Scheme;
-use thalweg_units::Seed;
+use thalweg_codecs::Codec;
+use thalweg_lab::run_folder::read_run;
+use thalweg_lab::{Scenario, Undershoot};
+use thalweg_sender::{Registry, SenderFactory};
+use thalweg_units::{Seed, Size, Span};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -23,6 +24,18 @@ pub(crate) struct Arguments {
     /// --help`)
     #[arg(long)]
     undershoot: Option<Undershoot>,
+    /// Another duration than the scenario's
+    #[arg(long)]
+    duration: Option<Span>,
+    /// Another video than the scenario's: `scene`, `scene:easy`, a .y4m file, `-` for y4m on standard input, or anything ffmpeg reads
+    #[arg(long)]
+    video: Option<String>,
+    /// Another size than the scenario's, such as 640x360 or 360p
+    #[arg(long)]
+    size: Option<Size>,
+    /// Another encoder than the scenario's: vp8 (libvpx), vp9, h264 (openh264), functional (our own VP8) or model (a statistical one)
+    #[arg(long, visible_alias = "codec")]
+    encoder: Option<Codec>,
     /// Play it by the clock, on real sockets of this machine over the emulated link, with real RTP, DTLS and SRTP: schemes one after
     /// another, each for as long as the scenario lasts
     #[arg(long)]
@@ -50,20 +63,15 @@ fn seeds(text: &str) -> Result<Seeds, String> {
     }
 }
 
-/// A scenario with the schemes to play unless others are asked for.
-fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Scheme>)> {
+/// The scenario in a scenario file or in a run.toml, with the schemes to play unless others are asked for.
+pub(crate) fn read(text: &str) -> anyhow::Result<(Scenario, Vec<Arc<dyn SenderFactory>>)> {
     let table: toml::Table = toml::from_str(text)?;
     if table.contains_key("scenario") && table.contains_key("scheme") {
-        let RunFile { scenario, scheme, .. } = toml::from_str(text)?;
+        let (scenario, scheme) = read_run(text, &Registry::new())?;
         return Ok((scenario, vec![scheme]));
     }
     let default = ["gcc", "vidaptive"].map(String::from);
     Ok((toml::from_str(text)?, crate::play::schemes(&default)?))
-}
-
-/// The scenario in a scenario file or in a run.toml.
-pub(crate) fn scenario(text: &str) -> anyhow::Result<Scenario> {
-    read(text).map(|(scenario, _)| scenario)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -73,6 +81,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(undershoot) = &arguments.undershoot {
         scenario.undershoot.clone_from(undershoot);
     }
+    scenario.duration = arguments.duration.unwrap_or(scenario.duration);
+    if let Some(source) = &arguments.video {
+        scenario.video.source.clone_from(source);
+    }
+    scenario.video.size = arguments.size.or(scenario.video.size);
+    if let Some(codec) = &arguments.encoder {
+        scenario.codec.clone_from(codec);
+    }
     let schemes = if arguments.scheme.is_empty() { own } else { crate::play::schemes(&arguments.scheme)? };
     let Seeds(from, to) = arguments.seed.unwrap_or(Seeds(scenario.seed.get(), scenario.seed.get()));
     let mut jobs = Vec::new();
@@ -81,11 +97,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let out = if from == to { arguments.out.clone() } else { arguments.out.join(format!("seed-{seed}")) };
         jobs.extend(crate::play::each(&scenario, &schemes, &out));
     }
-    let outcomes =
-        if arguments.live { super::live::all(&jobs, arguments.against_simulator)? } else { crate::play::all(&jobs)? };
+    let outcomes = if arguments.live {
+        super::live::real_time::all(&jobs, arguments.against_simulator)?
+    } else {
+        crate::play::all(&jobs)?
+    };
     crate::play::show(&outcomes, arguments.json, &arguments.out)?;
     if arguments.against_simulator && !arguments.json {
-        super::live::print_agreement(&outcomes);
+        super::live::real_time::print_agreement(&outcomes);
     }
     Ok(())
 }

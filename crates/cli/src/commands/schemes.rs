@@ -1,9 +1,15 @@
 //! `thalweg schemes`.
 
-/// Lists the schemes.
+use thalweg_sender::scheme::{known, suffixes};
+
+/// Lists the schemes, and what may follow their names.
 pub(crate) fn run() -> anyhow::Result<()> {
-    for known in thalweg_sender::scheme::known() {
+    for known in known() {
         outln!("{:20} {}", known.name, known.about);
+    }
+    outln!("");
+    for suffix in suffixes() {
+        outln!("{:20} {}", suffix.name, suffix.about);
     }
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! `thalweg codec`.
 
-use std::path::Path;
-
 use super::{Folder, text, thalweg};
 
 fn lines(arguments: &[&str]) -> Vec<String> {
@@ -42,18 +40,6 @@ fn what_is_encoded_is_decoded_and_looked_into() {
 }
 
 #[test]
-fn a_conformance_stream_gives_the_digests_it_came_with() {
-    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/vp8-test-vectors");
-    let stream = vectors.join("vp80-00-comprehensive-001.ivf");
-    let Ok(digests) = std::fs::read_to_string(vectors.join("vp80-00-comprehensive-001.ivf.md5")) else {
-        println!("skipped: ../shared/data is not here");
-        return;
-    };
-    let wanted: Vec<&str> = digests.lines().collect();
-    assert_eq!(lines(&["codec", "decode", stream.to_str().unwrap(), "--md5"]), wanted);
-}
-
-#[test]
 fn what_is_no_stream_or_has_no_aim_is_refused_with_what_to_do() {
     let folder = Folder::new("codec-refused");
     let file = folder.file("no.ivf", "this is no IVF file at all, whatever its name says");
@@ -73,28 +59,4 @@ fn what_is_no_stream_or_has_no_aim_is_refused_with_what_to_do() {
         let said = text(&done.stderr);
         assert!(!done.status.success() && words.iter().all(|word| said.contains(word)), "{arguments:?}: {said}");
     }
-}
-
-#[test]
-fn bench_codec_measures_each_encoder_at_each_aim() {
-    let arguments = ["bench", "codec", "scene", "--size", "160x96", "--pictures", "6", "--presets", "fast", "--json"];
-    let done = thalweg(&arguments);
-    assert!(done.status.success(), "{}", text(&done.stderr));
-    let printed: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    let video = &printed["videos"][0];
-    let curves = video["curves"].as_array().unwrap();
-    for (encoder, aim, count) in
-        [("libvpx -8", "quantizer", 7), ("fast", "quantizer", 7), ("libvpx -8", "rate", 6), ("fast", "rate", 6)]
-    {
-        let curve = curves.iter().find(|curve| curve["encoder"] == encoder && curve["aim"] == aim).unwrap();
-        let points = curve["points"].as_array().unwrap();
-        assert_eq!(points.len(), count);
-        for point in points {
-            assert!((20.0..60.0).contains(&point["psnr_db"].as_f64().unwrap()), "{encoder} {aim}: {point}");
-            assert!(point["encode_ms"].as_f64().unwrap() > 0.0);
-        }
-    }
-    let ratio = video["two_candidates"][0][1].as_f64().unwrap();
-    assert!(ratio > 0.5, "{ratio}");
-    assert!(video["decoder_speed"].as_f64().unwrap() > 0.0);
 }

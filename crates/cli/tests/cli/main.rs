@@ -1,7 +1,12 @@
 //! The binary as a user meets it.
 
 mod codec;
+mod data;
+#[cfg(all(feature = "live", target_os = "linux"))]
+mod documented;
+#[cfg(all(feature = "live", target_os = "linux"))]
 mod emulate;
+mod input;
 mod undershoot;
 
 use std::path::PathBuf;
@@ -302,7 +307,11 @@ fn recordings_by_the_second_are_played_at_the_papers_means_whatever_theirs_are()
     let used = gcc["utilization"].as_f64().unwrap();
     assert!((0.4..=1.0).contains(&used), "{used}");
     let done = thalweg(&[&options[..], &["/nowhere"]].concat());
-    assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
+    assert!(
+        !done.status.success() && text(&done.stderr).contains("`thalweg data fetch mahimahi`"),
+        "{}",
+        text(&done.stderr)
+    );
 }
 
 #[test]
@@ -310,30 +319,28 @@ fn a_figure_that_is_none_lists_those_that_are_and_missing_links_say_where_to_get
     let done = thalweg(&["reproduce", "vidaptive-fig99"]);
     assert!(!done.status.success() && text(&done.stderr).contains("vidaptive-fig7"), "{}", text(&done.stderr));
     let done = thalweg(&["reproduce", "vidaptive-fig7", "--traces", "/nowhere"]);
-    assert!(!done.status.success() && text(&done.stderr).contains("ravinet/mahimahi"), "{}", text(&done.stderr));
+    assert!(
+        !done.status.success() && text(&done.stderr).contains("`thalweg data fetch mahimahi`"),
+        "{}",
+        text(&done.stderr)
+    );
 }
 
 #[test]
-fn bench_measures_the_engine_by_default_and_prints_what_it_found() {
-    let quick = ["--quick", "--scheme", "gcc", "--size", "160x90"];
-    let printed = json(&thalweg(&[&["bench", "engine", "--json"][..], &quick].concat()));
-    let scheme = &printed["schemes"][0];
-    assert_eq!((printed["bench"].as_str(), scheme["scheme"].as_str()), (Some("engine"), Some("gcc")));
-    let positive = |value: &serde_json::Value| value.as_f64().is_some_and(|value| value > 0.0);
-    for run in scheme["model"].as_array().unwrap() {
-        let speed = &run["speed_x"];
-        assert!(["least", "median", "most"].iter().all(|key| positive(&speed[*key])), "{run}");
-        assert!(positive(&run["ns_per_packet"]["median"]) && positive(&run["ns_per_event"]["median"]), "{run}");
+#[cfg(not(feature = "live"))]
+fn commands_that_are_not_in_the_build_say_in_a_sentence_how_to_build_them_in() {
+    let commands = [
+        &["publish", "clip.y4m", "--rate", "3Mbps/1Mbps@10s"][..],
+        &["watch", "--help"],
+        &["duel", "gcc", "vidaptive"],
+        &["emulate", "--listen", "127.0.0.1:9000"],
+        &["shell", "--", "ping"],
+        &["run", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/step.toml"), "--live"],
+    ];
+    for command in commands {
+        let done = thalweg(command);
+        let said = text(&done.stderr);
+        assert_eq!((done.status.code(), said.lines().count()), (Some(1), 1), "{command:?}: {said}");
+        assert!(said.contains(command[0]) && said.contains("--features live"), "{command:?}: {said}");
     }
-    assert_eq!(scheme["model"].as_array().unwrap().len(), 2);
-    assert!(positive(&scheme["real"]["speed_x"]["median"]) && positive(&scheme["real"]["rest_share"]), "{scheme}");
-    for key in ["ns_per_packet", "ns_per_report"] {
-        assert!(positive(&scheme["controller"][key]["median"]), "{key}: {scheme}");
-    }
-    let table = thalweg(&[&["bench"][..], &quick].concat());
-    assert!(text(&table.stderr).contains("warming up"), "{}", text(&table.stderr));
-    let table = text(&table.stdout);
-    assert!(["x real time", "lte-driving", "62 ms report"].iter().all(|word| table.contains(word)), "{table}");
-    let unknown = thalweg(&["bench", "--scheme", "gccc"]);
-    assert!(unknown.status.code() == Some(1) && text(&unknown.stderr).contains("'gccc'"));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
+use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, LongTerm, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Span};
 use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Coded, Plan, PlanKind, ReferenceSet};
@@ -12,7 +12,7 @@ use thalweg_vp8::syntax::header::ReferenceUpdate;
 use super::guess::Guesser;
 use super::rate::RateAccount;
 use super::settings::Settings;
-use super::{CODEC, FIRST_QUANTIZER, hash, to_image};
+use super::{CODEC, FIRST_QUANTIZER, hash, library, to_image};
 use crate::layers::weight;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size};
 
@@ -212,10 +212,6 @@ fn wanted(basis: Basis, keyframe: bool, quantizer: u8) -> Plan {
         altref: becomes(LongTerm::Altref),
     };
     Plan { kind, keeps_probabilities: false, ..Plan::inter(quantizer) }
-}
-
-pub(super) fn library(error: encode::EncodeError) -> EncodeError {
-    EncodeError::Library { codec: CODEC, call: "Analysis::new", reason: error.to_string() }
 }
 
 fn candidate(coded: &Coded, from: StateHash, keyframe: bool, plan: &EncodePlan) -> Candidate {

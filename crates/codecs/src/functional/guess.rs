@@ -1,13 +1,12 @@
-//! Guessing a quantiser from a smaller picture: what an encoder can do that codes once (Salsify section 5.3).
+//! Guessing a quantiser from a smaller picture: what an encoder can do that codes once (Salsify section 5.2).
 
 use thalweg_units::{Bytes, Size};
 use thalweg_video::{Picture, scale};
 use thalweg_vp8::State;
 use thalweg_vp8::encode::{self, Analysis, Plan};
 
-use super::encoder::library;
 use super::settings::GUESS_SCALE;
-use super::{CODEC, FIRST_QUANTIZER, to_image};
+use super::{CODEC, FIRST_QUANTIZER, library, to_image};
 use crate::seam::EncodeError;
 
 /// How much the newest frame counts in that ratio.

@@ -10,10 +10,12 @@ pub use decoder::FunctionalDecoder;
 pub use encoder::FunctionalEncoder;
 pub use settings::{Preset, Settings};
 
-use thalweg_sender::frames::StateHash;
+use thalweg_media::StateHash;
 use thalweg_units::Size;
 use thalweg_video::{Picture, PictureError};
 use thalweg_vp8::{Image, State};
+
+use crate::seam::EncodeError;
 
 const CODEC: &str = "functional VP8";
 /// What the first frame is expected to be coded with, until its size is known.
@@ -32,4 +34,8 @@ fn to_image(picture: &Picture) -> Option<Image> {
 fn to_picture(image: &Image) -> Result<Picture, PictureError> {
     let size = Size::new(image.size().width() as u16, image.size().height() as u16);
     Picture::new(size, image.to_i420())
+}
+
+fn library(error: thalweg_vp8::encode::EncodeError) -> EncodeError {
+    EncodeError::Library { codec: CODEC, call: "Analysis::new", reason: error.to_string() }
 }

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use thalweg_sender::frames::Layer;
+use thalweg_media::Layer;
 use thalweg_units::Size;
 use thalweg_video::{Picture, Plane};
 use vpx_sys as vpx;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
+use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
 use thalweg_units::{Bytes, Size};
 use vpx_sys as vpx;
 

@@ -1,6 +1,6 @@
 //! What VP8 and VP9 have each for themselves behind libvpx's one interface.
 
-use thalweg_sender::frames::Layer;
+use thalweg_media::Layer;
 use vpx_sys as vpx;
 
 use super::settings::RateBuffer;
@@ -85,7 +85,7 @@ pub fn layer_rates(layers: u8, kbps: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Writes the pattern of temporal layers ([`thalweg_sender::frames::layers`]) into a configuration: by how much each layer's frame
+/// Writes the pattern of temporal layers ([`thalweg_media::layers`]) into a configuration: by how much each layer's frame
 /// rate is divided, and the layer of each picture of a group.
 pub fn set_pattern(layers: u8, config: &mut vpx::vpx_codec_enc_cfg) {
     let group = 1u32 << (layers - 1);

@@ -1,7 +1,7 @@
 //! VP9 behind libvpx's interface.
 #![allow(unsafe_code)]
 
-use thalweg_sender::frames::Layer;
+use thalweg_media::Layer;
 use vpx_sys as vpx;
 
 use super::format::{Control, Format, Rates, layer_rates, set_pattern};

@@ -1,13 +1,10 @@
 //! What is modelled.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Seed, Size};
 
 use super::content::ContentPreset;
-use super::encoder::ModelEncoder;
 use super::lag::LagPreset;
 use super::sizes::Account;
-use crate::seam::EncodeError;
 
 /// Parameters of the model. The defaults are libvpx on the built-in scene.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -22,16 +19,6 @@ pub struct Config {
     /// Whether it offers several candidates and goes on from any, or none, without a keyframe; otherwise it takes one target
     /// and owes a keyframe when its frame is not sent, as libvpx does.
     pub functional: bool,
-}
-
-impl Config {
-    /// An encoder of pictures of up to `largest`, with its randomness from `seed.child("codec.model")`.
-    ///
-    /// # Errors
-    /// When a parameter is out of range, with the range.
-    pub fn build(&self, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
-        ModelEncoder::new(self, largest, seed)
-    }
 }
 
 impl std::fmt::Display for Config {

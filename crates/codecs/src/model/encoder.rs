@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use thalweg_sender::frames::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
+use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 use super::config::Config;
@@ -62,12 +62,16 @@ struct State {
 const NOTHING: StateHash = StateHash(0);
 
 impl ModelEncoder {
-    pub(super) fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
+    /// An encoder of pictures of up to `largest`, with its randomness from `seed.child("codec.model")`.
+    ///
+    /// # Errors
+    /// When a parameter is out of range, with the range.
+    pub fn new(config: &Config, largest: Size, seed: Seed) -> Result<ModelEncoder, EncodeError> {
         let content = config.content.content();
         check(&content)?;
         config.account.check()?;
         let state = State {
-            follower: config.lag.lag().build()?,
+            follower: Follower::new(config.lag.lag())?,
             balance: 0.0,
             noise: Noise::new(seed.child("codec.model").random()),
             size: None,

@@ -52,30 +52,6 @@ impl Default for Lag {
 /// ln(0.75 / 0.1): three quarters of a target four times as high are missing at first, a tenth in the end.
 const UP: f64 = 2.014_903_020_542_265;
 
-impl Lag {
-    /// The follower of targets with this lag.
-    ///
-    /// # Errors
-    /// When a span is not longer than 0, or the share at once leaves less than the tenth that counts as arrived.
-    pub fn build(self) -> Result<Follower, EncodeError> {
-        if self.up <= Span::ZERO || self.down <= Span::ZERO {
-            let value = format!("{} up, {} down", self.up, self.down);
-            return Err(refuse("lag", value, "both longer than 0, such as 1.35s and 0.8s"));
-        }
-        if !(0.0..0.96).contains(&self.at_once) {
-            return Err(refuse("lag.at_once", self.at_once.to_string(), "0 to below 0.96, such as 0.6"));
-        }
-        // Three times the new target too much, less what goes at once; a tenth of it in the end.
-        let down = libm::log(3.0 * (1.0 - self.at_once) / 0.1);
-        Ok(Follower {
-            up_s: self.up.as_secs_f64() / UP,
-            down_s: self.down.as_secs_f64() / down,
-            at_once: self.at_once,
-            followed: None,
-        })
-    }
-}
-
 /// A first-order process with one time constant up and one down.
 #[derive(Debug, Clone)]
 pub struct Follower {
@@ -87,6 +63,28 @@ pub struct Follower {
 }
 
 impl Follower {
+    /// The follower of targets with this lag.
+    ///
+    /// # Errors
+    /// When a span is not longer than 0, or the share at once leaves less than the tenth that counts as arrived.
+    pub fn new(lag: Lag) -> Result<Follower, EncodeError> {
+        if lag.up <= Span::ZERO || lag.down <= Span::ZERO {
+            let value = format!("{} up, {} down", lag.up, lag.down);
+            return Err(refuse("lag", value, "both longer than 0, such as 1.35s and 0.8s"));
+        }
+        if !(0.0..0.96).contains(&lag.at_once) {
+            return Err(refuse("lag.at_once", lag.at_once.to_string(), "0 to below 0.96, such as 0.6"));
+        }
+        // Three times the new target too much, less what goes at once; a tenth of it in the end.
+        let down = libm::log(3.0 * (1.0 - lag.at_once) / 0.1);
+        Ok(Follower {
+            up_s: lag.up.as_secs_f64() / UP,
+            down_s: lag.down.as_secs_f64() / down,
+            at_once: lag.at_once,
+            followed: None,
+        })
+    }
+
     /// The rate at which the next frame is made, `interval` after the one before.
     pub fn follow(&mut self, target: Rate, interval: Span) -> Rate {
         let (target, interval) = (target.as_bps_f64(), interval.as_secs_f64());
@@ -107,7 +105,7 @@ mod tests {
 
     /// Seconds from a step until the rate is within a tenth of the new target.
     fn seconds(lag: Lag, from: u64, to: u64) -> f64 {
-        let mut follower = lag.build().unwrap();
+        let mut follower = Follower::new(lag).unwrap();
         let (from, to) = (Rate::from_kbps(from), Rate::from_kbps(to));
         for _ in 0..300 {
             follower.follow(from, INTERVAL);
@@ -128,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_rate_never_leaves_the_way_between_where_it_was_and_its_target() {
-        let mut follower = Lag::default().build().unwrap();
+        let mut follower = Follower::new(Lag::default()).unwrap();
         follower.follow(Rate::from_kbps(1000), INTERVAL);
         let mut last = 1000e3;
         for _ in 0..200 {
@@ -142,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_target_that_trembles_is_followed_without_a_bias() {
-        let mut follower = Lag::default().build().unwrap();
+        let mut follower = Follower::new(Lag::default()).unwrap();
         let mut random = thalweg_units::Seed::new(1).random();
         let mean = (0..3000)
             .map(|_| follower.follow(Rate::from_bps_f64(1e6 * random.between(0.95, 1.05)), INTERVAL).as_bps_f64())
@@ -153,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_refused_with_the_range() {
-        let message = |lag: Lag| lag.build().err().unwrap().to_string();
+        let message = |lag: Lag| Follower::new(lag).err().unwrap().to_string();
         let up = message(Lag { up: Span::ZERO, ..Lag::default() });
         assert!(up.contains("lag is 0ms up"), "{up}");
         let share = message(Lag { at_once: 1.0, ..Lag::default() });

@@ -1,9 +1,9 @@
 //! How temporal layers share a model's bits.
 
 use serde::{Deserialize, Serialize};
-use thalweg_sender::frames::Layer;
+use thalweg_media::Layer;
 
-/// What frames in three temporal layers cost (`cargo run --release -p thalweg-codecs --example layer_sizes`: libvpx VP8 at 720p,
+/// What frames in three temporal layers cost (`cargo run --release -p thalweg-calibrate --bin layer_sizes`: libvpx VP8 at 720p,
 /// eight intra periods of 32 pictures, groups of 4).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -7,7 +7,7 @@
 //!
 //! # How near it is to libvpx
 //!
-//! `cargo run --release -p thalweg-codecs --example fit_model`: libvpx 1.12 with its default
+//! `cargo run --release -p thalweg-calibrate --bin fit_model`: libvpx 1.12 with its default
 //! [`Settings`](crate::libvpx::Settings) at 720p30, the model as the mean of 20 seeds. Steps from 0.5 to 2 and back to 0.5
 //! Mbps, seconds to a tenth of the target (mean of a third of a second; [`LagPreset::Paper`]: 1.7 to 1.9 s up, 0.7 to 0.8 s
 //! down):
@@ -43,7 +43,7 @@
 //! PSNR and 0.7 dB of SSIM of what libvpx gave at rates and a size (360p, scaled up again) between those that were fitted.
 //!
 //! In three temporal layers ([`Layered`]) with a keyframe every 32 pictures, at 1 Mbps, sizes by layer over the mean of all but
-//! keyframes (the model over 100 intra periods, tests/layers.rs; libvpx over eight, example `layer_sizes`):
+//! keyframes (the model over 100 intra periods, tests/layers.rs; libvpx over eight, tool `layer_sizes`):
 //!
 //! | | base | layer 1 | layer 2 |
 //! |---|---|---|---|

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use openh264_sys2 as wels;
-use thalweg_sender::frames::{EncodePlan, EncodedFrame, Target};
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span};
 use thalweg_video::{Picture, Plane};
 
@@ -177,7 +177,7 @@ fn check(largest: Size, plan: &EncodePlan) -> Result<Rate, EncodeError> {
         _ => Err(EncodeError::Target {
             codec: CODEC,
             target: format!("{:?}", plan.targets),
-            range: "one rate; for a quantiser choose the codec vp8".into(),
+            range: "one rate (a quantiser: vp8)".into(),
         }),
     }
 }

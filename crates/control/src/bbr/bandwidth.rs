@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_limited_sample_of_two_is_ignored_at_six_and_one_of_seven_is_not() {
-        // bbr.md, worked example 4, whatever the ageing.
+        // specs/bbr.md 9, example 4, whatever the ageing.
         for ageing in [Ageing::EveryRound, Ageing::WithSamples, Ageing::Frozen(BadRound::default())] {
             let mut bandwidth = six_full(ageing);
             bandwidth.add(&sample(2, true));

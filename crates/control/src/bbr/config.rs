@@ -1,11 +1,10 @@
 //! BBR's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, check};
 
-use super::Bbr;
 use crate::packet::MSS;
 
-/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by bbr.md. That is BBR for bulk
+/// BBR v1's parameters as published (draft-cardwell-iccrg-bbr-congestion-control-00), by specs/bbr.md. That is BBR for bulk
 /// transfers: of media alone it never learns what the path bears. [`Config::of_camel`] and [`Config::for_media`] fill
 /// the path whenever they ask for more.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +42,7 @@ pub struct Config {
     pub srtt_before_samples: Span,
     /// When filler is asked for, so that the path is full when there is not enough media.
     pub padding: Padding,
-    /// The encoder's target as a share of BtlBw (bbr.md section 6: 0.95).
+    /// The encoder's target as a share of BtlBw (specs/bbr.md 6: 0.95).
     pub target_share: f64,
     /// The encoder's target before there is an estimate (that of WebRTC: 300 kbps).
     pub start: Rate,
@@ -61,10 +60,10 @@ pub struct Config {
 pub enum Ageing {
     /// They are forgotten only by the next sample that counts, as the draft's and Linux's filters are written.
     WithSamples,
-    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (bbr.md
-    /// section 6 on v1).
+    /// They are forgotten after ten rounds, whatever came since; then a lower sample is larger than none (specs/bbr.md 6
+    /// on v1).
     EveryRound,
-    /// Rounds of nothing but limited samples are not counted (the rule of bbr.md section 6) unless the last round was
+    /// Rounds of nothing but limited samples are not counted (the rule of specs/bbr.md 6) unless the last round was
     /// bad.
     Frozen(BadRound),
 }
@@ -96,7 +95,7 @@ pub struct ProbeRtt {
     /// How much that is.
     pub window: ProbeRttWindow,
     /// A sample up to this many RTprop confirms RTprop while the application limits the sender: 1 as published; 1.02 in
-    /// bbr.md section 6, so that video, which leaves the queue empty by itself, is not stopped for it.
+    /// specs/bbr.md 6, so that video, which leaves the queue empty by itself, is not stopped for it.
     pub confirmed_within: f64,
     /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None`
     /// waits for ever, as published.
@@ -123,7 +122,7 @@ pub enum Padding {
     Never,
     /// Until the pipe was full once.
     Startup,
-    /// Then, and in each phase that probes for more (bbr.md section 6).
+    /// Then, and in each phase that probes for more (specs/bbr.md 6).
     Probing,
 }
 
@@ -174,7 +173,7 @@ impl Config {
         Config { marks_limited: false, padding: Padding::Probing, target_share: 1.0, ..Config::default() }
     }
 
-    /// The real-time variant of bbr.md section 6: the estimate does not age while media limit the sender, filler probes
+    /// The real-time variant of specs/bbr.md 6: the estimate does not age while media limit the sender, filler probes
     /// for more, and looking for the least round trip halves the flow instead of stopping it.
     pub fn for_media() -> Config {
         Config {
@@ -190,56 +189,56 @@ impl Config {
         }
     }
 
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Bbr, ConfigError> {
-        let check = |name: &str, value: f64, from: f64, to: f64| {
-            let range = alloc::format!("{from} to {to}");
-            if (from..=to).contains(&value) { Ok(()) } else { Err(ConfigError::out_of_range(name, value, &range)) }
-        };
-        check("bbr.high_gain", self.high_gain, 1.1, 10.0)?;
-        check("bbr.cwnd_gain", self.cwnd_gain, 1.0, 10.0)?;
-        check("bbr.pacing_margin", self.pacing_margin, 0.5, 1.0)?;
-        check("bbr.full_pipe_growth", self.full_pipe_growth, 1.01, 2.0)?;
-        check("bbr.target_share", self.target_share, 0.1, 1.5)?;
-        check("bbr.probe_rtt.confirmed_within", self.probe_rtt.confirmed_within, 1.0, 2.0)?;
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("bbr.high_gain", self.high_gain).within(1.1..=10.0, "the default")?;
+        check("bbr.cwnd_gain", self.cwnd_gain).within(1.0..=10.0, "the default")?;
+        check("bbr.pacing_margin", self.pacing_margin).within(0.5..=1.0, "the default")?;
+        check("bbr.full_pipe_growth", self.full_pipe_growth).within(1.01..=2.0, "the default")?;
+        check("bbr.target_share", self.target_share).within(0.1..=1.5, "the default")?;
+        check("bbr.probe_rtt.confirmed_within", self.probe_rtt.confirmed_within).within(1.0..=2.0, "the default")?;
         for gain in self.cycle {
-            check("a gain of bbr.cycle", gain, 0.1, 3.0)?;
+            check("a gain of bbr.cycle", gain).within(0.1..=3.0, "the default")?;
         }
         if let ProbeRttWindow::Share(share) = self.probe_rtt.window {
-            check("bbr.probe_rtt.window", share, 0.05, 1.0)?;
+            check("bbr.probe_rtt.window", share).within(0.05..=1.0, "the default")?;
         }
         if let Ageing::Frozen(bad) = self.ageing {
-            check("bbr.ageing.frozen.loss", bad.loss, 0.0, 1.0)?;
-            check("bbr.ageing.frozen.round_trip", bad.round_trip, 1.0, 100.0)?;
+            check("bbr.ageing.frozen.loss", bad.loss).within(0.0..=1.0, "the default")?;
+            check("bbr.ageing.frozen.round_trip", bad.round_trip).within(1.0..=100.0, "the default")?;
         }
-        if self.bandwidth_rounds == 0 || self.full_pipe_rounds == 0 {
-            let value = alloc::format!("bandwidth {}, full pipe {}", self.bandwidth_rounds, self.full_pipe_rounds);
-            return Err(ConfigError::out_of_range("bbr rounds", value, "1 or more, such as 10 and 3"));
-        }
-        if self.window_after_silence < MSS || self.min_window < MSS || self.initial_window < self.min_window {
-            let value = alloc::format!(
+        check("bbr rounds", format_args!("bandwidth {}, full pipe {}", self.bandwidth_rounds, self.full_pipe_rounds))
+            .is(self.bandwidth_rounds != 0 && self.full_pipe_rounds != 0, "1 or more, such as 10 and 3")?;
+        check(
+            "bbr windows",
+            format_args!(
                 "min {}, initial {}, after silence {}",
-                self.min_window,
-                self.initial_window,
-                self.window_after_silence
-            );
-            return Err(ConfigError::out_of_range("bbr windows", value, "1500B or more, min_window <= initial_window"));
-        }
+                self.min_window, self.initial_window, self.window_after_silence
+            ),
+        )
+        .is(
+            self.window_after_silence >= MSS && self.min_window >= MSS && self.initial_window >= self.min_window,
+            "1500B or more, min_window <= initial_window",
+        )?;
         let ProbeRtt { after, lasting, .. } = self.probe_rtt;
-        if self.srtt_before_samples <= Span::ZERO || lasting <= Span::ZERO || after <= lasting {
-            let value = alloc::format!(
+        check(
+            "bbr times",
+            format_args!(
                 "srtt_before_samples {}, probe_rtt.lasting {lasting}, probe_rtt.after {after}",
                 self.srtt_before_samples
-            );
-            return Err(ConfigError::out_of_range("bbr times", value, "longer than 0, lasting shorter than after"));
-        }
-        if self.min_rate == Rate::ZERO || self.start < self.min_rate || self.max_rate < self.start {
-            let value = alloc::format!("min {}, start {}, max {}", self.min_rate, self.start, self.max_rate);
-            return Err(ConfigError::out_of_range("bbr rates", value, "0 < min_rate <= start <= max_rate"));
-        }
-        Ok(Bbr::new(self))
+            ),
+        )
+        .is(
+            self.srtt_before_samples > Span::ZERO && lasting > Span::ZERO && after > lasting,
+            "longer than 0, lasting shorter than after",
+        )?;
+        check("bbr rates", format_args!("min {}, start {}, max {}", self.min_rate, self.start, self.max_rate)).is(
+            self.min_rate != Rate::ZERO && self.start >= self.min_rate && self.max_rate >= self.start,
+            "0 < min_rate <= start <= max_rate",
+        )?;
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! When STARTUP is over: three rounds in a row in which the bandwidth grew by less than a quarter (bbr.md section 4).
+//! When STARTUP is over: three rounds in a row in which the bandwidth grew by less than a quarter (specs/bbr.md 4).
 
 use thalweg_units::Rate;
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_pipe_is_full_after_three_rounds_with_less_than_a_quarter_more() {
-        // bbr.md, worked example 3.
+        // specs/bbr.md 9, example 3.
         let mut pipe = FullPipe::new(1.25, 3);
         let rates = [10, 21, 39, 56, 59, 60, 60].map(|tenths| Rate::from_kbps(tenths * 100));
         let round = |rate| {

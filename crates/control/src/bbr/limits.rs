@@ -102,7 +102,7 @@ impl Bbr {
 }
 
 /// send_quantum: how much leaves at once, by the pacing rate. The draft's thresholds are in bits; mvfst's, in bytes,
-/// are eight times as high (bbr.md section 4).
+/// are eight times as high (specs/bbr.md 4).
 pub(super) fn quantum(pacing: Rate) -> Bytes {
     if pacing < Rate::from_kbps(1200) {
         MSS

@@ -1,4 +1,4 @@
-//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; bbr.md): the pace is the largest
+//! BBR v1 (Cardwell et al., CACM 2017; draft-cardwell-iccrg-bbr-congestion-control-00; specs/bbr.md): the pace is the largest
 //! delivery rate seen, what is in flight twice what that delivers in the least round trip.
 //!
 //! * `bandwidth`: BtlBw, and how it ages while media limit the sender;
@@ -18,7 +18,7 @@ mod recovery;
 mod round_trip;
 mod rounds;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -84,9 +84,14 @@ impl State {
 }
 
 impl Bbr {
-    pub(crate) fn new(config: Config) -> Bbr {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Bbr, ConfigError> {
+        config.check()?;
         let nominal = config.initial_window.per(config.srtt_before_samples).scale(config.high_gain);
-        Bbr {
+        Ok(Bbr {
             state: State::Startup,
             rate: DeliveryRate::default(),
             rounds: Rounds::default(),
@@ -106,7 +111,7 @@ impl Bbr {
             told: Rate::ZERO,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// Whether a round speaks of more sent than the path bears.

@@ -1,4 +1,4 @@
-//! After losses: a round of packet conservation, then growth, then the window as it was (bbr.md section 4).
+//! After losses: a round of packet conservation, then growth, then the window as it was (specs/bbr.md 4).
 //!
 //! The window itself stays: recovery bounds it from beside, and is over when something sent after the last loss has
 //! arrived. So nothing need be saved and restored.

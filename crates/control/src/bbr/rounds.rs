@@ -1,4 +1,4 @@
-//! Round trips counted by packets: a round ends when a packet arrives that was sent after it began (bbr.md section 3).
+//! Round trips counted by packets: a round ends when a packet arrives that was sent after it began (specs/bbr.md 3).
 
 use thalweg_units::{Bytes, Span};
 

@@ -1,4 +1,4 @@
-//! BBR as a whole: the worked examples of bbr.md section 9, and what the states do to a closed loop.
+//! BBR as a whole: the worked examples of specs/bbr.md 9, and what the states do to a closed loop.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use thalweg_units::Seed;
 
 /// BBR that knows BtlBw 6 Mbps and RTprop 50 ms.
 fn six_megabits(state: State) -> Bbr {
-    let mut bbr = Config { seed: Seed::new(3), ..Config::default() }.build().unwrap();
+    let mut bbr = Bbr::new(Config { seed: Seed::new(3), ..Config::default() }).unwrap();
     bbr.bandwidth.add(&crate::estimate::RateSample {
         rate: Rate::from_kbps(6000),
         delivered: Bytes::new(37_500),
@@ -160,11 +160,11 @@ fn probe_rtt_leaves_four_packets_or_half_of_what_fits_the_path_as_it_was_known()
 
 #[test]
 fn filler_is_asked_for_until_media_alone_could_not_use_more() {
-    let mut bbr = Config::of_camel().build().unwrap();
+    let mut bbr = Bbr::new(Config::of_camel()).unwrap();
     assert!(bbr.allowance().padding > Rate::ZERO);
     bbr.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(300) });
     assert_eq!(bbr.allowance().padding, Rate::ZERO, "the target before samples is 300 kbps");
-    assert_eq!(Config::default().build().unwrap().allowance().padding, Rate::ZERO);
+    assert_eq!(Bbr::new(Config::default()).unwrap().allowance().padding, Rate::ZERO);
     let mut probing = six_megabits(State::ProbeBw);
     probing.config.padding = Padding::Probing;
     probing.set_pacing();
@@ -183,7 +183,7 @@ fn bounds_hold_at_the_output_and_not_in_the_filter() {
 
 #[test]
 fn parameters_out_of_range_are_refused_with_their_name_value_and_range() {
-    let message = |config: Config| alloc::format!("{}", config.build().unwrap_err());
+    let message = |config: Config| alloc::format!("{}", Bbr::new(config).unwrap_err());
     for (config, name, value) in [
         (Config { high_gain: 0.5, ..Config::default() }, "high_gain", "0.5"),
         (Config { cycle: [0.0; 8], ..Config::default() }, "cycle", "0"),

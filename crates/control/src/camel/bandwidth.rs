@@ -2,13 +2,12 @@
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 use super::train::Train;
 use crate::estimate::WindowedMax;
 
-/// How bursts become a bandwidth. The paper has equation 2 and the word "average"; the rest are readings (camel.md
-/// section 1).
+/// How bursts become a bandwidth. The paper has equation 2 and the word "average"; the rest are readings (specs/camel.md 1).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -55,7 +54,7 @@ pub enum ShortBursts {
     /// 1250 bytes at the start), and one above 40 Mbps is not measured at M = 6 KB.
     #[default]
     Join,
-    /// It is dropped (camel.md section 2.1 to the letter).
+    /// It is dropped (specs/camel.md 2.1 to the letter).
     Drop,
 }
 
@@ -82,22 +81,12 @@ impl Config {
             ("camel.bandwidth.oldest", self.oldest),
             ("camel.bandwidth.least_span", self.least_span),
         ] {
-            if value <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as 1s, 10s or 1ms"));
-            }
+            check(name, value).within(above(Span::ZERO), "1s, 10s or 1ms")?;
         }
-        if self.least_packets < 2 {
-            let range = "at least 2: one packet has no spacing";
-            return Err(ConfigError::out_of_range("camel.bandwidth.least_packets", self.least_packets, range));
-        }
-        if !(1.0..=10.0).contains(&self.bound_gain) {
-            let range = "1 (no faster than the bound) to 10, such as 2";
-            return Err(ConfigError::out_of_range("camel.bandwidth.bound_gain", self.bound_gain, range));
-        }
-        if !(self.sender_limited >= 0.0 && self.sender_limited.is_finite()) {
-            let range = "0 (never) or more, such as 1.05";
-            return Err(ConfigError::out_of_range("camel.bandwidth.sender_limited", self.sender_limited, range));
-        }
+        check("camel.bandwidth.least_packets", self.least_packets)
+            .is(self.least_packets >= 2, "at least 2: one packet has no spacing")?;
+        check("camel.bandwidth.bound_gain", self.bound_gain).within(1.0..=10.0, "2")?;
+        check("camel.bandwidth.sender_limited", self.sender_limited).within(0.0..f64::INFINITY, "1.05")?;
         Ok(())
     }
 }
@@ -159,7 +148,7 @@ impl Bandwidth {
         Bandwidth { config, measured: Recent::default(), bounds: WindowedMax::default(), short: None, average: None }
     }
 
-    /// avg(B); `None` before the first sample. It stands still while nothing is measured (camel.md section 7).
+    /// avg(B); `None` before the first sample. It stands still while nothing is measured (specs/camel.md 7).
     pub(super) fn average(&self) -> Option<Rate> {
         self.average
     }
@@ -173,7 +162,7 @@ impl Bandwidth {
     /// Takes in a burst; whether it measured anything.
     pub(super) fn on_train(&mut self, now: Time, train: &Train) -> bool {
         let config = self.config;
-        // A last packet that came before the first says nothing of the path (camel.md section 7).
+        // A last packet that came before the first says nothing of the path (specs/camel.md 7).
         if train.packets < config.least_packets || train.bytes == Bytes::ZERO || train.span < Span::ZERO {
             return false;
         }
@@ -229,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_worked_frame_measures_a_megabit() {
-        // camel.md, worked example 1: 4400 bytes after the first packet over 35.2 ms.
+        // specs/camel.md 9, example 1: 4400 bytes after the first packet over 35.2 ms.
         let mut bandwidth = Bandwidth::new(Config::default());
         assert!(bandwidth.on_train(Time::from_millis(1), &train(4400, 35_200)));
         assert_eq!(bandwidth.average(), Some(Rate::from_kbps(1000)));

@@ -1,9 +1,9 @@
-//! M: how much of a frame may leave back to back (Camel, equation 7; camel.md section 4).
+//! M: how much of a frame may leave back to back (Camel, equation 7; specs/camel.md 4).
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 
 use crate::estimate::WindowedMin;
 
@@ -39,7 +39,7 @@ pub enum Unseen {
     /// grows. A frame of 4 KB that overflows a queue of 2 KB says enough of an M of 6 KB.
     #[default]
     FurthestSeen,
-    /// M stays (camel.md section 4, choice 4).
+    /// M stays (specs/camel.md 4, choice 4).
     Keep,
     /// M grows: the paper's "otherwise". Under an undershooting encoder it drifts to its maximum.
     Grow,
@@ -63,29 +63,19 @@ impl Default for Config {
 
 impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.bin == Bytes::ZERO || self.min < self.bin || self.first < self.min || self.max < self.first {
-            let value = alloc::format!("bin {}, min {}, first {}, max {}", self.bin, self.min, self.first, self.max);
-            let range = "0 < bin <= min <= first <= max, such as 2048B, 2048B, 6144B, 65536B";
-            return Err(ConfigError::out_of_range("camel.burst_length", value, range));
-        }
-        if self.max.get() / self.bin.get() > 4096 {
-            let value = alloc::format!("{} in bins of {}", self.max, self.bin);
-            return Err(ConfigError::out_of_range("camel.burst_length.max", value, "at most 4096 bins"));
-        }
-        if self.period <= Span::ZERO {
-            return Err(ConfigError::out_of_range(
-                "camel.burst_length.period",
-                self.period,
-                "longer than 0, such as 5s",
-            ));
-        }
-        if !(self.margin >= 0.0 && self.margin < 1.0) {
-            let range = "0 or more and below 1, such as 0.1";
-            return Err(ConfigError::out_of_range("camel.burst_length.margin", self.margin, range));
-        }
-        if self.least_packets == 0 {
-            return Err(ConfigError::out_of_range("camel.burst_length.least_packets", 0, "at least 1, such as 10"));
-        }
+        check(
+            "camel.burst_length",
+            format_args!("bin {}, min {}, first {}, max {}", self.bin, self.min, self.first, self.max),
+        )
+        .is(
+            self.bin != Bytes::ZERO && self.min >= self.bin && self.first >= self.min && self.max >= self.first,
+            "0 < bin <= min <= first <= max, such as 2048B, 2048B, 6144B, 65536B",
+        )?;
+        check("camel.burst_length.max", format_args!("{} in bins of {}", self.max, self.bin))
+            .is(self.max.get() / self.bin.get() <= 4096, "at most 4096 bins")?;
+        check("camel.burst_length.period", self.period).within(above(Span::ZERO), "5s")?;
+        check("camel.burst_length.margin", self.margin).within(0.0..1.0, "0.1")?;
+        check("camel.burst_length.least_packets", self.least_packets).within(above(0), "10")?;
         Ok(())
     }
 }
@@ -263,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_worked_periods_shrink_grow_and_leave_the_burst() {
-        // camel.md, worked example 4.
+        // specs/camel.md 9, example 4.
         let mut length = BurstLength::new(Config::default());
         told(&mut length, 0, 2, 100);
         told(&mut length, 2, 15, 60);

@@ -1,10 +1,10 @@
 //! Camel's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, above, above_to, check};
 
-use super::{Camel, bandwidth, burst_length, fallback, gradient, silence};
+use super::{bandwidth, burst_length, fallback, gradient};
 
-/// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (camel.md section 1,
+/// Camel's parameters: the paper's where it has them, and each reading of it that had to be chosen (specs/camel.md 1,
 /// marked (R)).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -28,7 +28,7 @@ pub struct Config {
     /// What happens where no burst is short enough.
     pub fallback: fallback::Config,
     /// What happens when nothing is heard.
-    pub silence: silence::Config,
+    pub silence: Timeout,
     /// A train of filler when nothing was measured for long, on connections that are otherwise idle; `None` for none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub idle: Option<IdleTrain>,
@@ -86,7 +86,7 @@ impl Default for Gamma {
     }
 }
 
-/// Padding on an inactive connection (Camel, section 3; its shape is a reading, camel.md section 6).
+/// Padding on an inactive connection (Camel section 5.1; its shape is a reading, specs/camel.md 6).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct IdleTrain {
@@ -104,6 +104,24 @@ impl Default for IdleTrain {
     }
 }
 
+/// The feedback timeout: the target shrinks once each (specs/camel.md 7) (R).
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Timeout {
+    /// At least this long ...
+    pub least: Span,
+    /// ... and at least this many smoothed round trips.
+    pub round_trips: i64,
+    /// What the target is multiplied by after each such wait.
+    pub factor: f64,
+}
+
+impl Default for Timeout {
+    fn default() -> Timeout {
+        Timeout { least: Span::from_millis(500), round_trips: 3, factor: 0.5 }
+    }
+}
+
 impl Default for Config {
     fn default() -> Config {
         Config {
@@ -116,7 +134,7 @@ impl Default for Config {
             gamma: Gamma::default(),
             burst_length: burst_length::Config::default(),
             fallback: fallback::Config::default(),
-            silence: silence::Config::default(),
+            silence: Timeout::default(),
             idle: Some(IdleTrain::default()),
         }
     }
@@ -141,19 +159,13 @@ impl Config {
         }
     }
 
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Camel, ConfigError> {
-        if self.min == Rate::ZERO || self.start < self.min {
-            let value = alloc::format!("min {}, start {}", self.min, self.start);
-            return Err(ConfigError::out_of_range(
-                "camel rates",
-                value,
-                "0 < min <= start, such as 50kbps and 300kbps",
-            ));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("camel rates", format_args!("min {}, start {}", self.min, self.start))
+            .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start, such as 50kbps and 300kbps")?;
         for (name, value) in [
             ("camel.delay_window", self.delay_window),
             ("camel.gamma.least_interval", self.gamma.least_interval),
@@ -162,51 +174,42 @@ impl Config {
             ("camel.fallback.trial", self.fallback.trial),
             ("camel.idle.after", self.idle.map_or(Span::MAX, |idle| idle.after)),
         ] {
-            if value <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as the default"));
-            }
+            check(name, value).within(above(Span::ZERO), "the default")?;
         }
         for (name, value) in [
             ("camel.gamma.factor", self.gamma.factor),
             ("camel.gamma.min", self.gamma.min),
             ("camel.silence.factor", self.silence.factor),
         ] {
-            if !(value > 0.0 && value <= 1.0) {
-                return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1, such as the default"));
-            }
+            check(name, value).within(above_to(0.0, 1.0), "the default")?;
         }
-        if !(self.window.gain > 0.0 && self.window.gain <= 100.0) {
-            let range = "above 0 and at most 100, such as 1.25";
-            return Err(ConfigError::out_of_range("camel.window.gain", self.window.gain, range));
-        }
+        check("camel.window.gain", self.window.gain).within(above_to(0.0, 100.0), "1.25")?;
         if self.window.packet * self.window.least_packets.min(self.window.first_packets) < Bytes::new(1500) {
             let Window { packet, least_packets, first_packets, .. } = self.window;
             let value = alloc::format!("{least_packets} and {first_packets} packets of {packet}");
             return Err(ConfigError::out_of_range("camel.window", value, "at least 1500 bytes, such as 4 of 1200B"));
         }
-        if let Some(idle) = self.idle
-            && (idle.packets < 2 || idle.packets > 1000 || idle.packet == Bytes::ZERO)
-        {
-            let value = alloc::format!("{} packets of {}", idle.packets, idle.packet);
-            return Err(ConfigError::out_of_range("camel.idle", value, "2 to 1000 packets of some bytes"));
+        if let Some(idle) = self.idle {
+            check("camel.idle.packets", idle.packets).within(2..=1000, "20")?;
+            check("camel.idle.packet", idle.packet).within(above(Bytes::ZERO), "the default")?;
         }
         self.bandwidth.check()?;
         self.gradient.check()?;
         self.burst_length.check()?;
-        self.fallback.gcc.clone().build()?;
-        Ok(Camel::new(self))
+        self.fallback.gcc.check()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Camel;
     use super::*;
     use alloc::string::ToString;
 
     #[test]
     fn both_presets_build_and_impossible_parameters_say_what_to_do() {
-        assert!(Config::default().build().is_ok() && Config::paper_literal().build().is_ok());
-        let error = |config: Config| config.build().err().map(|error| error.to_string());
+        assert!(Camel::new(Config::default()).is_ok() && Camel::new(Config::paper_literal()).is_ok());
+        let error = |config: Config| Camel::new(config).err().map(|error| error.to_string());
         let gamma = Gamma { factor: 1.5, ..Gamma::default() };
         assert_eq!(
             error(Config { gamma, ..Config::default() }).as_deref(),

@@ -1,4 +1,4 @@
-//! GCC where the path bears no bursts at all, and the way back (Camel, section 3.3; camel.md section 4).
+//! GCC where the path bears no bursts at all, and the way back (Camel section 4.3; specs/camel.md 4).
 
 use alloc::vec::Vec;
 
@@ -64,7 +64,7 @@ pub(super) struct Fallback {
 impl Fallback {
     /// GCC from `target` on. Its probe clusters are numbered from `clusters` on.
     pub(super) fn new(now: Time, config: &Config, target: Rate, demand: Option<Demand>, clusters: u32) -> Fallback {
-        let mut gcc = Gcc::new(gcc::Config { start: target.max(config.gcc.min), ..config.gcc.clone() });
+        let mut gcc = Gcc::of_checked(gcc::Config { start: target.max(config.gcc.min), ..config.gcc.clone() });
         if let Some(demand) = demand {
             gcc.on_demand(now, demand);
         }

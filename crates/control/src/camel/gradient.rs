@@ -1,9 +1,9 @@
-//! The congestion detector: the slope of delay over bytes in flight (Camel, section 3; camel.md section 3).
+//! The congestion detector: the slope of delay over bytes in flight (Camel section 4.2; specs/camel.md 3).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, above_to, check};
 
 use crate::estimate::Fit;
 
@@ -67,14 +67,11 @@ impl Default for Config {
 
 impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.window <= Span::ZERO {
-            return Err(ConfigError::out_of_range("camel.gradient.window", self.window, "longer than 0, such as 5s"));
-        }
-        if self.least_frames < 3 || self.most_frames < self.least_frames {
-            let value = alloc::format!("{} to {}", self.least_frames, self.most_frames);
-            let range = "at least 3 frames, and no more at least than at most, such as 8 and 2048";
-            return Err(ConfigError::out_of_range("camel.gradient frames", value, range));
-        }
+        check("camel.gradient.window", self.window).within(above(Span::ZERO), "5s")?;
+        check("camel.gradient frames", format_args!("{} to {}", self.least_frames, self.most_frames)).is(
+            self.least_frames >= 3 && self.most_frames >= self.least_frames,
+            "at least 3 frames, and no more at least than at most, such as 8 and 2048",
+        )?;
         for (name, value) in [
             ("camel.gradient.global_threshold", self.global_threshold),
             ("camel.gradient.local_threshold", self.local_threshold),
@@ -82,27 +79,23 @@ impl Config {
             ("camel.gradient.significance", self.significance),
             ("camel.gradient.least_range", self.least_range),
         ] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(ConfigError::out_of_range(name, value, "0 or more, such as the default"));
-            }
+            check(name, value).within(0.0..f64::INFINITY, "the default")?;
         }
-        if !(self.neighbours > 0.0 && self.neighbours <= 1.0) {
-            let range = "above 0 and at most 1, such as 0.25";
-            return Err(ConfigError::out_of_range("camel.gradient.neighbours", self.neighbours, range));
-        }
+        check("camel.gradient.neighbours", self.neighbours).within(above_to(0.0, 1.0), "0.25")?;
         Ok(())
     }
 }
 
 /// A verdict and what it was taken from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Verdict {
-    pub(super) congested: bool,
+pub struct Verdict {
+    /// Whether delay grows with what is in flight.
+    pub congested: bool,
     /// The slope it was taken from, times avg(B): queueing delay gained per delay's worth of bytes added. 0 where there
     /// is none.
-    pub(super) slope: f64,
+    pub slope: f64,
     /// Which it was, for people.
-    pub(super) why: &'static str,
+    pub why: &'static str,
 }
 
 impl Verdict {
@@ -114,7 +107,7 @@ type Point = (f64, f64);
 
 /// Delay over bytes in flight, frame by frame.
 #[derive(Debug, Clone)]
-pub(super) struct Gradient {
+pub struct Gradient {
     config: Config,
     points: VecDeque<(Time, Point)>,
     /// For choosing neighbours.
@@ -122,12 +115,13 @@ pub(super) struct Gradient {
 }
 
 impl Gradient {
-    pub(super) fn new(config: Config) -> Gradient {
+    /// Before the first frame. `config` is not checked: the controller does that.
+    pub fn new(config: Config) -> Gradient {
         Gradient { config, points: VecDeque::new(), scratch: Vec::new() }
     }
 
     /// A frame (or a slice of one) before which `in_flight` was under way, and its first packet's round trip.
-    pub(super) fn add(&mut self, now: Time, in_flight: Bytes, delay: Span) {
+    pub fn add(&mut self, now: Time, in_flight: Bytes, delay: Span) {
         self.points.push_back((now, (in_flight.bits() as f64, delay.as_secs_f64())));
         self.expire(now);
     }
@@ -144,7 +138,7 @@ impl Gradient {
     }
 
     /// Whether delay grows with what is in flight.
-    pub(super) fn judge(&mut self, now: Time, average: Rate, packet: Bytes) -> Verdict {
+    pub fn judge(&mut self, now: Time, average: Rate, packet: Bytes) -> Verdict {
         self.expire(now);
         let config = self.config;
         let xs = || self.points.iter().map(|(_, (x, _))| *x);
@@ -217,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_three_slopes_of_the_worked_example_come_out() {
-        // camel.md, worked example 3: C = 2 Mbps, RTprop = 25 ms.
+        // specs/camel.md 9, example 3: C = 2 Mbps, RTprop = 25 ms.
         let over = verdict(Reading::Global, &[(30.0, 25.0), (40.0, 25.0), (60.0, 30.0), (70.0, 35.0)]);
         assert!((over.slope - 0.5).abs() < 1e-9 && over.congested, "{over:?}");
         let under = verdict(Reading::Global, &[(20.0, 25.0), (30.0, 25.0), (40.0, 25.0), (55.0, 27.5)]);

@@ -1,4 +1,4 @@
-//! Camel (WWW 2026, arXiv 2602.09500; camel.md): congestion control by the frame.
+//! Camel (WWW 2026, arXiv 2602.09500; specs/camel.md): congestion control by the frame.
 //!
 //! A frame leaves back to back, so the receiver's spacing of its packets shows what the bottleneck bears even where the
 //! encoder undershoots. Three modules, as in the paper:
@@ -7,44 +7,42 @@
 //! * congestion: [`gradient`], the slope of delay over bytes in flight, moves gamma;
 //! * burst length: [`burst_length`], losses by their place in the burst, and [`fallback`], GCC where none is short enough.
 //!
-//! [`silence`]: nothing heard. [`encoder`] and [`repair`]: what a scheme gives its encoder of the target, and its
-//! redundancy.
+//! What a scheme gives its encoder and its redundancy of the target is the sender's (`thalweg_sender::frames::share`,
+//! `thalweg_sender::repair::shares`).
+//!
+//! [`Timeout`]: no feedback.
 
 pub mod bandwidth;
 pub mod burst_length;
 mod bursts;
 mod config;
-pub mod encoder;
 pub mod fallback;
-pub mod figure7;
 pub mod gradient;
-pub mod repair;
-pub mod silence;
 #[cfg(test)]
 mod tests;
 mod train;
 
 use alloc::boxed::Box;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand, Probe};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Fate, Feedback, Report};
 use crate::packet::SentPacket;
 use bandwidth::Bandwidth;
 use burst_length::{BurstLength, Outcome, Verdict};
 use bursts::{Bursts, News};
-pub use config::{Config, Gamma, IdleTrain, Window};
+pub use config::{Config, Gamma, IdleTrain, Timeout, Window};
 use fallback::{Change, Fallback};
 use gradient::Gradient;
-use silence::Silence;
 use train::Train;
 
-/// A burst is judged by what is known of it after two smoothed round trips and this (camel.md section 2.1) (R).
+/// A burst is judged by what is known of it after two smoothed round trips and this (specs/camel.md 2.1) (R).
 const PATIENCE: Span = Span::from_millis(100);
-/// Between bursts gamma slows the sender to no less than this share of avg(B) (camel.md section 6) (R).
+/// Between bursts gamma slows the sender to no less than this share of avg(B) (specs/camel.md 6) (R).
 const LEAST_PACING: f64 = 0.5;
 /// A train leaves together: its packets fit into one burst of a probe with this spacing.
 const TRAIN_SPACING: Span = Span::from_millis(1);
@@ -63,7 +61,9 @@ pub struct Camel {
     fresh: bool,
     burst_length: BurstLength,
     next_judgement: Time,
-    silence: Silence,
+    timeout: FeedbackTimeout,
+    /// The share of the target that timeouts have left: 1 while feedback comes.
+    left: f64,
     /// How long news of a packet waits for its report, smoothed.
     held: Span,
     fallback: Option<Box<Fallback>>,
@@ -78,8 +78,13 @@ pub struct Camel {
 }
 
 impl Camel {
-    pub(crate) fn new(config: Config) -> Camel {
-        Camel {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Camel, ConfigError> {
+        config.check()?;
+        Ok(Camel {
             bursts: Bursts::default(),
             bandwidth: Bandwidth::new(config.bandwidth),
             min_delay: WindowedMin::default(),
@@ -90,7 +95,8 @@ impl Camel {
             fresh: false,
             burst_length: BurstLength::new(config.burst_length),
             next_judgement: Time::NEVER,
-            silence: Silence::new(config.silence),
+            timeout: FeedbackTimeout::new(config.silence.least, config.silence.round_trips, Then::Same),
+            left: 1.0,
             held: Span::ZERO,
             fallback: None,
             start: config.start,
@@ -100,7 +106,7 @@ impl Camel {
             clusters: 0,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn bounded(&self, rate: Rate) -> Rate {
@@ -115,7 +121,7 @@ impl Camel {
             return fallback.allowance(Bytes::ZERO).capacity;
         }
         let believed = self.bandwidth.average().map_or(self.start, |average| average.scale(self.gamma));
-        self.bounded(believed.scale(self.silence.left()))
+        self.bounded(believed.scale(self.left))
     }
 
     /// BDP = avg(B) * min(D), equation 3; `None` before both are known.
@@ -128,11 +134,11 @@ impl Camel {
         Some(self.bandwidth.average()?.over(delay))
     }
 
-    /// cwnd = gamma * BDP, equation 1, with what makes it usable (camel.md section 5).
+    /// cwnd = gamma * BDP, equation 1, with what makes it usable (specs/camel.md 5).
     fn window(&self) -> Bytes {
         let config = &self.config.window;
         let least = config.packet * config.least_packets;
-        if self.silence.left() < 1.0 {
+        if self.left < 1.0 {
             return least;
         }
         let Some(product) = self.product() else { return config.packet * config.first_packets };
@@ -175,7 +181,7 @@ impl Camel {
             Fate::Arrived { .. } if news.was_lost => Outcome::ArrivedLate,
             Fate::Arrived { .. } => Outcome::Arrived,
         };
-        // What was given up for silence is no more known to be lost than to have arrived (camel.md section 7).
+        // What was given up for silence is no more known to be lost than to have arrived (specs/camel.md 7).
         if feedback.cause == Cause::Report {
             match &mut self.fallback {
                 Some(fallback) if news.offset < self.config.burst_length.bin => {
@@ -298,9 +304,14 @@ impl Camel {
 impl Controller for Camel {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
-        let (from, left) = (self.target(), self.silence.left());
-        self.silence.on_feedback(feedback);
-        if left < self.silence.left() && self.fallback.is_none() {
+        let (from, left) = (self.target(), self.left);
+        if feedback.cause == Cause::Silence {
+            self.timeout.stop();
+        } else {
+            self.timeout.on_feedback(feedback);
+            self.left = 1.0;
+        }
+        if left < self.left && self.fallback.is_none() {
             self.decide(now, "resume", "reports come again", from);
         }
         if let Some(held) = feedback.mean_held() {
@@ -329,7 +340,7 @@ impl Controller for Camel {
             return fallback.allowance(self.config.burst_length.min);
         }
         let target = self.target();
-        let drained = self.bandwidth.spacing().filter(|_| self.silence.left() >= 1.0);
+        let drained = self.bandwidth.spacing().filter(|_| self.left >= 1.0);
         let pacing = drained.map_or(target, |drained| drained.scale(self.gamma.max(LEAST_PACING)));
         Allowance {
             window: Some(self.window()),
@@ -345,7 +356,11 @@ impl Controller for Camel {
             self.idle_since = Some(packet.at);
             self.next_judgement = packet.at + self.config.burst_length.period;
         }
-        self.silence.on_sent(packet);
+        if packet.in_flight <= packet.size {
+            self.timeout.restart(packet.at);
+        } else {
+            self.timeout.on_sent(packet.at);
+        }
         if packet.probe.is_some() && packet.probe == self.train.map(|train| train.cluster) {
             self.train = None;
         }
@@ -367,7 +382,12 @@ impl Controller for Camel {
 
     fn on_timeout(&mut self, now: Time) {
         let from = self.target();
-        if self.silence.on_timeout(now) && self.fallback.is_none() {
+        let expired = self.timeout.on_timeout(now);
+        if expired {
+            // So small that every target is at its minimum, and still a number that can be multiplied.
+            self.left = (self.left * self.config.silence.factor).max(1e-6);
+        }
+        if expired && self.fallback.is_none() {
             self.gamma = 1.0;
             self.decide(now, "lower", "nothing heard for three round trips", from);
         }
@@ -386,7 +406,7 @@ impl Controller for Camel {
             Some(fallback) => fallback.next_timeout(),
             None => self.next_judgement.min(self.idle_ends()),
         };
-        own.min(self.silence.next_timeout())
+        own.min(self.timeout.deadline())
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

@@ -1,10 +1,8 @@
 //! The parameters of the C-NADU-like controller.
 
-use thalweg_units::{ConfigError, Rate, Span};
+use thalweg_units::{ConfigError, Rate, Span, check};
 
-use super::Cnadu;
-
-/// The parameters. Little of C-NADU is established (cnadu.md): \[T\] is V. Singh's thesis, everything else a reading (R).
+/// The parameters. Little of C-NADU is established (specs/cnadu.md): \[T\] is V. Singh's thesis, everything else a reading (R).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -82,7 +80,7 @@ pub struct SenderConfig {
     pub left_out: u32,
     /// The share of what arrived that it returns to (0.9).
     pub bounce_back: f64,
-    /// A report raises the rate by at most this factor (ours: 1.04, 8 % a second as others of its time; 1.08 in cnadu.md, with which more is
+    /// A report raises the rate by at most this factor (ours: 1.04, 8 % a second as others of its time; 1.08 in specs/cnadu.md, with which more is
     /// late on every path of FBRA's paper and less arrives).
     pub growth: f64,
     /// TFRC's rate counts as at most so many times C (2).
@@ -148,16 +146,14 @@ impl Default for SenderConfig {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Cnadu, ConfigError> {
-        let Config { receiver, sender, .. } = self;
-        if self.min == Rate::ZERO || self.start < self.min {
-            let value = alloc::format!("min {}, start {}", self.min, self.start);
-            return Err(ConfigError::out_of_range("cnadu rates", value, "0 < min <= start"));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Config { receiver, sender, .. } = *self;
+        check("cnadu rates", format_args!("min {}, start {}", self.min, self.start))
+            .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;
         for (name, span, example) in [
             ("cnadu.report_interval", self.report_interval, "500ms"),
             ("cnadu.longest_interval", self.longest_interval - self.report_interval, "2s, beyond report_interval"),
@@ -166,13 +162,9 @@ impl Config {
             ("cnadu.receiver.reference", receiver.reference, "10s"),
             ("cnadu.sender.history", sender.history, "60s"),
         ] {
-            if span < Span::from_millis(1) {
-                return Err(ConfigError::out_of_range(name, span, &alloc::format!("1ms or longer, such as {example}")));
-            }
+            check(name, span).within(Span::from_millis(1).., example)?;
         }
-        if sender.quiet < Span::ZERO {
-            return Err(ConfigError::out_of_range("cnadu.sender.quiet", sender.quiet, "0 or longer, such as 10ms"));
-        }
+        check("cnadu.sender.quiet", sender.quiet).within(Span::ZERO.., "10ms")?;
         for (name, value, range, example) in [
             ("cnadu.report_round_trips", self.report_round_trips, (0.0, 100.0), "2"),
             ("cnadu.timeout_share", self.timeout_share, (0.01, 1.0), "0.5"),
@@ -190,11 +182,8 @@ impl Config {
             ("cnadu.sender.growth", sender.growth, (1.0, 2.0), "1.04"),
             ("cnadu.sender.most_of_capacity", sender.most_of_capacity, (1.0, 100.0), "2"),
         ] {
-            if !(value >= range.0 && value <= range.1) {
-                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
-                return Err(ConfigError::out_of_range(name, value, &range));
-            }
+            check(name, value).within(range.0..=range.1, example)?;
         }
-        Ok(Cnadu::new(self))
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! A C-NADU-like controller (Singh, Ott, Curcio 2012; cnadu.md): a reading, for the two papers' rules were not to be had.
+//! A C-NADU-like controller (Singh, Ott, Curcio 2012; specs/cnadu.md): a reading, for the two papers' rules were not to be had.
 //!
 //! The receiver estimates the capacity from the times between frames and tells how long they wait for playout; the sender chooses a rate
 //! between that and what a TCP would have, by percentiles of the round trip. Both halves are at the sender here: the receiver's is
@@ -10,16 +10,16 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::estimate::{Percentiles, WindowedMin};
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
 use crate::reporting::{Gathering, Interval, Limits, in_order_of_arrival};
 use crate::tfrc::{Equation, LossEvents};
-use crate::trains::Silence;
 pub use config::{Config, ReceiverConfig, SenderConfig};
 use receiver::{Receiver, Told};
 use sender::{Judged, Verdict};
@@ -40,7 +40,7 @@ pub struct Cnadu {
     config: Config,
     limits: Limits,
     gathering: Gathering,
-    silence: Silence,
+    timeout: FeedbackTimeout,
     receiver: Receiver,
     losses: LossEvents,
     /// R.
@@ -59,14 +59,19 @@ pub struct Cnadu {
 }
 
 impl Cnadu {
-    fn new(config: Config) -> Cnadu {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Cnadu, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
         let SenderConfig { history, history_most, .. } = config.sender;
-        Cnadu {
+        Ok(Cnadu {
             limits,
             gathering: Gathering::default(),
             // On a path whose round trip is longer, nothing can be heard earlier.
-            silence: Silence::new(config.timeout, 1),
+            timeout: FeedbackTimeout::new(config.timeout, 1, Then::Every(config.timeout)),
             receiver: Receiver::new(config.receiver, config.start),
             losses: LossEvents::default(),
             rate: limits.clamp(config.start),
@@ -79,7 +84,7 @@ impl Cnadu {
             silent: None,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn interval(&self) -> Span {
@@ -174,7 +179,7 @@ impl Cnadu {
 
 impl Controller for Cnadu {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.silence.on_feedback(feedback);
+        self.timeout.on_arrivals(feedback);
         let now = feedback.now;
         if feedback.cause == Cause::Silence {
             self.on_silence(now);
@@ -198,7 +203,7 @@ impl Controller for Cnadu {
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.silence.on_sent(packet.at);
+        self.timeout.on_sent(packet.at);
         self.gathering.on_sent(packet.at);
     }
 
@@ -208,13 +213,13 @@ impl Controller for Cnadu {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.silence.has_lasted(now) {
+        if self.timeout.on_timeout(now) {
             self.on_silence(now);
         }
     }
 
     fn next_timeout(&self) -> Time {
-        self.silence.next_timeout()
+        self.timeout.deadline()
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

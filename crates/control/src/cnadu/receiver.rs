@@ -1,4 +1,4 @@
-//! The receiver's half: a capacity estimate from how far apart frames arrive (cnadu.md section 3).
+//! The receiver's half: a capacity estimate from how far apart frames arrive (specs/cnadu.md 3).
 
 use thalweg_units::{Rate, Span, Time};
 
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn frames_a_tenth_too_far_apart_twice_are_the_capacity() {
-        // cnadu.md section 7, example 1: 33.3 ms taken, 36.7 ms apart: 200 / 1.102 kbps, there rounded to 1.10.
+        // specs/cnadu.md 7, example 1: 33.3 ms taken, 36.7 ms apart: 200 / 1.102 kbps, there rounded to 1.10.
         let (mut receiver, mut clock) = receiver();
         frames(&mut receiver, &mut clock, 15, 36_630, None);
         let first = receiver.report(KBPS(200));

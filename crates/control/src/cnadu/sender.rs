@@ -1,4 +1,4 @@
-//! The sender's half: between its own estimate, a TCP's, and the receiver's (cnadu.md section 4).
+//! The sender's half: between its own estimate, a TCP's, and the receiver's (specs/cnadu.md 4).
 
 use thalweg_units::{Rate, Span};
 
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    /// cnadu.md's examples are of 1.08.
+    /// specs/cnadu.md's examples are of 1.08.
     fn cnadu_of_the_specification() -> SenderConfig {
         SenderConfig { growth: 1.08, ..SenderConfig::default() }
     }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_above_the_ninetieth_percentile_takes_a_twentieth_of_the_estimate() {
-        // cnadu.md section 7, example 1.
+        // specs/cnadu.md 7, example 1.
         let long = Judged { very_long: Span::from_millis(99), ..judged(181_818, 200) };
         let (rate, verdict) = step(200, &long);
         assert!((rate - 172.7).abs() < 0.05 && verdict == Verdict::Decrease, "{rate}");

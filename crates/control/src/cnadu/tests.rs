@@ -15,7 +15,7 @@ struct Flow {
 
 impl Flow {
     fn new(config: Config) -> Flow {
-        Flow { cnadu: config.build().unwrap(), history: History::new(crate::feedback::Config::default()), next: 0 }
+        Flow { cnadu: Cnadu::new(config).unwrap(), history: History::new(crate::feedback::Config::default()), next: 0 }
     }
 
     fn run(&mut self, frames: u64, queue_ms: i64, lost: impl Fn(u64) -> bool) {
@@ -120,7 +120,7 @@ fn rates_keep_to_what_the_application_could_use() {
 #[test]
 fn parameters_that_cannot_work_are_refused_with_value_and_range() {
     let sender = SenderConfig { growth: 0.5, ..SenderConfig::default() };
-    let message = alloc::format!("{}", Config { sender, ..Config::default() }.build().unwrap_err());
+    let message = alloc::format!("{}", Cnadu::new(Config { sender, ..Config::default() }).unwrap_err());
     assert_eq!(message, "cnadu.sender.growth is 0.5, must be 1 to 2, such as 1.04");
-    assert!(Config { timeout: Span::ZERO, ..Config::default() }.build().is_err());
+    assert!(Cnadu::new(Config { timeout: Span::ZERO, ..Config::default() }).is_err());
 }

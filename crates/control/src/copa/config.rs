@@ -1,10 +1,10 @@
 //! Copa's parameters.
 
-use thalweg_units::{ConfigError, Span};
+use thalweg_units::{ConfigError, Span, above_to, between, check};
 
-use super::{Copa, Turning};
+use super::Turning;
 
-/// Copa's parameters; where sources disagree, copa.md section 3 has the table.
+/// Copa's parameters; where sources disagree, specs/copa.md 3 has the table.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -27,9 +27,9 @@ pub struct Config {
     pub pacing_gain: f64,
     /// The srtt assumed before the first sample.
     pub srtt_before_samples: Span,
-    /// What counts as the window limiting the sender (copa.md section 7).
+    /// What counts as the window limiting the sender (specs/copa.md 7).
     pub limited_by: LimitedBy,
-    /// The window is at most this many srtts at the application's maximum rate (copa.md section 7).
+    /// The window is at most this many srtts at the application's maximum rate (specs/copa.md 7).
     pub max_rate_windows: f64,
     /// A larger share of packets lost than this shrinks the window (genericCC: 0.3) ...
     pub loss_share: f64,
@@ -37,8 +37,6 @@ pub struct Config {
     pub loss_factor: f64,
     /// ... once this many packets were judged, over at least two round trips (genericCC: 20).
     pub loss_packets: u32,
-    /// Mode switching against buffer-filling flows; `None` (Vidaptive) keeps delta constant.
-    pub competitive: Option<Competitive>,
 }
 
 /// What counts as the window limiting the sender.
@@ -50,22 +48,6 @@ pub enum LimitedBy {
     /// After a send within the last srtt at least this share of the window in flight, or no room for another packet: for senders
     /// paced at window / srtt, whose flight hovers just below the window (Vidaptive: 0.75).
     Share(f64),
-}
-
-/// Mode switching (copa.md section 8).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Competitive {
-    /// The queue must be seen nearly empty once in this many round trips (paper: 5; genericCC: 4 srtt).
-    pub round_trips: i64,
-    /// Nearly empty: below RTT_min plus this share of the RTT's range (0.1).
-    pub empty_share: f64,
-}
-
-impl Default for Competitive {
-    fn default() -> Competitive {
-        Competitive { round_trips: 5, empty_share: 0.1 }
-    }
 }
 
 impl Default for Config {
@@ -85,34 +67,29 @@ impl Default for Config {
             loss_share: 0.3,
             loss_factor: 0.7,
             loss_packets: 20,
-            competitive: None,
         }
     }
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Copa, ConfigError> {
-        if !(self.delta > 0.0 && self.delta <= 10.0) {
-            return Err(ConfigError::out_of_range("copa.delta", self.delta, "above 0 and at most 10, such as 0.5"));
-        }
-        if !(self.min_window >= 1.0 && self.initial_window >= self.min_window && self.initial_window <= 1e4) {
-            let value = alloc::format!("min {}, initial {}", self.min_window, self.initial_window);
-            return Err(ConfigError::out_of_range("copa windows", value, "1 <= min_window <= initial_window <= 10000"));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("copa.delta", self.delta).within(above_to(0.0, 10.0), "0.5")?;
+        check("copa windows", format_args!("min {}, initial {}", self.min_window, self.initial_window)).is(
+            self.min_window >= 1.0 && self.initial_window >= self.min_window && self.initial_window <= 1e4,
+            "1 <= min_window <= initial_window <= 10000",
+        )?;
         for (name, value) in [
             ("copa.standing_share", self.standing_share),
             ("copa.pacing_gain", self.pacing_gain),
             ("copa.max_rate_windows", self.max_rate_windows),
             ("copa.loss_factor", self.loss_factor),
         ] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(ConfigError::out_of_range(name, value, "above 0"));
-            }
+            check(name, value).within(between(0.0, f64::INFINITY), "the default")?;
         }
-        Ok(Copa::new(self))
+        Ok(())
     }
 }

@@ -1,18 +1,18 @@
-//! Copa (Arun and Balakrishnan, NSDI 2018; copa.md): the window follows the rate 1 / (delta * queueing delay).
+//! Copa (Arun and Balakrishnan, NSDI 2018; specs/copa.md): the window follows the rate 1 / (delta * queueing delay).
 //!
 //! Byte-scaled, so that a 200-byte dummy moves the window by 200 bytes' worth; see `docs/papers/vidaptive.md`.
 
 mod config;
 mod velocity;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
-use crate::estimate::{WindowedMax, WindowedMin};
+use crate::estimate::WindowedMin;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::{MSS, SentPacket};
-pub use config::{Competitive, Config, LimitedBy};
+pub use config::{Config, LimitedBy};
 pub use velocity::Turning;
 use velocity::{Ack, Rule, Velocity};
 
@@ -31,8 +31,6 @@ pub struct Copa {
     max_rate: Rate,
     limited_at: Option<Time>,
     losses: LossWindow,
-    competitive: Option<CompetitiveState>,
-    delta: f64,
     decisions: Decisions,
 }
 
@@ -44,20 +42,14 @@ struct LossWindow {
     lost: u32,
 }
 
-/// Whether another flow keeps the queue full.
-#[derive(Debug, Clone)]
-struct CompetitiveState {
-    /// Least and largest RTT of the last few round trips.
-    least: WindowedMin<Span>,
-    most: WindowedMax<Span>,
-    last_step: Time,
-    last_loss: Time,
-    competing: bool,
-}
-
 impl Copa {
-    pub(crate) fn new(config: Config) -> Copa {
-        Copa {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Copa, ConfigError> {
+        config.check()?;
+        Ok(Copa {
             cwnd: config.initial_window,
             slow_start: true,
             velocity: Velocity::default(),
@@ -68,17 +60,9 @@ impl Copa {
             max_rate: Rate::MAX,
             limited_at: None,
             losses: LossWindow::default(),
-            competitive: config.competitive.map(|_| CompetitiveState {
-                least: WindowedMin::default(),
-                most: WindowedMax::default(),
-                last_step: Time::ZERO,
-                last_loss: Time::ZERO,
-                competing: false,
-            }),
-            delta: config.delta,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn window(&self) -> Bytes {
@@ -107,7 +91,7 @@ impl Copa {
     /// Whether the current rate is at most the target rate 1 / (delta * d_q).
     fn below_target(&self) -> bool {
         let queueing = self.queueing_delay().as_secs_f64();
-        queueing <= 0.0 || self.cwnd / self.turn().as_secs_f64() <= 1.0 / (self.delta * queueing)
+        queueing <= 0.0 || self.cwnd / self.turn().as_secs_f64() <= 1.0 / (self.config.delta * queueing)
     }
 
     /// Whether the window limited lately: within the flight of the packet just acknowledged, which is longer than an srtt when
@@ -145,10 +129,10 @@ impl Copa {
             self.decide(now, "leave slow start", "rate above target", self.cwnd);
         }
         // Without evidence that the window limits, it may shrink but not grow, and velocity does not build up.
-        let ack = Ack { now, srtt: self.srtt, cwnd: self.cwnd, up: below, limited, delta: self.delta };
+        let ack = Ack { now, srtt: self.srtt, cwnd: self.cwnd, up: below, limited, delta: self.config.delta };
         let rule = Rule { double_after: self.config.velocity_after, turning: self.config.turning };
         self.velocity.on_ack(&ack, rule);
-        let step = (self.velocity.get() * packets / (self.delta * self.cwnd)).min(self.cwnd / 2.0);
+        let step = (self.velocity.get() * packets / (self.config.delta * self.cwnd)).min(self.cwnd / 2.0);
         if !below {
             self.cwnd -= step;
         } else if limited {
@@ -173,31 +157,6 @@ impl Copa {
             let before = self.cwnd;
             self.cwnd *= self.config.loss_factor;
             self.decide(now, "decrease", "loss above threshold", before);
-        }
-    }
-
-    fn compete(&mut self, now: Time, rtt: Option<Span>, lost: bool) {
-        let (Some(state), Some(config), Some(rtt)) = (&mut self.competitive, self.config.competitive, rtt) else {
-            return;
-        };
-        let window = self.srtt * config.round_trips;
-        state.least.add(now, rtt, window);
-        state.most.add(now, rtt, window);
-        let base = self.rtt_min.get().unwrap_or(rtt);
-        let (least, most) = (state.least.get().unwrap_or(rtt), state.most.get().unwrap_or(rtt));
-        let nearly_empty = least < base + (most - base).scale(config.empty_share);
-        if nearly_empty {
-            state.competing = false;
-            self.delta = self.config.delta;
-        } else {
-            state.competing = true;
-            if lost && now - state.last_loss >= self.srtt {
-                state.last_loss = now;
-                self.delta = (self.delta * 2.0).min(self.config.delta);
-            } else if now - state.last_step >= self.srtt {
-                state.last_step = now;
-                self.delta = (1.0 / (1.0 / self.delta + 1.0)).min(self.config.delta);
-            }
         }
     }
 
@@ -230,11 +189,9 @@ impl Controller for Copa {
             self.held += (held - self.held) / 8;
         }
         let before = self.cwnd;
-        let mut lost = false;
         for report in feedback.reports {
             match report.fate {
                 Fate::Lost => {
-                    lost = true;
                     self.losses.lost += 1;
                 }
                 Fate::Arrived { .. } => {
@@ -246,9 +203,8 @@ impl Controller for Copa {
                 }
             }
         }
-        // One report, however many packets it covers, halves the window at most (copa.md section 6).
+        // One report, however many packets it covers, halves the window at most (specs/copa.md 6).
         self.cwnd = self.cwnd.max(before / 2.0);
-        self.compete(now, feedback.path_rtt, lost);
         self.judge_losses(now);
         self.bound();
     }
@@ -273,7 +229,7 @@ impl Controller for Copa {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("cwnd_bytes", self.window().as_f64());
         see("velocity", self.velocity.get());
-        see("delta", self.delta);
+        see("delta", self.config.delta);
         see("rtt_standing_ms", self.standing().as_millis_f64());
         see("srtt_ms", self.srtt.as_millis_f64());
         see("slow_start", f64::from(u8::from(self.slow_start)));
@@ -288,7 +244,7 @@ mod tests {
 
     /// A Copa out of slow start with this window and these delays, the window limiting.
     fn copa(cwnd: f64, rtt_min_ms: i64, standing_ms: i64) -> Copa {
-        let mut copa = Copa::new(Config { delta: 0.9, ..Config::default() });
+        let mut copa = Copa::new(Config { delta: 0.9, ..Config::default() }).unwrap();
         copa.srtt = Span::from_millis(standing_ms);
         copa.rtt_min.add(Time::ZERO, Span::from_millis(rtt_min_ms), Span::from_secs(10));
         copa.cwnd = cwnd;
@@ -356,17 +312,5 @@ mod tests {
         copa.losses = LossWindow { since: Time::from_millis(100), arrived: 14, lost: 6 };
         copa.judge_losses(Time::from_millis(200));
         assert_eq!(copa.cwnd, 21.0);
-    }
-
-    #[test]
-    fn the_first_competitive_round_trip_takes_delta_as_the_spec_says() {
-        let config = Config { delta: 0.9, competitive: Some(Competitive::default()), ..Config::default() };
-        let mut copa = Copa::new(config);
-        copa.srtt = Span::from_millis(50);
-        copa.rtt_min.add(Time::ZERO, Span::from_millis(50), Span::from_secs(10));
-        copa.compete(Time::from_millis(1000), Some(Span::from_millis(90)), false);
-        assert!((copa.delta - 0.4737).abs() < 1e-4, "{}", copa.delta);
-        copa.compete(Time::from_millis(1001), Some(Span::from_millis(50)), false);
-        assert_eq!(copa.delta, 0.9);
     }
 }

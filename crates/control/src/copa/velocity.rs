@@ -1,4 +1,4 @@
-//! Copa's velocity: how fast the window moves while it keeps its direction (copa.md section 5).
+//! Copa's velocity: how fast the window moves while it keeps its direction (specs/copa.md 5).
 
 use thalweg_units::{Span, Time};
 
@@ -38,7 +38,7 @@ pub(super) struct Ack {
 }
 
 impl Ack {
-    /// The velocity at which the window doubles or halves in a round trip (copa.md section 3: v is at most delta times the
+    /// The velocity at which the window doubles or halves in a round trip (specs/copa.md 3: v is at most delta times the
     /// window; nothing changes by more than a factor of 2).
     fn most(&self) -> f64 {
         (self.delta * self.cwnd / if self.up { 1.0 } else { 2.0 }).max(1.0)

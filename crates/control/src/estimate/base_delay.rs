@@ -40,11 +40,6 @@ impl BaseDelay {
     pub fn get(&self) -> Option<Span> {
         self.bins.iter().min().copied()
     }
-
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.bins.clear();
-    }
 }
 
 #[cfg(test)]

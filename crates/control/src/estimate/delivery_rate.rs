@@ -1,4 +1,4 @@
-//! How fast the path delivers (draft-cheng-iccrg-delivery-rate-estimation; bbr.md section 2).
+//! How fast the path delivers (draft-cheng-iccrg-delivery-rate-estimation; specs/bbr.md 2).
 
 use alloc::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub struct RateSample {
 /// Turns sent packets and reports into samples.
 ///
 /// The draft measures arrivals by when acknowledgements come back. Reports come in batches here, so the receiver's own times
-/// are taken (bbr.md section 8), but for the first packets after a pause, which have no arrival to count from.
+/// are taken (specs/bbr.md 8), but for the first packets after a pause, which have no arrival to count from.
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryRate {
     /// When the newest packet delivered was sent, or the first after nothing was in flight (C.first_sent_time).
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn eighteen_kilobytes_count_over_the_longer_of_sending_and_arriving() {
-        // bbr.md, worked example 2: sent over 30 or 12 ms, arriving over 24; a receiver's clock far ahead.
+        // specs/bbr.md 9, example 2: sent over 30 or 12 ms, arriving over 24; a receiver's clock far ahead.
         let clock = |ms: u64| Time::from_millis(1_000_000 + ms);
         for (round_trip, last_sent, kbps) in [(20, 30, 4800), (10, 12, 6000)] {
             let mut sender = Sender::new();

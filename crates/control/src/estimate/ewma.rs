@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn seven_eighths_kept_of_each_tick_give_the_numbers_of_sprout_ewma() {
-        // sprout_ewma_salsify.md, part B: counts 10, 10, 10, 0 in ticks of 20 ms.
+        // specs/sprout.md 1: counts 10, 10, 10, 0 in ticks of 20 ms.
         let mut rate = Ewma::keeping(0.875, Span::from_millis(20)).starting(Time::ZERO, 0.0);
         for (tick, count, expected) in [(1, 10.0, 1.25), (2, 10.0, 2.34375), (3, 10.0, 3.30078), (4, 0.0, 2.88818)] {
             rate.add(Time::from_millis(20 * tick), count);

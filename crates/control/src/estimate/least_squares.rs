@@ -18,7 +18,7 @@ mod tests {
 
     #[test]
     fn camels_gradient_comes_out() {
-        // camel.md, worked example 3, in kb and ms: 0.25 ms/kb at 2 Mbps is a normalised slope of 0.5.
+        // specs/camel.md 9, example 3, in kb and ms: 0.25 ms/kb at 2 Mbps is a normalised slope of 0.5.
         let points = [(30.0, 25.0), (40.0, 25.0), (60.0, 30.0), (70.0, 35.0)];
         assert_eq!(slope(points.into_iter()), Some(0.25));
     }

@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_three_gradients_of_camels_worked_example_come_out() {
-        // camel.md, worked example 3: C = 2 Mbps, RTprop 25 ms.
+        // specs/camel.md 9, example 3: C = 2 Mbps, RTprop 25 ms.
         let over = normalised(&[(30.0, 25.0), (40.0, 25.0), (60.0, 30.0), (70.0, 35.0)], 2e6);
         assert!((over.slope - 0.5).abs() < 1e-12 && over.points == 4, "{over:?}");
         let under = normalised(&[(20.0, 25.0), (30.0, 25.0), (40.0, 25.0), (55.0, 27.5)], 2e6);

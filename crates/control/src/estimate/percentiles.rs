@@ -1,4 +1,4 @@
-//! Percentiles of the last while (metrics.md section 10, type 7: linear between ranks).
+//! Percentiles of the last while (specs/metrics.md 10, type 7: linear between ranks).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn ranks_between_two_samples_lie_between_them() {
-        // fbra.md section 8, example 1, and metrics.md section 11, example 5.
+        // specs/fbra.md 8, example 1, and specs/metrics.md 11, example 5.
         let delays = of([31, 33, 34, 35, 36, 38, 40, 41, 44, 60]);
         assert_eq!(delays.get(0.4), Some(Span::from_micros(35_600)));
         assert_eq!(delays.get(0.8), Some(Span::from_micros(41_600)));

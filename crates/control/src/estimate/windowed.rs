@@ -39,9 +39,9 @@ pub type WindowedMin<V, P = Time> = Windowed<Least, V, P>;
 pub type WindowedMax<V, P = Time> = Windowed<Greatest, V, P>;
 
 /// The extreme of the samples in (now - window, now], by a monotone queue: amortised constant time. The newest sample always
-/// counts, so after a silence the last one survives (copa.md section 4).
+/// counts, so after a silence the last one survives (specs/copa.md 4).
 ///
-/// A place is an instant, or where windows are counted in rounds (bbr.md section 3: ten of them) the round's number.
+/// A place is an instant, or where windows are counted in rounds (specs/bbr.md 3: ten of them) the round's number.
 #[derive(Debug, Clone)]
 pub struct Windowed<E, V, P = Time> {
     samples: VecDeque<(P, V)>,
@@ -110,7 +110,7 @@ mod tests {
         let rates = [10, 21, 39, 56, 59, 60, 60].map(|tenths| Rate::from_kbps(tenths * 100));
         for (round, rate) in (0..).zip(rates) {
             max.add(round, rate, 10);
-            assert_eq!(max.get(), Some(rate), "bbr.md, worked example 3, never falls");
+            assert_eq!(max.get(), Some(rate), "specs/bbr.md 9, example 3, never falls");
         }
         for round in 7..16 {
             max.add(round, Rate::from_kbps(2000), 10);

@@ -1,11 +1,9 @@
 //! FBRA's parameters.
 
-use thalweg_units::{ConfigError, Rate, Span};
-
-use super::Fbra;
+use thalweg_units::{ConfigError, Rate, Span, check};
 
 /// FBRA's parameters, by the paper's symbols. \[P\] is the paper (Nagy, Singh, Ott, Eggert, MMSys 2014), \[R\] a reading where it is silent
-/// (fbra.md).
+/// (specs/fbra.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -70,11 +68,11 @@ pub struct ParityConfig {
     pub least: u16,
     /// The greatest N (14 \[P\]): what it may grow to while a probe goes on.
     pub most: u16,
-    /// The greatest N at or below the first goodput: probe as hard as can be (ours: 2; 4 in fbra.md).
+    /// The greatest N at or below the first goodput: probe as hard as can be (ours: 2; 4 in specs/fbra.md).
     pub most_at_first: u16,
     /// N is least at this share of the greatest rate of the last while and grows linearly up to all of it (0.5 \[R\]) ...
     pub from: f64,
-    /// ... where a probe begins with this many (ours: 6; 14 in fbra.md). By the listing parity is sent in one interval of three or four, and the
+    /// ... where a probe begins with this many (ours: 6; 14 in specs/fbra.md). By the listing parity is sent in one interval of three or four, and the
     /// paper's is a tenth of its media: 14 would be a fiftieth.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_at_greatest"))]
     pub at_greatest: u16,
@@ -178,16 +176,14 @@ impl Default for RateConfig {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Fbra, ConfigError> {
-        let Config { thresholds, parity, rate, .. } = self;
-        if self.min == Rate::ZERO || self.start < self.min {
-            let value = alloc::format!("min {}, start {}", self.min, self.start);
-            return Err(ConfigError::out_of_range("fbra rates", value, "0 < min <= start"));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Config { thresholds, parity, rate, .. } = *self;
+        check("fbra rates", format_args!("min {}, start {}", self.min, self.start))
+            .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;
         for (name, span, example) in [
             ("fbra.delay_max", self.delay_max, "400ms"),
             ("fbra.report_interval", self.report_interval, "200ms"),
@@ -196,9 +192,7 @@ impl Config {
             ("fbra.thresholds.history", thresholds.history, "60s"),
             ("fbra.parity.history", parity.history, "2s"),
         ] {
-            if span < Span::from_millis(1) {
-                return Err(ConfigError::out_of_range(name, span, &alloc::format!("1ms or longer, such as {example}")));
-            }
+            check(name, span).within(Span::from_millis(1).., example)?;
         }
         for (name, value, range, example) in [
             ("fbra.report_round_trips", self.report_round_trips, (0.0, 100.0), "2"),
@@ -218,18 +212,17 @@ impl Config {
             ("fbra.rate.most_of_actual", rate.most_of_actual, (1.0, 100.0), "1.2"),
             ("fbra.rate.timeout_share", rate.timeout_share, (0.01, 1.0), "0.5"),
         ] {
-            if !(value >= range.0 && value <= range.1) {
-                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
-                return Err(ConfigError::out_of_range(name, value, &range));
-            }
+            check(name, value).within(range.0..=range.1, example)?;
         }
         let ParityConfig { least, most, most_at_first, at_greatest, .. } = parity;
-        if least == 0 || most.min(most_at_first).min(at_greatest) < least || at_greatest > most {
-            let value =
-                alloc::format!("least {least}, most {most}, most_at_first {most_at_first}, at_greatest {at_greatest}");
-            let range = "0 < least <= most, most_at_first and at_greatest, and at_greatest <= most";
-            return Err(ConfigError::out_of_range("fbra.parity", value, range));
-        }
-        Ok(Fbra::new(self))
+        check(
+            "fbra.parity",
+            format_args!("least {least}, most {most}, most_at_first {most_at_first}, at_greatest {at_greatest}"),
+        )
+        .is(
+            least != 0 && most.min(most_at_first).min(at_greatest) >= least && at_greatest <= most,
+            "0 < least <= most, most_at_first and at_greatest, and at_greatest <= most",
+        )?;
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; fbra.md): what probes the path is forward error correction.
+//! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md): what probes the path is forward error correction.
 //!
 //! While the path is quiet, one parity packet leaves after every N media packets; if the path bears them, their rate becomes media.
 //! Losses, late packets and delays above percentiles of earlier ones make the rate fall below what arrived, from where it bounces back.
@@ -15,15 +15,15 @@ mod states;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMax;
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
 use crate::reporting::{Gathering, Heard, Interval, Limits};
-use crate::trains::Silence;
 pub use config::{Config, ParityConfig, RateConfig, Thresholds};
 use observed::{Delays, Rates, Signs};
 use parity::Parity;
@@ -45,7 +45,7 @@ pub struct Fbra {
     config: Config,
     limits: Limits,
     gathering: Gathering,
-    silence: Silence,
+    timeout: FeedbackTimeout,
     delays: Delays,
     /// R: the media rate.
     rate: Rate,
@@ -71,13 +71,18 @@ pub struct Fbra {
 }
 
 impl Fbra {
-    fn new(config: Config) -> Fbra {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Fbra, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
-        Fbra {
+        Ok(Fbra {
             limits,
             gathering: Gathering::default(),
             // On a path whose round trip is longer, nothing can be heard earlier.
-            silence: Silence::new(config.timeout, 1),
+            timeout: FeedbackTimeout::new(config.timeout, 1, Then::Every(config.timeout)),
             delays: Delays::new(&config),
             rate: limits.clamp(config.start),
             state: State::Stay,
@@ -93,7 +98,7 @@ impl Fbra {
             was_early: false,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// Where the rate is going.
@@ -241,7 +246,7 @@ impl Fbra {
 
 impl Controller for Fbra {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.silence.on_feedback(feedback);
+        self.timeout.on_arrivals(feedback);
         let now = feedback.now;
         if feedback.cause == Cause::Silence {
             self.on_silence(now);
@@ -260,14 +265,14 @@ impl Controller for Fbra {
     }
 
     fn allowance(&self) -> Allowance {
-        let parity_interval = self.parity.interval();
-        let parity = parity_interval.map_or(Rate::ZERO, |interval| self.rate.scale(1.0 / f64::from(interval)));
+        let fec_interval = self.parity.interval();
+        let parity = fec_interval.map_or(Rate::ZERO, |interval| self.rate.scale(1.0 / f64::from(interval)));
         let pacing = (self.rate + parity).scale(self.config.pacing_gain);
-        Allowance { capacity: self.rate, parity_interval, ..Allowance::of_rate(pacing) }
+        Allowance { capacity: self.rate, fec_interval, ..Allowance::of_rate(pacing) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.silence.on_sent(packet.at);
+        self.timeout.on_sent(packet.at);
         self.gathering.on_sent(packet.at);
         self.parity.on_sent(packet);
     }
@@ -278,13 +283,13 @@ impl Controller for Fbra {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.silence.has_lasted(now) {
+        if self.timeout.on_timeout(now) {
             self.on_silence(now);
         }
     }
 
     fn next_timeout(&self) -> Time {
-        self.silence.next_timeout()
+        self.timeout.deadline()
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

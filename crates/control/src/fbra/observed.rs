@@ -1,4 +1,4 @@
-//! What an interval held, and how its delay compares (fbra.md section 3).
+//! What an interval held, and how its delay compares (specs/fbra.md 3).
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -96,7 +96,7 @@ impl Delays {
     }
 
     /// OWD of a round trip: half of the least, and all that is above it. Clocks need not agree, and the return path's queue does not
-    /// count (fbra.md: an absolute base matters, because thresholds are ratios).
+    /// count (specs/fbra.md: an absolute base matters, because thresholds are ratios).
     fn one_way(&self, rtt: Span) -> Span {
         rtt - self.least.get().unwrap_or(rtt) / 2
     }

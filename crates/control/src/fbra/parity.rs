@@ -55,7 +55,7 @@ impl Parity {
 }
 
 impl ParityConfig {
-    /// N for a media rate, when `greatest` was the greatest rate of the last while and `first` the first goodput (fbra.md section 3): few
+    /// N for a media rate, when `greatest` was the greatest rate of the last while and `first` the first goodput (specs/fbra.md 3): few
     /// parity packets at a rate that was borne, many at one far below it or where nothing is known.
     pub(super) fn interval(&self, rate: Rate, greatest: Rate, first: Rate) -> u16 {
         let share = rate.as_bps_f64() / greatest.as_bps_f64().max(1.0);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_worked_rates_give_the_worked_intervals() {
-        // fbra.md section 8, example 3.
+        // specs/fbra.md 8, example 3.
         let config = ParityConfig { most_at_first: 4, at_greatest: 14, ..ParityConfig::default() };
         for (rate, greatest, first, interval) in [
             (128, 128, 128, 4),

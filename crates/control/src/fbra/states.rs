@@ -1,4 +1,4 @@
-//! STAY, PROBE, UP and DOWN: what a report makes of each (fbra.md section 4, the paper's listing).
+//! STAY, PROBE, UP and DOWN: what a report makes of each (specs/fbra.md 4, the paper's listing).
 
 use super::Thresholds;
 use super::observed::Signs;
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_worked_delays_of_a_probe_lead_where_they_should() {
-        // fbra.md section 8, example 1: P40 = 35.6 ms, P80 = 41.6 ms.
+        // specs/fbra.md 8, example 1: P40 = 35.6 ms, P80 = 41.6 ms.
         for (owd, high, low, next, action) in [
             (42.0, 1.010, 1.180, State::Up, Action::Raise),
             (43.0, 1.034, 1.208, State::Probe, Action::Widen),

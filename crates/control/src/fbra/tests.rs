@@ -15,12 +15,12 @@ fn rates(goodput: u64, media: u64) -> Rates {
 }
 
 fn at(kbps: u64) -> Fbra {
-    Fbra { rate: KBPS(kbps), ..Config::default().build().unwrap() }
+    Fbra { rate: KBPS(kbps), ..Fbra::new(Config::default()).unwrap() }
 }
 
 #[test]
 fn an_undershoot_goes_below_what_arrived_by_as_much_as_did_not_and_bounces_back_to_nine_tenths() {
-    // fbra.md section 8, example 2.
+    // specs/fbra.md 8, example 2.
     for (goodput, below, back) in [(170, 126, 153), (90, 32, 81), (250, 180, 180)] {
         let mut fbra = at(200);
         fbra.undershoot(KBPS(goodput), true);
@@ -38,7 +38,7 @@ fn an_undershoot_goes_below_what_arrived_by_as_much_as_did_not_and_bounces_back_
 
 #[test]
 fn parity_that_was_borne_becomes_media() {
-    // fbra.md section 8, example 4.
+    // specs/fbra.md 8, example 4.
     assert_eq!(at(200).raised(KBPS(23), KBPS(200)), KBPS(223));
     // Not far above what the encoder makes, and no more than N = 2 would send.
     assert_eq!(at(200).raised(KBPS(60), KBPS(200)), KBPS(240));
@@ -49,7 +49,7 @@ fn parity_that_was_borne_becomes_media() {
 #[test]
 fn n_follows_what_the_encoder_makes_and_what_an_interval_holds() {
     let mut fbra = at(240);
-    // fbra.md's formula.
+    // specs/fbra.md 3.1.
     fbra.config.parity.at_greatest = 14;
     fbra.greatest.add(Time::ZERO, KBPS(256), Span::from_secs(2));
     fbra.first = Some(KBPS(128));
@@ -75,7 +75,7 @@ struct Flow {
 impl Flow {
     fn new(config: Config) -> Flow {
         Flow {
-            fbra: config.build().unwrap(),
+            fbra: Fbra::new(config).unwrap(),
             history: History::new(crate::feedback::Config::default()),
             now: 0,
             next: 0,
@@ -112,7 +112,7 @@ impl Flow {
             if self.now.is_multiple_of(20) {
                 self.send(Payload::Media, queue, lost(self.next));
                 self.media += 1;
-                let due = self.fbra.allowance().parity_interval.is_some_and(|interval| self.media >= interval);
+                let due = self.fbra.allowance().fec_interval.is_some_and(|interval| self.media >= interval);
                 if due && !self.keeps_parity_back {
                     self.media = 0;
                     self.send(Payload::Repair, queue, false);
@@ -151,12 +151,12 @@ fn parity_is_asked_for_while_it_probes_and_paced_beyond_the_media() {
         flow.run(flow.now + 1, 0, |_| false);
     }
     let allowance = flow.fbra.allowance();
-    assert_eq!((allowance.parity_interval, allowance.capacity), (Some(2), KBPS(128)));
+    assert_eq!((allowance.fec_interval, allowance.capacity), (Some(2), KBPS(128)));
     assert_eq!(allowance.pacing, KBPS(192).scale(2.5));
     while flow.fbra.state == State::Probe {
         flow.run(flow.now + 1, 0, |_| false);
     }
-    assert_eq!(flow.fbra.allowance().parity_interval, None);
+    assert_eq!(flow.fbra.allowance().fec_interval, None);
 }
 
 #[test]
@@ -241,9 +241,9 @@ fn rates_keep_to_what_the_application_could_use() {
 #[test]
 fn parameters_that_cannot_work_are_refused_with_value_and_range() {
     let thresholds = Thresholds { stay: 0.5, ..Thresholds::default() };
-    let message = alloc::format!("{}", Config { thresholds, ..Config::default() }.build().unwrap_err());
+    let message = alloc::format!("{}", Fbra::new(Config { thresholds, ..Config::default() }).unwrap_err());
     assert_eq!(message, "fbra.thresholds.stay is 0.5, must be 1 to 100, such as 1.1");
     let parity = ParityConfig { least: 0, ..ParityConfig::default() };
-    assert!(Config { parity, ..Config::default() }.build().is_err());
-    assert!(Config { longest_interval: Span::from_millis(100), ..Config::default() }.build().is_err());
+    assert!(Fbra::new(Config { parity, ..Config::default() }).is_err());
+    assert!(Fbra::new(Config { longest_interval: Span::from_millis(100), ..Config::default() }).is_err());
 }

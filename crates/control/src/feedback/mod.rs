@@ -2,6 +2,7 @@
 
 mod history;
 mod path;
+pub(crate) mod timeout;
 
 use thalweg_units::{Bytes, Span, Time};
 
@@ -66,6 +67,7 @@ pub enum Cause {
 
 /// News of sent packets.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Feedback<'a> {
     /// When the news reached the sender.
     pub now: Time,
@@ -80,7 +82,7 @@ pub struct Feedback<'a> {
     /// `rtt` without the time the report was held even if the receiver does not tell it (TWCC): forward delay and the least
     /// return delay seen. This is the delay to judge queues by; a window must cover the wait for reports too.
     pub path_rtt: Option<Span>,
-    /// Smoothed time from sending a packet to hearing of it (gain 1/8, vidaptive.md C1), this report included; `None` before the
+    /// Smoothed time from sending a packet to hearing of it (gain 1/8, specs/vidaptive.md C1), this report included; `None` before the
     /// first. It has the wait for batched reports in it, so that window / srtt is the rate that the window sustains.
     pub srtt: Option<Span>,
     /// The least round-trip time of the connection.
@@ -91,7 +93,29 @@ pub struct Feedback<'a> {
     pub delivered: Bytes,
 }
 
-impl Feedback<'_> {
+impl<'a> Feedback<'a> {
+    /// Feedback on these packets and nothing else: no round trip, nothing in flight. [`History`] makes those with everything.
+    pub fn new(now: Time, cause: Cause, reports: &'a [Report]) -> Feedback<'a> {
+        Feedback {
+            now,
+            cause,
+            reports,
+            rtt: None,
+            newest_delay: None,
+            path_rtt: None,
+            srtt: None,
+            min_rtt: None,
+            in_flight: Bytes::ZERO,
+            delivered: Bytes::ZERO,
+        }
+    }
+
+    /// The same without what it says of packets before `first`: for a controller that did not see those leave.
+    pub fn since(&self, first: PacketId) -> Feedback<'a> {
+        let before = self.reports.partition_point(|report| report.packet.id < first);
+        Feedback { reports: &self.reports[before..], ..*self }
+    }
+
     /// Bytes that this news says arrived.
     pub fn arrived_bytes(&self) -> Bytes {
         self.reports.iter().filter(|report| report.arrival().is_some()).map(|report| report.packet.size).sum()

@@ -13,7 +13,7 @@ pub enum End {
     Receiver,
 }
 
-/// A receiver's own account of the path (rebera.md section 3), told once in a while.
+/// A receiver's own account of the path (specs/rebera.md 3), told once in a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathReport {
     /// What the path bore of late, by packets that queued one behind the other; `None` where none did.

@@ -1,6 +1,6 @@
 //! A rate that never changes: the trivial proof of the seam, and the sender that ignores the network.
 
-use thalweg_units::{ConfigError, Rate};
+use thalweg_units::{ConfigError, Rate, above, check};
 
 use crate::controller::{Allowance, Controller};
 use crate::feedback::Feedback;
@@ -19,22 +19,20 @@ impl Default for Config {
     }
 }
 
-impl Config {
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct Fixed(Rate);
+
+impl Fixed {
     /// The controller.
     ///
     /// # Errors
     /// When the rate is zero.
-    pub fn build(self) -> Result<Fixed, ConfigError> {
-        if self.rate == Rate::ZERO {
-            return Err(ConfigError::out_of_range("fixed.rate", self.rate, "above 0, such as 1Mbps"));
-        }
-        Ok(Fixed(self.rate))
+    pub fn new(config: Config) -> Result<Fixed, ConfigError> {
+        check("fixed.rate", config.rate).within(above(Rate::ZERO), "1Mbps")?;
+        Ok(Fixed(config.rate))
     }
 }
-
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct Fixed(Rate);
 
 impl Controller for Fixed {
     fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}

@@ -1,4 +1,4 @@
-//! The delay-based rate: additive or multiplicative increase, multiplicative decrease (gcc.md section 5; libwebrtc
+//! The delay-based rate: additive or multiplicative increase, multiplicative decrease (specs/gcc.md 5; libwebrtc
 //! `aimd_rate_control.cc`).
 
 use thalweg_units::{Rate, Span, Time};

@@ -1,4 +1,4 @@
-//! Application-limited regions: when the encoder makes clearly less than it may (gcc.md section 9; libwebrtc
+//! Application-limited regions: when the encoder makes clearly less than it may (specs/gcc.md 9; libwebrtc
 //! `alr_detector.cc`).
 
 use thalweg_units::{Bytes, Rate, Span, Time};

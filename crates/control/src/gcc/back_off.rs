@@ -1,4 +1,4 @@
-//! Backing off when news takes hopelessly long (gcc.md section 7; libwebrtc `RttBasedBackoff` and what
+//! Backing off when news takes hopelessly long (specs/gcc.md 7; libwebrtc `RttBasedBackoff` and what
 //! `SendSideBandwidthEstimation::UpdateEstimate` does with it). GCC's only answer to missing feedback.
 //!
 //! It lowers the target and nothing else: the delay-based estimate outlives an outage, and the target is back at it with the first

@@ -1,8 +1,8 @@
 //! GCC's parameters.
 
-use thalweg_units::{ConfigError, Rate, Span};
+use thalweg_units::{ConfigError, Rate, Span, above_to, between, check};
 
-use super::{Gcc, acknowledged_rate, aimd, alr, loss, overuse, probe_controller, push_back};
+use super::{acknowledged_rate, aimd, alr, loss, overuse, probe_controller, push_back};
 
 /// GCC as libwebrtc runs it for a camera today; other ages of it by changing a part.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Config {
     pub start: Rate,
     /// The estimate is never lower.
     pub min: Rate,
-    /// Pacing is this many times the target: 1.1 with transport-wide feedback, 2.5 before it was there (gcc.md section 11).
+    /// Pacing is this many times the target: 1.1 with transport-wide feedback, 2.5 before it was there (specs/gcc.md 11).
     pub pacing_factor: f64,
     /// The overuse detector.
     pub overuse: overuse::Config,
@@ -29,7 +29,7 @@ pub struct Config {
     /// Push-back; `None` switches it off.
     #[cfg_attr(feature = "serde", serde(default))]
     pub push_back: Option<push_back::Config>,
-    /// Back off when the round trip, counted with how long nothing was heard, exceeds this (gcc.md section 7) ...
+    /// Back off when the round trip, counted with how long nothing was heard, exceeds this (specs/gcc.md 7) ...
     pub rtt_limit: Span,
     /// ... every so often ...
     pub rtt_back_off_interval: Span,
@@ -63,36 +63,20 @@ impl Config {
         Config { pacing_factor: 2.5, ..Config::default() }
     }
 
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Gcc, ConfigError> {
-        if self.min == Rate::ZERO || self.start < self.min {
-            let value = alloc::format!("min {}, start {}", self.min, self.start);
-            return Err(ConfigError::out_of_range("gcc rates", value, "0 < min <= start"));
-        }
-        if !(self.pacing_factor >= 1.0 && self.pacing_factor <= 10.0) {
-            return Err(ConfigError::out_of_range("gcc.pacing_factor", self.pacing_factor, "1 to 10, such as 1.1"));
-        }
-        if !(self.aimd.beta > 0.0 && self.aimd.beta < 1.0) {
-            return Err(ConfigError::out_of_range(
-                "gcc.aimd.beta",
-                self.aimd.beta,
-                "above 0 and below 1, such as 0.85",
-            ));
-        }
-        if !(self.aimd.growth > 1.0 && self.aimd.growth <= 2.0) {
-            return Err(ConfigError::out_of_range("gcc.aimd.growth", self.aimd.growth, "above 1 and at most 2"));
-        }
-        if !(self.overuse.initial_threshold > 0.0 && self.overuse.rise >= 0.0 && self.overuse.fall >= 0.0) {
-            let value = alloc::format!("{:?}", self.overuse);
-            return Err(ConfigError::out_of_range(
-                "gcc.overuse",
-                value,
-                "a threshold above 0 ms, rise and fall not negative",
-            ));
-        }
-        Ok(Gcc::new(self))
+    /// When one is not.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        check("gcc rates", format_args!("min {}, start {}", self.min, self.start))
+            .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;
+        check("gcc.pacing_factor", self.pacing_factor).within(1.0..=10.0, "1.1")?;
+        check("gcc.aimd.beta", self.aimd.beta).within(between(0.0, 1.0), "0.85")?;
+        check("gcc.aimd.growth", self.aimd.growth).within(above_to(1.0, 2.0), "the default")?;
+        check("gcc.overuse", format_args!("{:?}", self.overuse)).is(
+            self.overuse.initial_threshold > 0.0 && self.overuse.rise >= 0.0 && self.overuse.fall >= 0.0,
+            "a threshold above 0 ms, rise and fall not negative",
+        )?;
+        Ok(())
     }
 }

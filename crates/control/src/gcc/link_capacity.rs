@@ -1,4 +1,4 @@
-//! What the link seems to carry, learnt at each decrease (gcc.md section 5; libwebrtc `link_capacity_estimator.cc`).
+//! What the link seems to carry, learnt at each decrease (specs/gcc.md 5; libwebrtc `link_capacity_estimator.cc`).
 
 use thalweg_units::Rate;
 

@@ -1,4 +1,4 @@
-//! Google Congestion Control, sender side, as libwebrtc runs it (gcc.md; libwebrtc at 3710345, January 2026).
+//! Google Congestion Control, sender side, as libwebrtc runs it (specs/gcc.md; libwebrtc at 3710345, January 2026).
 //!
 //! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
 //! * how much arrives: [`acknowledged_rate`];
@@ -24,9 +24,9 @@ mod trendline;
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Allowance, Controller, Decision, Demand, MediaLimit};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback, Report};
 use crate::packet::SentPacket;
@@ -81,7 +81,17 @@ pub struct Gcc {
 }
 
 impl Gcc {
-    pub(crate) fn new(config: Config) -> Gcc {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Gcc, ConfigError> {
+        config.check()?;
+        Ok(Gcc::of_checked(config))
+    }
+
+    /// The controller of parameters that are in range.
+    pub(crate) fn of_checked(config: Config) -> Gcc {
         Gcc {
             min: config.min,
             max: Rate::MAX,
@@ -270,7 +280,7 @@ impl Controller for Gcc {
             capacity: target,
             padding: if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO },
             probe: self.probes.pending(),
-            keep_frames: self.push_back.as_ref().map_or(1.0, PushBack::ratio),
+            media: MediaLimit::Share(self.push_back.as_ref().map_or(1.0, PushBack::ratio)),
             ..Allowance::of_rate(target.scale(self.config.pacing_factor))
         }
     }

@@ -1,4 +1,4 @@
-//! Whether the delay trend means overuse, against a threshold that adapts (gcc.md section 3; libwebrtc `trendline_estimator.cc`
+//! Whether the delay trend means overuse, against a threshold that adapts (specs/gcc.md 3; libwebrtc `trendline_estimator.cc`
 //! `Detect` and `UpdateThreshold`).
 
 use thalweg_units::{Span, Time};
@@ -123,7 +123,7 @@ mod tests {
     use super::super::trendline::Trendline;
     use super::*;
 
-    /// Groups sent every 20 ms that arrive every 21 ms (gcc.md, worked example 1).
+    /// Groups sent every 20 ms that arrive every 21 ms (specs/gcc.md 13, example 1).
     #[test]
     fn one_millisecond_of_growing_delay_in_twenty_is_overuse_at_the_thirty_sixth_delta() {
         let mut trendline = Trendline::default();

@@ -1,4 +1,4 @@
-//! Packets sent together, and how their spacing changed on the way (gcc.md section 1; libwebrtc `inter_arrival_delta.cc`).
+//! Packets sent together, and how their spacing changed on the way (specs/gcc.md 1; libwebrtc `inter_arrival_delta.cc`).
 
 use thalweg_units::{Span, Time};
 

@@ -1,4 +1,4 @@
-//! When to probe, and how fast (gcc.md section 8; libwebrtc `probe_controller.cc`).
+//! When to probe, and how fast (specs/gcc.md 8; libwebrtc `probe_controller.cc`).
 
 use alloc::collections::VecDeque;
 

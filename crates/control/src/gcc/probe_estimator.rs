@@ -1,4 +1,4 @@
-//! What a probe cluster measured (gcc.md section 8; libwebrtc `probe_bitrate_estimator.cc`).
+//! What a probe cluster measured (specs/gcc.md 8; libwebrtc `probe_bitrate_estimator.cc`).
 
 use alloc::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Holding frames back while more is in flight than the data window (gcc.md section 10; libwebrtc
+//! Holding frames back while more is in flight than the data window (specs/gcc.md 10; libwebrtc
 //! `congestion_window_pushback_controller.cc`).
 
 use alloc::collections::VecDeque;

@@ -19,7 +19,7 @@ struct Call {
 
 impl Call {
     fn new(start: Rate) -> Call {
-        let gcc = Config { start, ..Config::default() }.build().unwrap();
+        let gcc = Gcc::new(Config { start, ..Config::default() }).unwrap();
         Call { gcc, history: History::new(feedback::Config::default()), now: 0, next: 0, reported: 0 }
     }
 
@@ -60,7 +60,7 @@ impl Call {
     }
 
     fn kept(&self) -> f64 {
-        self.gcc.allowance().keep_frames
+        self.gcc.allowance().media.share()
     }
 }
 

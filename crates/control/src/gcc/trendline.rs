@@ -1,4 +1,4 @@
-//! The slope of the accumulated delay (gcc.md section 2; libwebrtc `trendline_estimator.cc`).
+//! The slope of the accumulated delay (specs/gcc.md 2; libwebrtc `trendline_estimator.cc`).
 
 use alloc::collections::VecDeque;
 

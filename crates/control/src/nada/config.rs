@@ -1,14 +1,12 @@
 //! NADA's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, above, check};
 
-use super::Nada;
-
-/// NADA's parameters, by RFC 8698's symbols (its figure 3; nada.md).
+/// NADA's parameters, by RFC 8698's symbols (its figure 3; specs/nada.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// r_ref before feedback (the RFC begins with RMIN; spec: choice).
+    /// r_ref before feedback (the RFC begins with RMIN; specs/nada.md 2: a choice).
     pub start: Rate,
     /// RMIN, 150 kbps ...
     pub min: Rate,
@@ -95,7 +93,7 @@ pub struct RateConfig {
     /// A longer time since it moved counts as this much (500 ms; our choice: after a pause, one step would be as large
     /// as the rate).
     pub most_interval: Span,
-    /// Outside of a ramp-up the rate is at most so many times what arrives (2; spec: choice); `None` for no such bound.
+    /// Outside of a ramp-up the rate is at most so many times what arrives (2; specs/nada.md 2: a choice); `None` for no such bound.
     #[cfg_attr(feature = "serde", serde(default))]
     pub most_of_received: Option<f64>,
 }
@@ -159,16 +157,16 @@ impl Default for RateConfig {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Nada, ConfigError> {
-        let Config { signal, rate, .. } = self;
-        if self.min == Rate::ZERO || self.max < self.min || self.start == Rate::ZERO {
-            let value = alloc::format!("min {}, max {}, start {}", self.min, self.max, self.start);
-            return Err(ConfigError::out_of_range("nada rates", value, "0 < min <= max and 0 < start"));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Config { signal, rate, .. } = *self;
+        check("nada rates", format_args!("min {}, max {}, start {}", self.min, self.max, self.start)).is(
+            self.min != Rate::ZERO && self.max >= self.min && self.start != Rate::ZERO,
+            "0 < min <= max and 0 < start",
+        )?;
         for (name, span, example) in [
             ("nada.silence", self.silence, "500ms"),
             ("nada.signal.window", signal.window, "500ms"),
@@ -182,9 +180,7 @@ impl Config {
             ("nada.rate.least_interval", rate.least_interval, "50ms"),
             ("nada.rate.most_interval", rate.most_interval, "500ms"),
         ] {
-            if span <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, span, &alloc::format!("longer than 0, such as {example}")));
-            }
+            check(name, span).within(above(Span::ZERO), example)?;
         }
         for (name, span) in [
             ("nada.signal.loss_delay", signal.loss_delay),
@@ -192,9 +188,7 @@ impl Config {
             ("nada.rate.filter_delay", rate.filter_delay),
             ("nada.rate.queue_bound", rate.queue_bound),
         ] {
-            if span < Span::ZERO {
-                return Err(ConfigError::out_of_range(name, span, "0 or longer, such as 10ms"));
-            }
+            check(name, span).within(Span::ZERO.., "10ms")?;
         }
         for (name, value, range, example) in [
             ("nada.encoder_share", self.encoder_share, (0.0, 1.0), "0.1"),
@@ -212,16 +206,11 @@ impl Config {
             ("nada.rate.most_gamma", rate.most_gamma, (0.0, 10.0), "0.5"),
             ("nada.rate.most_of_received", rate.most_of_received.unwrap_or(1.0), (1.0, 100.0), "2"),
         ] {
-            if !(value >= range.0 && value <= range.1) {
-                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
-                return Err(ConfigError::out_of_range(name, value, &range));
-            }
+            check(name, value).within(range.0..=range.1, example)?;
         }
-        if signal.filter == 0 || signal.base_bins == 0 {
-            let value = alloc::format!("filter {}, base_bins {}", signal.filter, signal.base_bins);
-            return Err(ConfigError::out_of_range("nada.signal", value, "above 0, such as 15 and 10"));
-        }
-        Ok(Nada::new(self))
+        check("nada.signal", format_args!("filter {}, base_bins {}", signal.filter, signal.base_bins))
+            .is(signal.filter != 0 && signal.base_bins != 0, "above 0, such as 15 and 10")?;
+        Ok(())
     }
 }
 
@@ -234,6 +223,7 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Nada;
     use super::*;
 
     #[test]
@@ -249,8 +239,8 @@ mod tests {
     #[test]
     fn parameters_that_cannot_work_are_refused_with_value_and_range() {
         let rate = RateConfig { kappa: -1.0, ..RateConfig::default() };
-        let message = alloc::format!("{}", Config { rate, ..Config::default() }.build().unwrap_err());
+        let message = alloc::format!("{}", Nada::new(Config { rate, ..Config::default() }).unwrap_err());
         assert_eq!(message, "nada.rate.kappa is -1, must be 0 to 10, such as 0.5");
-        assert!(Config { max: Rate::from_kbps(100), ..Config::default() }.build().is_err());
+        assert!(Nada::new(Config { max: Rate::from_kbps(100), ..Config::default() }).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; nada.md), all of it at the sender: delay, losses and marks are one signal,
+//! NADA (Zhu, Pan, Ramalho, Mena; RFC 8698; specs/nada.md), all of it at the sender: delay, losses and marks are one signal,
 //! and the rate settles where the signal is PRIO x XREF x RMAX / rate.
 //!
 //! * [`config`](Config): the RFC's parameters, and the rate-shaping buffer's;
@@ -13,9 +13,9 @@ mod signal;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand, FrameQueued};
+use crate::controller::{self, Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
@@ -49,8 +49,13 @@ pub struct Nada {
 }
 
 impl Nada {
-    pub(crate) fn new(config: Config) -> Nada {
-        Nada {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Nada, ConfigError> {
+        config.check()?;
+        Ok(Nada {
             min: config.min,
             max: config.max,
             signal: Signal::new(config.signal),
@@ -65,7 +70,7 @@ impl Nada {
             unheard: Time::ZERO,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn received(&self) -> Rate {
@@ -144,8 +149,10 @@ impl Controller for Nada {
         }
     }
 
-    fn on_frame_queued(&mut self, _now: Time, frame: FrameQueued) {
-        self.waiting = Some((frame.ahead, frame.interval));
+    fn on_signal(&mut self, _now: Time, signal: controller::Signal) {
+        if let controller::Signal::FrameQueued(frame) = signal {
+            self.waiting = Some((frame.ahead, frame.interval));
+        }
     }
 
     fn on_timeout(&mut self, now: Time) {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::controller::FrameQueued;
 use crate::feedback::{Acknowledgement, History};
 use crate::packet::PacketId;
 
@@ -7,7 +8,7 @@ const MS: fn(u64) -> Time = Time::from_millis;
 /// 800 kbps of 1000-byte packets over a path of 100 ms, told of each; `delay` and `lost` say what the path does to a
 /// packet.
 fn run(config: Config, packets: u64, delay: impl Fn(u64) -> i64, lost: impl Fn(u64) -> bool) -> Nada {
-    let mut nada = config.build().unwrap();
+    let mut nada = Nada::new(config).unwrap();
     let mut history = History::new(crate::feedback::Config::default());
     for id in 0..packets + 10 {
         if id < packets {
@@ -51,7 +52,7 @@ fn a_queue_or_a_loss_ends_the_ramp_up_with_its_reason() {
 #[test]
 fn rates_keep_to_what_the_application_could_use_unless_told_otherwise() {
     for (follows_demand, max) in [(true, 700), (false, 1500)] {
-        let mut nada = Config { follows_demand, ..Config::default() }.build().unwrap();
+        let mut nada = Nada::new(Config { follows_demand, ..Config::default() }).unwrap();
         nada.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(700) });
         assert_eq!(nada.max, Rate::from_kbps(max));
     }
@@ -82,17 +83,17 @@ fn what_waits_lowers_the_encoders_target_and_raises_the_pacing() {
         ahead: Bytes::new(3000),
         age: Span::from_millis(20),
     };
-    nada.on_frame_queued(MS(3000), frame);
+    nada.on_signal(MS(3000), controller::Signal::FrameQueued(frame));
     let allowance = nada.allowance();
     assert_eq!((allowance.capacity, allowance.pacing), (Rate::from_kbps(950), Rate::from_kbps(1050)));
-    nada.on_frame_queued(MS(3033), FrameQueued { ahead: Bytes::ZERO, ..frame });
+    nada.on_signal(MS(3033), controller::Signal::FrameQueued(FrameQueued { ahead: Bytes::ZERO, ..frame }));
     assert_eq!(nada.allowance().capacity, Rate::from_kbps(1000));
 }
 
 #[test]
 fn packets_whose_reports_were_lost_in_a_silence_do_not_count_as_lost() {
     // Told of ten packets, then of nothing for a second, then of the hundredth: what lies between is taken for lost.
-    let mut nada = Config::default().build().unwrap();
+    let mut nada = Nada::new(Config::default()).unwrap();
     let mut history = History::new(crate::feedback::Config::default());
     let tell = |nada: &mut Nada, history: &mut History, id: u64| {
         let arrival = Some(MS(10 * id + 50));

@@ -1,10 +1,8 @@
 //! Pudica's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, check};
 
-use super::Pudica;
-
-/// The parameters. I1 and I2 are the public reimplementations that pudica.md names so, "reading" is its choice (R),
+/// The parameters. I1 and I2 are the public reimplementations that specs/pudica.md names so, "reading" is its choice (R),
 /// "ours" neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -177,11 +175,11 @@ impl Config {
         }
     }
 
-    /// The controller before its first frame.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Pudica, ConfigError> {
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         for (name, value, most) in [
             ("pudica.threshold", self.threshold, 1.0),
             ("pudica.multiplicative", self.multiplicative, 10.0),
@@ -192,30 +190,27 @@ impl Config {
             ("pudica.silence_factor", self.silence_factor, 1.0),
             ("pudica.late_intervals", self.late_intervals, 1000.0),
         ] {
-            if !(value > 0.0 && value <= most) {
-                return Err(ConfigError::out_of_range(name, value, &alloc::format!("above 0 and at most {most}")));
-            }
+            check(name, value).is(value > 0.0 && value <= most, format_args!("above 0 and at most {most}"))?;
         }
         for (name, value) in [("pudica.fallback", self.fallback), ("pudica.probe_share", self.probe_share)] {
-            if !(0.0..=1.0).contains(&value) || (value == 1.0 && name == "pudica.fallback") {
-                return Err(ConfigError::out_of_range(name, value, "0 to 1, such as 0.15; a fallback below 1"));
-            }
+            check(name, value).is(
+                (0.0..=1.0).contains(&value) && (value != 1.0 || name != "pudica.fallback"),
+                "0 to 1, such as 0.15; a fallback below 1",
+            )?;
         }
         for (name, value) in
             [("pudica.most_multiplied", self.most_multiplied), ("pudica.most_rectified", self.most_rectified)]
         {
-            if value.is_nan() || value < 1.0 {
-                return Err(ConfigError::out_of_range(name, value, "1 or more, such as 1.5"));
-            }
+            check(name, value).is(!value.is_nan() && value >= 1.0, "1 or more, such as 1.5")?;
         }
-        if !(self.pacing_gain >= 1.0 && self.most_pacing >= self.pacing_gain && self.most_pacing <= 1000.0) {
-            let value = alloc::format!("pacing_gain {}, most_pacing {}", self.pacing_gain, self.most_pacing);
-            return Err(ConfigError::out_of_range("pudica pacing", value, "1 <= pacing_gain <= most_pacing <= 1000"));
-        }
-        if self.min == Rate::ZERO || self.initial < self.min || self.max < self.initial || self.max == Rate::MAX {
-            let value = alloc::format!("min {}, initial {}, max {}", self.min, self.initial, self.max);
-            return Err(ConfigError::out_of_range("pudica rates", value, "0 < min <= initial <= max"));
-        }
+        check("pudica pacing", format_args!("pacing_gain {}, most_pacing {}", self.pacing_gain, self.most_pacing)).is(
+            self.pacing_gain >= 1.0 && self.most_pacing >= self.pacing_gain && self.most_pacing <= 1000.0,
+            "1 <= pacing_gain <= most_pacing <= 1000",
+        )?;
+        check("pudica rates", format_args!("min {}, initial {}, max {}", self.min, self.initial, self.max)).is(
+            self.min != Rate::ZERO && self.initial >= self.min && self.max >= self.initial && self.max != Rate::MAX,
+            "0 < min <= initial <= max",
+        )?;
         for (name, value) in [
             ("pudica.frame_interval", self.frame_interval.unwrap_or(Span::from_millis(1))),
             ("pudica.period", self.period),
@@ -226,14 +221,13 @@ impl Config {
             ("pudica.stand_in_after", self.stand_in_after.unwrap_or(Span::from_millis(1))),
             ("pudica.silence", self.silence),
         ] {
-            if value < Span::from_millis(1) {
-                return Err(ConfigError::out_of_range(name, value, "1ms or longer"));
-            }
+            check(name, value).within(Span::from_millis(1).., "the default")?;
         }
-        if self.silence_srtts < 0 || self.drain_frames == 0 {
-            let value = alloc::format!("silence_srtts {}, drain_frames {}", self.silence_srtts, self.drain_frames);
-            return Err(ConfigError::out_of_range("pudica counts", value, "silence_srtts >= 0 and drain_frames >= 1"));
-        }
-        Ok(Pudica::new(self))
+        check(
+            "pudica counts",
+            format_args!("silence_srtts {}, drain_frames {}", self.silence_srtts, self.drain_frames),
+        )
+        .is(self.silence_srtts >= 0 && self.drain_frames != 0, "silence_srtts >= 0 and drain_frames >= 1")?;
+        Ok(())
     }
 }

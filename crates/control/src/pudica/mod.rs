@@ -1,4 +1,4 @@
-//! Pudica (Wang et al., NSDI 2024; pudica.md): how much of each frame interval the path needs for a frame.
+//! Pudica (Wang et al., NSDI 2024; specs/pudica.md): how much of each frame interval the path needs for a frame.
 //!
 //! That share, the bandwidth utilisation ratio R, is below 1 as long as nothing is left in the queue when the next
 //! frame begins. B is multiplied while the smoothed ratio is low, drifts when it is near 1, falls for one frame after
@@ -10,14 +10,15 @@ mod smoothed;
 mod steps;
 mod utilization;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
-use crate::trains::{Silence, Train, Trains};
+use crate::trains::{Train, Trains};
 pub use config::{Config, DrainRate, Drained, RateOfFrame};
 use receive_rate::ReceiveRate;
 use smoothed::Smoothed;
@@ -37,7 +38,7 @@ pub struct Pudica {
     delay: Option<Span>,
     received: ReceiveRate,
     smoothed: Smoothed,
-    silence: Silence,
+    timeout: FeedbackTimeout,
     srtt: Span,
     least_round_trip: Span,
     /// R of the newest frame.
@@ -57,8 +58,13 @@ pub struct Pudica {
 }
 
 impl Pudica {
-    fn new(config: Config) -> Pudica {
-        Pudica {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Pudica, ConfigError> {
+        config.check()?;
+        Ok(Pudica {
             rate: config.initial,
             max: config.max,
             trains: Trains::new(config.frame_interval).standing_in_after(config.stand_in_after),
@@ -66,7 +72,7 @@ impl Pudica {
             delay: None,
             received: ReceiveRate::new(config.history),
             smoothed: Smoothed::new(config.history, config.most_rectified),
-            silence: Silence::new(config.silence, config.silence_srtts),
+            timeout: FeedbackTimeout::new(config.silence, config.silence_srtts, Then::Every(config.silence)),
             srtt: Span::ZERO,
             least_round_trip: Span::ZERO,
             ratio: None,
@@ -78,7 +84,7 @@ impl Pudica {
             tau_began: Time::ZERO,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// The published rate: B, or less for one frame.
@@ -121,7 +127,7 @@ impl Pudica {
         self.control(now, train.began, utilization, in_flight);
     }
 
-    /// One frame's worth of control; the order matters (pudica.md section 4).
+    /// One frame's worth of control; the order matters (specs/pudica.md 4).
     fn control(&mut self, now: Time, sent: Time, utilization: Utilization, in_flight: Bytes) {
         let smoothed = self.smoothed.at(self.rate).unwrap_or(0.0);
         if smoothed > 1.0 {
@@ -219,7 +225,7 @@ impl Controller for Pudica {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.srtt = feedback.srtt.unwrap_or(self.srtt);
         self.least_round_trip = feedback.min_rtt.unwrap_or(self.least_round_trip);
-        self.silence.on_feedback(feedback);
+        self.timeout.on_arrivals(feedback);
         self.received.on_feedback(feedback);
         for report in feedback.reports {
             if let Some(at) = report.arrival() {
@@ -242,7 +248,7 @@ impl Controller for Pudica {
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.silence.on_sent(packet.at);
+        self.timeout.on_sent(packet.at);
         let aimed = self.published();
         if self.trains.on_sent(packet, aimed) {
             self.fallback = false;
@@ -255,7 +261,7 @@ impl Controller for Pudica {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.silence.has_lasted(now) {
+        if self.timeout.on_timeout(now) {
             let from = self.published();
             self.set_rate(self.rate.scale(self.config.silence_factor));
             self.decide(now, "decrease", "nothing heard for too long", from);
@@ -266,7 +272,7 @@ impl Controller for Pudica {
     }
 
     fn next_timeout(&self) -> Time {
-        self.silence.next_timeout().min(self.late())
+        self.timeout.deadline().min(self.late())
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

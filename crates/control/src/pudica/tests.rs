@@ -14,7 +14,7 @@ fn mbps(mbps: f64) -> Rate {
 /// 60 frames a second at 10 Mbps, a least delay of 10 ms.
 fn pudica() -> Pudica {
     let config = Config { frame_interval: Some(INTERVAL), initial: mbps(10.0), ..Config::default() };
-    let mut pudica = config.build().unwrap();
+    let mut pudica = Pudica::new(config).unwrap();
     pudica.least_delay.add(Time::ZERO, Span::from_millis(10), Span::from_secs(10));
     pudica
 }
@@ -248,7 +248,7 @@ fn probes_cost_two_percent_at_most() {
 
 #[test]
 fn parameters_out_of_range_are_named() {
-    let told = |config: Config| config.build().map(|_| ()).map_err(|error| alloc::format!("{error}"));
+    let told = |config: Config| Pudica::new(config).map(|_| ()).map_err(|error| alloc::format!("{error}"));
     for (config, named) in [
         (Config { threshold: 1.5, ..Config::default() }, "pudica.threshold"),
         (Config { fallback: 1.0, ..Config::default() }, "pudica.fallback"),

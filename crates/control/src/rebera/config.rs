@@ -1,13 +1,12 @@
 //! Rebera's parameters.
 
-use thalweg_units::{ConfigError, Rate, Span};
+use thalweg_units::{ConfigError, Rate, Span, above, check};
 
-use super::Rebera;
-use super::measurement::MeasurementConfig;
+use crate::estimate::MeasurementConfig;
 use crate::estimate::forecast::{self, MarginConfig};
 use crate::feedback::End;
 
-/// Rebera's parameters, by the paper's symbols. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).
+/// Rebera's parameters, by the paper's symbols. \[P\] is the paper, \[R\] a reading where it is silent (specs/rebera.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -61,22 +60,17 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The controller before its first packet.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Rebera, ConfigError> {
-        if self.period <= Span::ZERO {
-            return Err(ConfigError::out_of_range("rebera.period", self.period, "longer than 0, such as 1.067s"));
-        }
-        if self.start == Rate::ZERO {
-            return Err(ConfigError::out_of_range("rebera.start", self.start, "above 0, such as 120kbps"));
-        }
-        if self.stop_after <= Span::ZERO || self.retry_after < self.stop_after {
-            let value = alloc::format!("{} and {}", self.stop_after, self.retry_after);
-            let range = "longer than 0, and retry_after no shorter than stop_after, such as 500ms and 3s";
-            return Err(ConfigError::out_of_range("rebera.stop_after and retry_after", value, range));
-        }
-        Rebera::new(self)
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("rebera.period", self.period).within(above(Span::ZERO), "1.067s")?;
+        check("rebera.start", self.start).within(above(Rate::ZERO), "120kbps")?;
+        check("rebera.stop_after and retry_after", format_args!("{} and {}", self.stop_after, self.retry_after)).is(
+            self.stop_after > Span::ZERO && self.retry_after >= self.stop_after,
+            "longer than 0, and retry_after no shorter than stop_after, such as 500ms and 3s",
+        )?;
+        Ok(())
     }
 }

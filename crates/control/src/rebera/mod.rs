@@ -1,34 +1,31 @@
-//! Rebera (rebera.md sections 3 and 4): what the path will bear in the next second, forecast from what it bore in the seconds before.
+//! Rebera (specs/rebera.md 3 and 4): what the path will bear in the next second, forecast from what it bore in the seconds before.
 //!
 //! Each frame leaves as a train of packets, whose spacing at the other end is the path's. Once a period, with every group of frames, a
 //! linear filter forecasts the capacity of the next one ([`crate::estimate::forecast`]), from which the quantile of its own errors and
 //! what is still under way are taken: the budget of the group. There is no window and no pacing; which frames of the group are sent is
-//! up to whoever has them ([`crate::Allowance::budget`]).
+//! up to whoever has them ([`crate::MediaLimit::Period`]).
 //!
 //! * [`Measurement`]: trains, and loss told from backlog by the bytes sent before each packet;
-//! * `silence`: the stop in an outage;
 //! * here: the budget, and when it is made.
 
 mod config;
-mod measurement;
 mod sent;
-mod silence;
 #[cfg(test)]
 mod tests;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision};
+use crate::controller::{Allowance, Controller, Decision, MediaLimit, Signal};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 pub use crate::estimate::forecast::{Errors, MarginConfig};
 use crate::estimate::forecast::{Guarded, Predictor};
+pub use crate::estimate::{Arrival, Measurement, MeasurementConfig, Short};
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{End, Feedback, PathReport};
 use crate::packet::SentPacket;
 pub use config::{Backlog, Config};
-pub use measurement::{Arrival, Measurement, MeasurementConfig, Short};
 use sent::Sent;
-use silence::{Contact, Silence};
 
 /// What no path of today exceeds.
 const FASTEST: Rate = Rate::from_kbps(10_000_000);
@@ -63,7 +60,8 @@ pub struct Rebera {
     measurement: Measurement,
     sent: Sent,
     forecast: Guarded,
-    silence: Silence,
+    /// Once expired sending stops, twice one frame a period tries (specs/rebera.md 2 and 7).
+    timeout: FeedbackTimeout,
     /// The last report: the receiver's own or the sender's.
     report: PathReport,
     /// When the receiver told of the path last; `None` if it does not.
@@ -81,7 +79,12 @@ pub struct Rebera {
 }
 
 impl Rebera {
-    fn new(config: Config) -> Result<Rebera, ConfigError> {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Rebera, ConfigError> {
+        config.check()?;
         let plan = Plan {
             capacity: config.start,
             margin: 0.0,
@@ -92,7 +95,7 @@ impl Rebera {
             measurement: config.measurement.build()?,
             sent: Sent::default(),
             forecast: Guarded::new(config.predictor, config.margin)?,
-            silence: Silence::new(config.stop_after, config.retry_after),
+            timeout: FeedbackTimeout::new(config.stop_after, 0, Then::Once(config.retry_after)),
             report: PathReport::default(),
             told: None,
             capacity: None,
@@ -132,7 +135,7 @@ impl Rebera {
         self.report = report;
         let more = self.sent.total() > report.received + report.lost;
         if news {
-            self.silence.on_news(now, more);
+            self.timeout.on_news(now, None, more);
         }
         // Where nothing was measured the last measure stays.
         self.capacity = report.capacity.map(|rate| rate.min(FASTEST)).or(self.capacity);
@@ -157,16 +160,14 @@ impl Rebera {
         let margin = self.forecast.margin().unwrap_or(0.0);
         let capacity =
             forecast.map_or(self.config.start, |forecast| Rate::from_bps_f64(forecast.as_bps_f64() + margin));
-        let budget = match self.silence.contact {
-            Contact::Lost => Bytes::ZERO,
-            Contact::Heard | Contact::Stopped => capacity.over(self.period).saturating_sub(backlog),
-        };
+        let tries = self.timeout.expired() > 1;
+        let budget = if tries { Bytes::ZERO } else { capacity.over(self.period).saturating_sub(backlog) };
         let capacity = capacity.clamp(SLOWEST, FASTEST);
         self.plan = Plan { capacity, margin, budget, backlog };
-        let (what, why) = match self.silence.contact {
-            Contact::Lost => ("retry", "nothing heard for seconds: one frame a period"),
-            _ if forecast.is_none() => ("start", "nothing measured yet"),
-            _ => ("plan", "forecast less the quantile of its errors"),
+        let (what, why) = match forecast {
+            _ if tries => ("retry", "nothing heard for seconds: one frame a period"),
+            None => ("start", "nothing measured yet"),
+            Some(_) => ("plan", "forecast less the quantile of its errors"),
         };
         self.decisions.push(Decision { at: now, what, why, from: before, to: capacity });
     }
@@ -176,7 +177,7 @@ impl Controller for Rebera {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if let Some(rtt) = feedback.path_rtt {
             let round_trip = self.config.measurement.interval * 2 + rtt;
-            self.silence.set_stop_after(self.config.stop_after.max(round_trip));
+            self.timeout.set_min(self.config.stop_after.max(round_trip));
         }
         let arrivals = self.sent.arrivals(feedback);
         let Some(newest) = arrivals.last().map(|arrival| arrival.at) else { return };
@@ -192,7 +193,7 @@ impl Controller for Rebera {
             self.least_delay.add(feedback.now, told, LEAST_DELAY_MEMORY);
         }
         let more = feedback.in_flight > Bytes::ZERO;
-        self.silence.on_news(feedback.now, more);
+        self.timeout.on_news(feedback.now, None, more);
         // Who told and tells no more is not waited for: what is under way would only seem to grow.
         self.told = self.told.filter(|told| feedback.now - *told <= self.config.retry_after);
         if self.told.is_none() {
@@ -202,46 +203,34 @@ impl Controller for Rebera {
     }
 
     fn allowance(&self) -> Allowance {
-        let stopped = self.silence.contact == Contact::Stopped;
-        Allowance {
-            capacity: self.plan.capacity,
-            budget: Some(self.plan.budget),
-            keep_frames: if stopped { 0.0 } else { 1.0 },
-            ..Allowance::of_rate(UNPACED)
-        }
+        let media = match self.timeout.expired() {
+            1 => MediaLimit::Share(0.0),
+            _ => MediaLimit::Period(self.plan.budget),
+        };
+        Allowance { capacity: self.plan.capacity, media, ..Allowance::of_rate(UNPACED) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
         self.sent.on_sent(packet);
-        self.silence.on_sent(packet.at);
+        self.timeout.on_sent(packet.at);
         if self.began.is_none() {
             self.began = Some(packet.at);
         }
     }
 
-    fn on_path_report(&mut self, now: Time, report: &PathReport) {
-        // Bytes that were never sent cannot have come.
-        let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
-        // What came only grows: a report of less was overtaken by a newer one.
-        let older = self.told.is_some() && report.received < self.report.received;
-        if self.config.measured_by == End::Receiver && possible && !older {
-            self.told = Some(now);
-            self.take(now, *report);
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        match signal {
+            Signal::PathReport(report) => self.on_path_report(now, report),
+            Signal::Period(period) => self.on_period(now, period),
+            _ => {}
         }
-    }
-
-    fn on_period(&mut self, now: Time, period: Span) {
-        self.led = true;
-        if period > Span::ZERO && period != self.period {
-            self.period = period;
-            self.measurement.set_window(period);
-        }
-        self.step(now);
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.silence.on_timeout(now) {
-            if self.silence.contact == Contact::Stopped {
+        let before = self.timeout.expired();
+        while self.timeout.on_timeout(now) {}
+        if self.timeout.expired() != before {
+            if self.timeout.expired() == 1 {
                 let Plan { capacity, .. } = self.plan;
                 let why = "nothing heard of what is under way";
                 self.decisions.push(Decision { at: now, what: "stop", why, from: capacity, to: capacity });
@@ -255,7 +244,7 @@ impl Controller for Rebera {
     }
 
     fn next_timeout(&self) -> Time {
-        self.next_period().min(self.silence.next_timeout())
+        self.next_period().min(self.timeout.deadline())
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {
@@ -276,6 +265,26 @@ impl Controller for Rebera {
 }
 
 impl Rebera {
+    fn on_path_report(&mut self, now: Time, report: PathReport) {
+        // Bytes that were never sent cannot have come.
+        let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
+        // What came only grows: a report of less was overtaken by a newer one.
+        let older = self.told.is_some() && report.received < self.report.received;
+        if self.config.measured_by == End::Receiver && possible && !older {
+            self.told = Some(now);
+            self.take(now, report);
+        }
+    }
+
+    fn on_period(&mut self, now: Time, period: Span) {
+        self.led = true;
+        if period > Span::ZERO && period != self.period {
+            self.period = period;
+            self.measurement.set_window(period);
+        }
+        self.step(now);
+    }
+
     /// When a period begins although nobody says so.
     fn next_period(&self) -> Time {
         let periods = if self.led { PATIENCE } else { 1 };

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::Bytes;
 
-use super::measurement::Arrival;
+use crate::estimate::Arrival;
 use crate::feedback::Feedback;
 use crate::packet::{PacketId, Payload, SentPacket};
 use crate::reporting::in_order_of_arrival;

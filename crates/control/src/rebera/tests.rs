@@ -24,7 +24,7 @@ struct World {
 impl World {
     fn new(config: Config, rate: Rate) -> World {
         let history = History::new(crate::feedback::Config::default());
-        let controller = config.build().unwrap();
+        let controller = Rebera::new(config).unwrap();
         let (now, free) = (Time::ZERO, Time::ZERO);
         World { controller, history, now, next: 0, frame: 0, free, rate, under_way: Vec::new(), budgets: Vec::new() }
     }
@@ -33,7 +33,7 @@ impl World {
     fn frame(&mut self, packets: u64) {
         if self.frame.is_multiple_of(32) {
             self.controller.on_period(self.now, PERIOD);
-            self.budgets.push(self.controller.allowance().budget.unwrap());
+            self.budgets.extend(self.controller.allowance().media.period());
         }
         for index in 0..packets {
             let (id, size) = (PacketId(self.next), Bytes::new(600));
@@ -80,23 +80,23 @@ fn paper() -> Config {
 
 #[test]
 fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_backlog() {
-    // rebera.md section 9, example 2: 450 kbps, a margin of 40, 8000 bytes under way.
-    let mut rebera = paper().build().unwrap();
+    // specs/rebera.md 9, example 2: 450 kbps, a margin of 40, 8000 bytes under way.
+    let mut rebera = Rebera::new(paper()).unwrap();
     (0..400).for_each(|_| rebera.forecast.predictor.observe(Rate::from_kbps(450)));
     (0..20).for_each(|_| rebera.forecast.margin.add(Rate::from_kbps(410), Rate::from_kbps(450)));
     rebera.sent.on_sent(&SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(20_000)));
     rebera.report = PathReport { received: Bytes::new(11_000), lost: Bytes::new(1000), ..PathReport::default() };
     rebera.replan(MS(1000));
-    let budget = rebera.allowance().budget.unwrap().get();
+    let budget = rebera.allowance().media.period().unwrap().get();
     assert!(budget.abs_diff(46_667) <= 10, "{budget}");
     assert_eq!(rebera.plan.backlog, Bytes::new(8000));
 }
 
 #[test]
 fn before_anything_is_measured_the_budget_is_that_of_120_kbps() {
-    let mut rebera = paper().build().unwrap();
+    let mut rebera = Rebera::new(paper()).unwrap();
     rebera.on_period(Time::ZERO, PERIOD);
-    assert_eq!(rebera.allowance().budget.map(|budget| budget.get().abs_diff(16_000) <= 1), Some(true));
+    assert_eq!(rebera.allowance().media.period().map(|budget| budget.get().abs_diff(16_000) <= 1), Some(true));
 }
 
 #[test]
@@ -139,20 +139,20 @@ fn a_backlog_is_what_waits_and_not_what_is_on_its_way() {
 fn in_an_outage_sending_stops_and_after_three_seconds_one_frame_a_period_tries() {
     let mut world = World::new(Config::default(), Rate::from_kbps(400));
     world.frames(96, 2);
-    assert_eq!(world.controller.allowance().keep_frames, 1.0);
+    assert_eq!(world.controller.allowance().media.share(), 1.0);
     world.rate = Rate::from_bps(1);
     world.frames(30, 2);
-    assert_eq!(world.controller.allowance().keep_frames, 0.0);
+    assert_eq!(world.controller.allowance().media.share(), 0.0);
     (0..80).for_each(|_| world.pass(FRAME));
     world.controller.on_period(world.now, PERIOD);
     let allowance = world.controller.allowance();
-    assert_eq!((allowance.keep_frames, allowance.budget), (1.0, Some(Bytes::ZERO)));
+    assert_eq!(allowance.media, MediaLimit::Period(Bytes::ZERO));
     // What waited comes.
     let arrival = Some(world.now);
     world.under_way.iter_mut().for_each(|told| told.arrival = arrival);
     world.pass(Span::from_millis(50));
     world.controller.on_period(world.now, PERIOD);
-    assert!(world.controller.allowance().budget.unwrap() > Bytes::new(20_000));
+    assert!(world.controller.allowance().media.period().unwrap() > Bytes::new(20_000));
 }
 
 #[test]
@@ -163,18 +163,18 @@ fn a_receiver_that_measures_is_believed_and_one_that_says_nothing_is_not_waited_
     assert!(world.controller.measured().unwrap().as_bps().abs_diff(400_000) < 500);
     let report =
         PathReport { capacity: Some(Rate::from_kbps(300)), received: Bytes::new(60_000), ..PathReport::default() };
-    world.controller.on_path_report(world.now, &report);
+    world.controller.on_path_report(world.now, report);
     world.frames(10, 2);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
     // More than was sent cannot have come.
     let lie =
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(1 << 40), ..PathReport::default() };
-    world.controller.on_path_report(world.now, &lie);
+    world.controller.on_path_report(world.now, lie);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
     // Nor has a report of less than was told before anything new to say.
     let overtaken =
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(59_999), ..PathReport::default() };
-    world.controller.on_path_report(world.now, &overtaken);
+    world.controller.on_path_report(world.now, overtaken);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
     // Who tells no more is not waited for either.
     world.frames(80, 2);
@@ -210,6 +210,6 @@ fn what_is_out_of_range_is_refused_with_the_value_and_the_range() {
         Config { predictor: crate::estimate::forecast::Config::MovingAverage(-1.0), ..Config::default() },
     ];
     for config in refused {
-        assert!(config.build().is_err(), "{config:?}");
+        assert!(Rebera::new(config).is_err(), "{config:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Arrivals in order, and the frames they make: packets of one RTP timestamp (rrtcc.md section 2).
+//! Arrivals in order, and the frames they make: packets of one RTP timestamp (specs/rrtcc.md 2).
 
 use alloc::vec::Vec;
 

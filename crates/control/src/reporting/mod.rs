@@ -1,5 +1,5 @@
 //! What schemes of the RTCP days share: they judge a report every few hundred milliseconds, here gathered from whatever tells of
-//! packets (fbra.md section 1), and frames by their RTP timestamps.
+//! packets (specs/fbra.md 1), and frames by their RTP timestamps.
 //!
 //! * `gathering`: the packets of a report interval; `swallowed`: losses that a silence made up;
 //! * `frames`: arrivals in order, and the frames they make;

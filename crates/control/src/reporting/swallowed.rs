@@ -1,37 +1,42 @@
 //! Losses that a silence made up: the reports were lost, not the packets.
 
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Span, Time};
 
 use crate::feedback::Feedback;
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::SentPacket;
 
 /// A longer pause between two reports while something was under way is a silence (FBRA's RTCP timeout, 2 s).
 const SILENCE: Span = Span::from_secs(2);
 
-/// Since when something is under way unheard of, and up to which sending time a silence swallowed what would have been told.
-#[derive(Debug, Clone, Default)]
+/// Up to which sending time a pause in the feedback swallowed what would have been reported.
+#[derive(Debug, Clone)]
 pub(super) struct Swallowed {
-    quiet_since: Option<Time>,
+    timeout: FeedbackTimeout,
     until: Time,
+}
+
+impl Default for Swallowed {
+    fn default() -> Swallowed {
+        Swallowed { timeout: FeedbackTimeout::new(SILENCE, 0, Then::Same), until: Time::ZERO }
+    }
 }
 
 impl Swallowed {
     /// A packet left; whether nothing else was under way.
     pub(super) fn on_sent(&mut self, at: Time) -> bool {
-        let nothing = self.quiet_since.is_none();
-        self.quiet_since.get_or_insert(at);
-        nothing
+        self.timeout.on_sent(at)
     }
 
-    /// News of arrivals, before any of it is judged.
+    /// Feedback with arrivals, before any of it is judged.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if feedback.reports.iter().all(|report| report.arrival().is_none()) {
             return;
         }
-        if self.quiet_since.is_some_and(|since| feedback.now - since > SILENCE) {
+        if self.timeout.waited(feedback.now).is_some_and(|waited| waited > SILENCE) {
             self.until = feedback.now;
         }
-        self.quiet_since = (feedback.in_flight > Bytes::ZERO).then_some(feedback.now);
+        self.timeout.on_feedback(feedback);
     }
 
     /// All that was under way is given up: whether it was lost, nobody knows.

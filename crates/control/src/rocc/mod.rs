@@ -1,9 +1,9 @@
-//! RoCC (Agarwal et al., NSDI 2024; rocc.md): the window is what was acknowledged in the last (1 + gamma) least round trips,
+//! RoCC (Agarwal et al., NSDI 2024; specs/rocc.md): the window is what was acknowledged in the last (1 + gamma) least round trips,
 //! plus a constant.
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above_to, check};
 
 use crate::controller::{Allowance, Controller, Decision};
 use crate::decisions::Decisions;
@@ -41,35 +41,6 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// The controller.
-    ///
-    /// # Errors
-    /// When gamma is not positive or a window is smaller than a packet.
-    pub fn build(self) -> Result<Rocc, ConfigError> {
-        if !(self.gamma > 0.0 && self.gamma <= 10.0) {
-            return Err(ConfigError::out_of_range("rocc.gamma", self.gamma, "above 0 and at most 10, such as 0.5"));
-        }
-        if self.min_window < MSS || self.initial_window < self.min_window {
-            let value = alloc::format!("min {}, initial {}", self.min_window, self.initial_window);
-            return Err(ConfigError::out_of_range("rocc windows", value, "1500B <= min_window <= initial_window"));
-        }
-        Ok(Rocc {
-            cwnd: self.initial_window,
-            srtt: self.srtt_before_samples,
-            config: self,
-            rtt_min: None,
-            held: Span::ZERO,
-            history: VecDeque::new(),
-            acked: Bytes::ZERO,
-            lost: Bytes::ZERO,
-            limited: 0,
-            first_ack: None,
-            decisions: Decisions::default(),
-        })
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     at: Time,
@@ -97,8 +68,33 @@ pub struct Rocc {
 }
 
 impl Rocc {
+    /// The controller.
+    ///
+    /// # Errors
+    /// When gamma is not positive or a window is smaller than a packet.
+    pub fn new(config: Config) -> Result<Rocc, ConfigError> {
+        check("rocc.gamma", config.gamma).within(above_to(0.0, 10.0), "0.5")?;
+        check("rocc windows", format_args!("min {}, initial {}", config.min_window, config.initial_window)).is(
+            config.min_window >= MSS && config.initial_window >= config.min_window,
+            "1500B <= min_window <= initial_window",
+        )?;
+        Ok(Rocc {
+            cwnd: config.initial_window,
+            srtt: config.srtt_before_samples,
+            config,
+            rtt_min: None,
+            held: Span::ZERO,
+            history: VecDeque::new(),
+            acked: Bytes::ZERO,
+            lost: Bytes::ZERO,
+            limited: 0,
+            first_ack: None,
+            decisions: Decisions::default(),
+        })
+    }
+
     /// hist = (1 + gamma) R_min, and the wait for reports where they are batched: gamma R_min must be left over to grow by
-    /// (rocc.md section 4, "ACK aggregation larger than gamma R_min").
+    /// (specs/rocc.md 4, "ACK aggregation larger than gamma R_min").
     fn span(&self) -> Span {
         self.rtt_min.unwrap_or(self.srtt).scale(1.0 + self.config.gamma) + self.held
     }
@@ -160,7 +156,7 @@ impl Controller for Rocc {
                 self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
                 self.first_ack.get_or_insert(now);
             }
-            // A batch is spread as its packets arrived, or the history would be lumpy (rocc.md section 7).
+            // A batch is spread as its packets arrived, or the history would be lumpy (specs/rocc.md 7).
             let at = match (report.arrival(), newest) {
                 (Some(arrival), Some(newest)) => (now - (newest - arrival)).max(last),
                 _ => last.max(Time::ZERO),
@@ -199,7 +195,7 @@ mod tests {
     use thalweg_units::Rate;
 
     fn rocc(gamma: f64) -> Rocc {
-        let mut rocc = Config { gamma, ..Config::default() }.build().unwrap();
+        let mut rocc = Rocc::new(Config { gamma, ..Config::default() }).unwrap();
         rocc.rtt_min = Some(Span::from_millis(50));
         rocc.first_ack = Some(Time::ZERO);
         rocc

@@ -1,10 +1,8 @@
 //! RRTCC's parameters.
 
-use thalweg_units::{ConfigError, Rate, Span};
+use thalweg_units::{ConfigError, Rate, Span, check};
 
-use super::Rrtcc;
-
-/// RRTCC's parameters (rrtcc.md). "2012" is libwebrtc of that year: `overuse_detector.cc`, `remote_rate_control.cc`.
+/// RRTCC's parameters (specs/rrtcc.md). "2012" is libwebrtc of that year: `overuse_detector.cc`, `remote_rate_control.cc`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -201,16 +199,14 @@ impl Default for LossConfig {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Rrtcc, ConfigError> {
-        let Config { detector, receiver, loss, .. } = self;
-        if self.min == Rate::ZERO || self.start < self.min {
-            let value = alloc::format!("min {}, start {}", self.min, self.start);
-            return Err(ConfigError::out_of_range("rrtcc rates", value, "0 < min <= start"));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Config { detector, receiver, loss, .. } = *self;
+        check("rrtcc rates", format_args!("min {}, start {}", self.min, self.start))
+            .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;
         for (name, span, example) in [
             ("rrtcc.detector.lasting", detector.lasting, "100ms"),
             ("rrtcc.receiver.period", receiver.period, "1s"),
@@ -218,9 +214,7 @@ impl Config {
             ("rrtcc.receiver.forget_after", receiver.forget_after, "2s"),
             ("rrtcc.loss.period", loss.period, "1s"),
         ] {
-            if span < Span::from_millis(1) {
-                return Err(ConfigError::out_of_range(name, span, &alloc::format!("1ms or longer, such as {example}")));
-            }
+            check(name, span).within(Span::from_millis(1).., example)?;
         }
         let filter = match self.filter {
             FilterConfig::Kalman(KalmanConfig { slope, error, process, noise, noise_floor }) => [
@@ -254,11 +248,8 @@ impl Config {
             ("rrtcc.pacing_gain", self.pacing_gain, (1.0, 10.0), "2.5"),
         ];
         for (name, value, range, example) in filter.into_iter().chain(others) {
-            if !(value >= range.0 && value <= range.1) {
-                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
-                return Err(ConfigError::out_of_range(name, value, &range));
-            }
+            check(name, value).within(range.0..=range.1, example)?;
         }
-        Ok(Rrtcc::new(self))
+        Ok(())
     }
 }

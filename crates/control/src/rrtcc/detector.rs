@@ -1,4 +1,4 @@
-//! When a trend is overuse (rrtcc.md section 4).
+//! When a trend is overuse (specs/rrtcc.md 4).
 
 use super::DetectorConfig;
 
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_constant_trend_is_overuse_at_the_thirty_sixth_frame() {
-        // rrtcc.md section 8, example 1.
+        // specs/rrtcc.md 8, example 1.
         let (mut kalman, mut detector) =
             (Kalman::new(KalmanConfig::default(), 60), Detector::new(DetectorConfig::default()));
         let sent = 100.0 / 3.0;

@@ -1,4 +1,4 @@
-//! The greatest rate known: what the path bore when it was last overused (rrtcc.md section 5).
+//! The greatest rate known: what the path bore when it was last overused (specs/rrtcc.md 5).
 
 use thalweg_units::Rate;
 

@@ -1,4 +1,4 @@
-//! What a byte costs and how the queue grows, from how frames are spread (rrtcc.md section 3; `overuse_detector.cc` of 2012).
+//! What a byte costs and how the queue grows, from how frames are spread (specs/rrtcc.md 3; `overuse_detector.cc` of 2012).
 
 use alloc::collections::VecDeque;
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_takes_longer_each_time_gives_the_worked_offsets() {
-        // rrtcc.md section 8, example 1.
+        // specs/rrtcc.md 8, example 1.
         for (count, offset) in [(1, 0.01030), (2, 0.02156), (10, 0.14575), (20, 0.38342), (32, 0.77424)] {
             let kalman = filtered(count);
             assert!((kalman.offset() - offset).abs() < 6e-6, "{count}: {}", kalman.offset());

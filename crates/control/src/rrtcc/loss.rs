@@ -1,4 +1,4 @@
-//! A_s: the sender's rule for a receiver report (rrtcc.md section 6).
+//! A_s: the sender's rule for a receiver report (specs/rrtcc.md 6).
 
 use thalweg_units::Rate;
 
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn losses_give_the_worked_rates() {
-        // rrtcc.md section 8, example 3; the bounds belong to holding.
+        // specs/rrtcc.md 8, example 3; the bounds belong to holding.
         let config = LossConfig { tfrc_floor: false, ..LossConfig::default() };
         let path = Equation::new(Bytes::new(1000), Span::from_millis(100));
         for (loss, bps) in

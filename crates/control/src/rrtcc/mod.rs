@@ -1,4 +1,4 @@
-//! RRTCC: Google's congestion control of 2012 to 2014, with its estimate at the receiver (rrtcc.md), FBRA's baseline.
+//! RRTCC: Google's congestion control of 2012 to 2014, with its estimate at the receiver (specs/rrtcc.md), FBRA's baseline.
 //!
 //! The receiver tells from the spread of frames whether a queue grows, and asks for a rate A_r by TMMBR; the sender has a rule for
 //! losses, A_s, and sends at the lesser. Here both halves are at the sender: the receiver's is fed with the arrivals that feedback
@@ -19,7 +19,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -52,9 +52,14 @@ pub struct Rrtcc {
 }
 
 impl Rrtcc {
-    fn new(config: Config) -> Rrtcc {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Rrtcc, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
-        Rrtcc {
+        Ok(Rrtcc {
             limits,
             receiver: Receiver::new(config),
             gathering: Gathering::default(),
@@ -63,7 +68,7 @@ impl Rrtcc {
             loss: 0.0,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// The lesser of A_s and A_r.

@@ -1,4 +1,4 @@
-//! A_r: the receiver's rate (rrtcc.md section 5; `remote_rate_control.cc` of 2012).
+//! A_r: the receiver's rate (specs/rrtcc.md 5; `remote_rate_control.cc` of 2012).
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn growth_depends_on_response_and_noise_as_worked() {
-        // rrtcc.md section 8, example 2: avg_period 1000 and 300 ms beside the round trip.
+        // specs/rrtcc.md 8, example 2: avg_period 1000 and 300 ms beside the round trip.
         for (rtt, noise, expected) in [(100.0, 1.0, 1.01602), (100.0, 50.0, 1.01106), (480.0, 1.0, 1.01078)] {
             let growth = growth(1300.0 + rtt, noise);
             assert!((growth - expected).abs() < 6e-6, "{rtt} {noise}: {growth}");

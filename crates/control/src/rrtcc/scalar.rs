@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn five_milliseconds_a_frame_give_the_worked_trend() {
-        // rrtcc.md section 8, example 4.
+        // specs/rrtcc.md 8, example 4.
         let mut scalar = Scalar::new(ScalarConfig::default());
         for offset in [0.42789, 0.76718, 1.04246] {
             scalar.update(&Delta { delay: 5.0, sent: 33.0, size: 0.0 });

@@ -18,7 +18,7 @@ struct Flow {
 impl Flow {
     fn new(config: Config) -> Flow {
         let history = History::new(crate::feedback::Config::default());
-        Flow { rrtcc: config.build().unwrap(), history, next: 0, clock: Span::from_secs(86_400), queue_us: 0 }
+        Flow { rrtcc: Rrtcc::new(config).unwrap(), history, next: 0, clock: Span::from_secs(86_400), queue_us: 0 }
     }
 
     /// So many frames of so many bytes, each leaving the queue `grows_us` later than the one before.
@@ -126,10 +126,10 @@ fn rates_keep_to_what_the_application_could_use() {
 #[test]
 fn parameters_that_cannot_work_are_refused_with_value_and_range() {
     let receiver = ReceiverConfig { decrease: 0.0, ..ReceiverConfig::default() };
-    let message = alloc::format!("{}", Config { receiver, ..Config::default() }.build().unwrap_err());
+    let message = alloc::format!("{}", Rrtcc::new(Config { receiver, ..Config::default() }).unwrap_err());
     assert_eq!(message, "rrtcc.receiver.decrease is 0, must be 0.01 to 1, such as 0.9");
     let filter = FilterConfig::Scalar(ScalarConfig { gain: 1.0, ..ScalarConfig::default() });
-    assert!(Config { filter, ..Config::default() }.build().is_err());
+    assert!(Rrtcc::new(Config { filter, ..Config::default() }).is_err());
     let loss = LossConfig { low: 0.5, ..LossConfig::default() };
-    assert!(Config { loss, ..Config::default() }.build().is_err());
+    assert!(Rrtcc::new(Config { loss, ..Config::default() }).is_err());
 }

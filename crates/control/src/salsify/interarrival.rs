@@ -5,42 +5,9 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Span, Time};
 
-use super::Average;
-use crate::estimate::WindowedMin;
+use crate::estimate::{Average, Grace, WindowedMin};
 use crate::feedback::{Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
-
-/// Which of the sender's pauses are taken off the time between two arrivals: the grace period that packets carry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-pub enum Grace {
-    /// Of the time since the packet before, what the path was empty for. A packet that had to wait for the one before it was late
-    /// because of the path, however long the sender paused: where frames have but a packet or two, the paper's rule takes off
-    /// the pause between pictures even from packets that queue, and the path looks twice as fast as it is. Only the sender can
-    /// tell, who knows the least delay there is; a receiver takes [`Grace::FirstOfFrame`] instead.
-    #[default]
-    WhileEmpty,
-    /// The time since the packet before, of every packet, as the paper has it (section 3.2).
-    EveryPacket,
-    /// The time before a frame's first packet, as the authors' code has it: pacing within a frame, which is to be faster than the
-    /// path, is not taken off.
-    FirstOfFrame,
-    /// None: the ablation without grace periods.
-    None,
-}
-
-impl Grace {
-    /// The grace period of a packet that leaves `gap` after the one before, and begins a frame or is no part of any: whatever is
-    /// none was sent because the sender chose to, like a frame's beginning. [`Grace::WhileEmpty`] has that of
-    /// [`Grace::FirstOfFrame`] for an end that cannot tell.
-    pub fn of(self, begins: bool, gap: Span) -> Span {
-        match self {
-            Grace::EveryPacket => gap,
-            Grace::FirstOfFrame | Grace::WhileEmpty if begins => gap,
-            Grace::FirstOfFrame | Grace::WhileEmpty | Grace::None => Span::ZERO,
-        }
-    }
-}
 
 /// How many packets' grace is remembered: as many as 16 bits tell apart.
 const REMEMBERED: usize = 1 << 16;

@@ -1,27 +1,25 @@
-//! Salsify's transport (Fouladi et al., NSDI 2018, section 3.2; sprout_ewma_salsify.md part A): how large the next frame may be.
+//! Salsify's transport (Fouladi et al., NSDI 2018; Salsify section 3.2; specs/salsify.md): how large the next frame may be.
 //!
 //! There is no window. The time between arrivals, less the time the sender itself let pass, says how long the path needs for a
 //! packet; what it does in 100 ms, less what is under way, is what the next frame may have.
 
 mod interarrival;
 mod outstanding;
-mod smoothing;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
-use crate::controller::{Allowance, Controller};
+use crate::controller::{Allowance, Controller, MediaLimit, Signal};
+pub use crate::estimate::{Average, Grace, Smoothing, Unit};
 use crate::feedback::{End, Feedback};
 use crate::packet::SentPacket;
-pub use interarrival::Grace;
 use interarrival::Interarrival;
 use outstanding::Outstanding;
-pub use smoothing::{Average, Smoothing, Unit};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// d: what is under way may take the path this long (section 3.2: 100 ms).
+    /// d: what is under way may take the path this long (Salsify section 3.2: 100 ms).
     pub delay: Span,
     /// How times between arrivals are averaged.
     pub smoothing: Smoothing,
@@ -33,11 +31,11 @@ pub struct Config {
     /// Which of the sender's pauses are taken off.
     pub grace: Grace,
     /// What is under way for longer than this while nothing is acknowledged counts as lost. The paper does not say; without it
-    /// an outage leaves the sender silent for good (spec A6: 1 s).
+    /// an outage leaves the sender silent for good (specs/salsify.md 6: 1 s).
     pub forget_after: Span,
-    /// Count one packet more under way than there is, as the authors' code does (spec A3).
+    /// Count one packet more under way than there is, as the authors' code does (specs/salsify.md 3).
     pub counts_one_more: bool,
-    /// What may be sent before the first times between arrivals are known; `None` for any amount, as the paper has it (spec A6).
+    /// What may be sent before the first times between arrivals are known; `None` for any amount, as the paper has it (specs/salsify.md 6).
     /// Ten packets, as TCP begins with (RFC 6928).
     #[cfg_attr(feature = "serde", serde(default))]
     pub first_packets: Option<u64>,
@@ -69,32 +67,6 @@ const OVERHEAD: Bytes = Bytes::new(90);
 /// A rate no path of today exceeds: a tau of nothing would ask for any.
 const FASTEST: Rate = Rate::from_kbps(10_000_000);
 
-impl Config {
-    /// The transport before its first packet.
-    ///
-    /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Salsify, ConfigError> {
-        for (name, value) in [("salsify.delay", self.delay), ("salsify.forget_after", self.forget_after)] {
-            if value <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, value, "longer than 0, such as 100ms"));
-            }
-        }
-        if self.packet == Bytes::ZERO {
-            return Err(ConfigError::out_of_range("salsify.packet", self.packet, "above 0, such as 1400B"));
-        }
-        if self.start == Rate::ZERO {
-            return Err(ConfigError::out_of_range("salsify.start", self.start, "above 0, such as 1Mbps"));
-        }
-        Ok(Salsify {
-            config: self,
-            interarrival: Interarrival::new(self.smoothing.build()?, self.grace),
-            told: None,
-            outstanding: Outstanding::new(self.forget_after),
-        })
-    }
-}
-
 /// See the module.
 #[derive(Debug, Clone)]
 pub struct Salsify {
@@ -107,6 +79,24 @@ pub struct Salsify {
 }
 
 impl Salsify {
+    /// The transport before its first packet.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Salsify, ConfigError> {
+        for (name, value) in [("salsify.delay", config.delay), ("salsify.forget_after", config.forget_after)] {
+            check(name, value).within(above(Span::ZERO), "100ms")?;
+        }
+        check("salsify.packet", config.packet).within(above(Bytes::ZERO), "1400B")?;
+        check("salsify.start", config.start).within(above(Rate::ZERO), "1Mbps")?;
+        Ok(Salsify {
+            config,
+            interarrival: Interarrival::new(config.smoothing.build()?, config.grace),
+            told: None,
+            outstanding: Outstanding::new(config.forget_after),
+        })
+    }
+
     /// tau: how long the path needs for a packet; `None` before anything arrived.
     pub fn interarrival(&self) -> Option<Span> {
         self.told.or(self.interarrival.smoothed())
@@ -118,7 +108,7 @@ impl Salsify {
         let micros = |span: Span| span.as_nanos() as u64 / 1000;
         let one_more = u64::from(counts_one_more);
         match smoothing.unit {
-            // In whole packets, division first (spec A8).
+            // In whole packets, division first (specs/salsify.md 8).
             Unit::Packets => {
                 let fit = self.interarrival().map(|tau| micros(delay) / micros(tau).max(1)).or(first_packets)?;
                 Some(packet * fit.saturating_sub(self.outstanding.count() + one_more))
@@ -144,7 +134,7 @@ impl Controller for Salsify {
         let rate = |span: Span| self.config.packet.per(span.max(Span::from_micros(1))).min(FASTEST);
         Allowance {
             capacity: self.interarrival().map_or(self.config.start, rate).max(Rate::from_kbps(1)),
-            frame: Some(self.max_frame_size().unwrap_or(Bytes::MAX)),
+            media: MediaLimit::Frame(self.max_frame_size().unwrap_or(Bytes::MAX)),
             ..Allowance::of_rate((self.config.packet + OVERHEAD).per(spacing))
         }
     }
@@ -154,8 +144,10 @@ impl Controller for Salsify {
         self.outstanding.on_sent(packet);
     }
 
-    fn on_interarrival(&mut self, _now: Time, interarrival: Span) {
-        if self.config.measured_by == End::Receiver {
+    fn on_signal(&mut self, _now: Time, signal: Signal) {
+        if let Signal::Interarrival(interarrival) = signal
+            && self.config.measured_by == End::Receiver
+        {
             self.told = Some(interarrival);
         }
     }

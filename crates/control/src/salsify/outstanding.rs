@@ -14,7 +14,7 @@ struct Sent {
     size: Bytes,
 }
 
-/// Packets sent after the newest that is known to have arrived. Those before it arrived or never will (spec A3).
+/// Packets sent after the newest that is known to have arrived. Those before it arrived or never will (specs/salsify.md 3).
 #[derive(Debug, Clone)]
 pub(super) struct Outstanding {
     forget_after: Span,

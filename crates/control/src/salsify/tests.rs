@@ -12,7 +12,7 @@ struct Sender {
 
 impl Sender {
     fn new(config: Config) -> Sender {
-        Sender { history: History::new(feedback::Config::default()), salsify: config.build().unwrap() }
+        Sender { history: History::new(feedback::Config::default()), salsify: Salsify::new(config).unwrap() }
     }
 
     fn send(&mut self, id: u64, at_us: u64, first: bool) {
@@ -54,7 +54,7 @@ fn corrected() -> Smoothing {
     Smoothing { corrects_beginning: true, ..Smoothing::PAPER }
 }
 
-/// The arrivals of spec A7.1 as a sender sees them, and tau after each.
+/// The arrivals of specs/salsify.md 7, example 1, as a sender sees them, and tau after each.
 fn worked_example(grace: Grace) -> Vec<i64> {
     let mut sender = Sender::new(Config { grace, ..paper() });
     let packets = [(0, 0, true), (1, 1200, false), (2, 2600, false), (3, 36_000, true), (4, 37_000, false)];
@@ -131,7 +131,7 @@ fn a_batch_of_arrivals_counts_as_each_alone_whatever_its_order() {
 
 fn allowed(tau_us: i64, under_way: u64, config: Config) -> u64 {
     let mut sender = Sender::new(config);
-    sender.salsify.on_interarrival(Time::ZERO, Span::from_micros(tau_us));
+    sender.salsify.on_signal(Time::ZERO, Signal::Interarrival(Span::from_micros(tau_us)));
     (0..under_way).for_each(|id| sender.send(id, id * 500, id == 0));
     sender.salsify.max_frame_size().unwrap().get()
 }
@@ -149,8 +149,8 @@ fn a_frame_may_have_what_the_path_does_in_100_ms_less_what_is_under_way() {
 
 #[test]
 fn before_anything_is_known_of_the_path_ten_packets_may_be_sent_and_by_the_paper_any_number() {
-    let salsify = paper().build().unwrap();
-    assert_eq!((salsify.max_frame_size(), salsify.allowance().frame), (None, Some(Bytes::MAX)));
+    let salsify = Salsify::new(paper()).unwrap();
+    assert_eq!((salsify.max_frame_size(), salsify.allowance().media.frame()), (None, Some(Bytes::MAX)));
     let mut sender = Sender::new(Config { first_packets: Some(10), ..paper() });
     assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(14_000)));
     (0..9).for_each(|id| sender.send(id, id, id == 0));
@@ -168,8 +168,8 @@ fn counted_in_bytes_small_packets_take_little_of_the_path() {
 fn packets_are_spaced_by_a_fifth_of_tau_within_half_a_millisecond_and_two() {
     let packet = Config::default().packet + OVERHEAD;
     for (tau, spacing) in [(1000, 500), (5000, 1000), (20_000, 2000)] {
-        let mut salsify = paper().build().unwrap();
-        salsify.on_interarrival(Time::ZERO, Span::from_micros(tau));
+        let mut salsify = Salsify::new(paper()).unwrap();
+        salsify.on_signal(Time::ZERO, Signal::Interarrival(Span::from_micros(tau)));
         assert_eq!(salsify.allowance().pacing, packet.per(Span::from_micros(spacing)), "tau {tau} us");
     }
 }
@@ -190,7 +190,7 @@ fn in_an_outage_what_is_under_way_counts_as_lost_after_a_second() {
 
 #[test]
 fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
-    let message = |config: Config| alloc::string::ToString::to_string(&config.build().unwrap_err());
+    let message = |config: Config| alloc::string::ToString::to_string(&Salsify::new(config).unwrap_err());
     assert!(
         message(Config { smoothing: Smoothing { gain: 1.5, ..Smoothing::default() }, ..Config::default() })
             .contains("1.5")

@@ -1,10 +1,8 @@
 //! SCReAM's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, above, check};
 
-use super::Scream;
-
-/// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; scream.md).
+/// SCReAM v2's parameters, by the draft's constants (draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -42,40 +40,6 @@ pub struct DelayConfig {
     pub base_bins: usize,
     /// ... each this long (RFC 6817: a minute).
     pub base_bin: Span,
-    /// Bear more delay where others keep the queue full; `None` for the same target always.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub competing: Option<Competing>,
-    /// Drain a queue that never empties, to learn the path's delay anew; not in the draft.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub drain: Option<Drain>,
-}
-
-/// When and how far the target rises (the draft's adjust_qdelay_target).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Competing {
-    /// No further than this (QDELAY_TARGET_HI, 400 ms).
-    pub most: Span,
-    /// Always if losses happen in more than this share of round trips (0.002) ...
-    pub loss_events: f64,
-    /// ... of which the newest counts so much (0.01; the draft does not say) ...
-    pub loss_gain: f64,
-    /// ... and otherwise while the delay, in units of the least target, varies less than this (0.2).
-    pub variance: f64,
-    /// The delay is looked at this often (50 ms; the draft does not say).
-    pub interval: Span,
-}
-
-/// When the queue is taken to be stuck (libwebrtc's delay_based_congestion_control.cc).
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct Drain {
-    /// The delay never fell below this ...
-    pub above: Span,
-    /// ... for so long: the target is halved ...
-    pub after: Span,
-    /// ... for so many smoothed round trips, and the base delay forgotten.
-    pub rtts: f64,
 }
 
 /// How the reference window moves.
@@ -165,32 +129,7 @@ impl Default for Config {
 
 impl Default for DelayConfig {
     fn default() -> DelayConfig {
-        DelayConfig {
-            target: Span::from_millis(60),
-            gain: 0.25,
-            base_bins: 10,
-            base_bin: Span::from_secs(60),
-            competing: None,
-            drain: None,
-        }
-    }
-}
-
-impl Default for Competing {
-    fn default() -> Competing {
-        Competing {
-            most: Span::from_millis(400),
-            loss_events: 0.002,
-            loss_gain: 0.01,
-            variance: 0.2,
-            interval: Span::from_millis(50),
-        }
-    }
-}
-
-impl Default for Drain {
-    fn default() -> Drain {
-        Drain { above: Span::from_millis(5), after: Span::from_secs(20), rtts: 5.0 }
+        DelayConfig { target: Span::from_millis(60), gain: 0.25, base_bins: 10, base_bin: Span::from_secs(60) }
     }
 }
 
@@ -232,39 +171,28 @@ impl Default for L4s {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Scream, ConfigError> {
-        let Config { delay, window, media, .. } = self;
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();
-        let drain = delay.drain.unwrap_or_default();
-        let competing = delay.competing.unwrap_or_default();
         for (name, span, example) in [
             ("scream.silence", self.silence, "1s"),
             ("scream.delay.target", delay.target, "60ms"),
             ("scream.delay.base_bin", delay.base_bin, "1min"),
-            ("scream.delay.competing.most", competing.most, "400ms"),
-            ("scream.delay.competing.interval", competing.interval, "50ms"),
-            ("scream.delay.drain.after", drain.after, "20s"),
             ("scream.window.virtual_rtt", window.virtual_rtt, "25ms"),
             ("scream.l4s.interval", l4s.interval, "10ms"),
         ] {
-            if span <= Span::ZERO {
-                return Err(ConfigError::out_of_range(name, span, &alloc::format!("longer than 0, such as {example}")));
-            }
+            check(name, span).within(above(Span::ZERO), example)?;
         }
         for (name, value, range, example) in [
             ("scream.delay.gain", delay.gain, (1e-6, 1.0), "0.25"),
-            ("scream.delay.competing.loss_events", competing.loss_events, (0.0, 1.0), "0.002"),
-            ("scream.delay.competing.loss_gain", competing.loss_gain, (1e-6, 1.0), "0.01"),
-            ("scream.delay.competing.variance", competing.variance, (0.0, 100.0), "0.2"),
             ("scream.l4s.gain_up", l4s.gain_up, (1e-6, 1.0), "0.125"),
             ("scream.l4s.gain_down", l4s.gain_down, (1e-6, 1.0), "0.0078125"),
             ("scream.silence_rtts", self.silence_rtts, (0.0, 100.0), "2"),
             ("scream.silence_share", self.silence_share, (0.0, 1.0), "0.5"),
-            ("scream.delay.drain.rtts", drain.rtts, (0.0, 1000.0), "5"),
             ("scream.window.multiplicative", window.multiplicative, (0.0, 1.0), "0.02"),
             ("scream.window.post_congestion", window.post_congestion, (1e-3, 1e6), "100"),
             ("scream.window.headroom", window.headroom, (1.0, 10.0), "1.5"),
@@ -277,24 +205,20 @@ impl Config {
             ("scream.media.pacing_relaxed", media.pacing_relaxed, (1.0, 100.0), "4"),
             ("scream.media.pacing_relaxed_from", media.pacing_relaxed_from, (0.0, 0.999), "0.8"),
         ] {
-            if !(value >= range.0 && value <= range.1) {
-                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
-                return Err(ConfigError::out_of_range(name, value, &range));
-            }
+            check(name, value).within(range.0..=range.1, example)?;
         }
-        if window.segment == Bytes::ZERO || window.least < Bytes::new(1500) {
-            let value = alloc::format!("segment {}, least {}", window.segment, window.least);
-            return Err(ConfigError::out_of_range("scream.window", value, "a segment above 0, least 1500B or more"));
-        }
-        if self.start == Rate::ZERO || media.pacing_least == Rate::ZERO || delay.base_bins == 0 {
-            let value = alloc::format!(
-                "start {}, pacing_least {}, base_bins {}",
-                self.start,
-                media.pacing_least,
-                delay.base_bins
-            );
-            return Err(ConfigError::out_of_range("scream", value, "above 0, such as 300kbps, 50kbps and 10"));
-        }
-        Ok(Scream::new(self))
+        check("scream.window", format_args!("segment {}, least {}", window.segment, window.least)).is(
+            window.segment != Bytes::ZERO && window.least >= Bytes::new(1500),
+            "a segment above 0, least 1500B or more",
+        )?;
+        check(
+            "scream",
+            format_args!("start {}, pacing_least {}, base_bins {}", self.start, media.pacing_least, delay.base_bins),
+        )
+        .is(
+            self.start != Rate::ZERO && media.pacing_least != Rate::ZERO && delay.base_bins != 0,
+            "above 0, such as 300kbps, 50kbps and 10",
+        )?;
+        Ok(())
     }
 }

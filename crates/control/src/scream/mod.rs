@@ -1,13 +1,12 @@
-//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; scream.md): a window that a queue
+//! SCReAM v2 (Johansson, Westerlund, Kuehlewind; draft-ietf-ccwg-rfc8298bis-screamv2; specs/scream.md): a window that a queue
 //! of 60 ms, marks or losses make smaller, and a target for the encoder a little below its rate.
 //!
 //! * [`config`](Config): the draft's constants;
-//! * `queue_delay`: the one-way delay above the path's; `competing`: how much of it is borne; `marking`: the share of
+//! * `queue_delay`: the one-way delay above the path's; `marking`: the share of
 //!   marked packets;
 //! * `in_flight`: how much of the window is used; `window`: ref_wnd;
 //! * `media`: what the encoder and the pacer get.
 
-mod competing;
 mod config;
 mod in_flight;
 mod marking;
@@ -17,13 +16,13 @@ mod queue_delay;
 mod tests;
 mod window;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand, FrameQueued};
+use crate::controller::{Allowance, Controller, Decision, Demand, Signal};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
-pub use config::{Competing, Config, DelayConfig, Drain, L4s, Losses, MediaConfig, WindowConfig};
+pub use config::{Config, DelayConfig, L4s, Losses, MediaConfig, WindowConfig};
 use in_flight::InFlight;
 use marking::Marking;
 use media::Media;
@@ -53,8 +52,13 @@ pub struct Scream {
 }
 
 impl Scream {
-    pub(crate) fn new(config: Config) -> Scream {
-        Scream {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Scream, ConfigError> {
+        config.check()?;
+        Ok(Scream {
             demand: Demand { min: Rate::from_bps(1), max: Rate::MAX },
             srtt: None,
             queue: QueueDelay::new(config.delay),
@@ -69,7 +73,7 @@ impl Scream {
             target: config.start,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     fn srtt(&self) -> Span {
@@ -127,8 +131,7 @@ impl Scream {
     fn update_target(&mut self, now: Time, what: &'static str, why: Option<&'static str>) {
         let from = self.target;
         if let Some(srtt) = self.srtt {
-            let target = self.media.target(&self.window, srtt, self.demand);
-            self.target = if self.queue.draining() { target.scale(0.5).max(self.demand.min) } else { target };
+            self.target = self.media.target(&self.window, srtt, self.demand);
         } else {
             self.target = self.config.start.clamp(self.demand.min, self.demand.max);
         }
@@ -155,9 +158,8 @@ impl Controller for Scream {
             self.on_round_trip(srtt);
         }
         let srtt = self.srtt();
-        let mut drains = false;
         if let Some(delay) = feedback.newest_delay {
-            drains = self.queue.on_delay(now, delay, self.window.turn(srtt), srtt);
+            self.queue.on_delay(now, delay, self.window.turn(srtt));
         }
         let (mut acked, mut arrived, mut marked, mut lost) = (Bytes::ZERO, 0, 0, false);
         for report in feedback.reports {
@@ -170,7 +172,6 @@ impl Controller for Scream {
                 }
             }
         }
-        self.queue.adjust_target(now, lost, srtt);
         if let Some(l4s) = &self.config.l4s {
             self.marking.on_arrivals(now, arrived, marked, srtt, l4s);
         }
@@ -181,10 +182,7 @@ impl Controller for Scream {
         }
         self.in_flight.note(now, feedback.in_flight, srtt);
         let why = self.update_window(now, srtt, acked);
-        match why {
-            None if drains => self.update_target(now, "drain", Some("the queue has not been empty for long")),
-            why => self.update_target(now, "decrease", why),
-        }
+        self.update_target(now, "decrease", why);
     }
 
     fn allowance(&self) -> Allowance {
@@ -207,9 +205,11 @@ impl Controller for Scream {
         self.update_target(now, "", None);
     }
 
-    fn on_frame_queued(&mut self, now: Time, frame: FrameQueued) {
-        self.media.on_frame(&frame, self.target);
-        self.update_target(now, "", None);
+    fn on_signal(&mut self, now: Time, signal: Signal) {
+        if let Signal::FrameQueued(frame) = signal {
+            self.media.on_frame(&frame, self.target);
+            self.update_target(now, "", None);
+        }
     }
 
     fn on_timeout(&mut self, now: Time) {

@@ -14,7 +14,7 @@ struct Flow {
 
 impl Flow {
     fn new(config: Config) -> Flow {
-        let mut scream = config.build().unwrap();
+        let mut scream = Scream::new(config).unwrap();
         scream.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(50_000) });
         scream.on_round_trip(Span::from_millis(50));
         scream.window.set(Bytes::new(50_000));
@@ -109,7 +109,7 @@ fn silence_halves_the_window_each_second_down_to_the_least() {
 
 #[test]
 fn nothing_is_awaited_while_nothing_is_under_way() {
-    let mut scream = Config::default().build().unwrap();
+    let mut scream = Scream::new(Config::default()).unwrap();
     assert_eq!(scream.next_timeout(), Time::NEVER);
     let mut history = History::new(crate::feedback::Config::default());
     scream.on_sent(&history.on_sent(SentPacket::new(PacketId(0), MS(10), Bytes::new(1000))));
@@ -122,7 +122,7 @@ fn nothing_is_awaited_while_nothing_is_under_way() {
 #[test]
 fn the_first_window_is_what_the_start_rate_needs_for_a_round_trip() {
     for (srtt_ms, bytes) in [(50, 3000), (200, 7500)] {
-        let mut scream = Config::default().build().unwrap();
+        let mut scream = Scream::new(Config::default()).unwrap();
         assert_eq!(scream.allowance().capacity, Rate::from_kbps(300));
         scream.on_round_trip(Span::from_millis(srtt_ms));
         assert_eq!(scream.window.bytes(), Bytes::new(bytes));
@@ -132,8 +132,8 @@ fn the_first_window_is_what_the_start_rate_needs_for_a_round_trip() {
 #[test]
 fn parameters_that_cannot_work_are_refused_with_value_and_range() {
     let window = WindowConfig { beta_loss: 1.5, ..WindowConfig::default() };
-    let message = alloc::format!("{}", Config { window, ..Config::default() }.build().unwrap_err());
+    let message = alloc::format!("{}", Scream::new(Config { window, ..Config::default() }).unwrap_err());
     assert_eq!(message, "scream.window.beta_loss is 1.5, must be 0.1 to 1, such as 0.7");
     let delay = DelayConfig { target: Span::ZERO, ..DelayConfig::default() };
-    assert!(Config { delay, ..Config::default() }.build().is_err());
+    assert!(Scream::new(Config { delay, ..Config::default() }).is_err());
 }

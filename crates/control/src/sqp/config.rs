@@ -1,11 +1,10 @@
 //! SQP's parameters.
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, above_to, check};
 
-use super::Sqp;
 use crate::packet::MSS;
 
-/// The parameters. "Fork" is the public reimplementation that sqp.md marks I, "reading" its choice (R), "ours" neither.
+/// The parameters. "Fork" is the public reimplementation that specs/sqp.md marks I, "reading" its choice (R), "ours" neither.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -110,11 +109,11 @@ impl Config {
         Config { counted: Counted::Whole, least_size: MSS * 3, lone_packets: LonePackets::Nothing, ..Config::default() }
     }
 
-    /// The controller before its first frame.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Sqp, ConfigError> {
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         for (name, value, least) in [
             ("sqp.pacing_gain", self.pacing_gain, 1.0),
             ("sqp.target_gain", self.target_gain, 0.0),
@@ -123,39 +122,30 @@ impl Config {
             ("sqp.delay_srtts", self.delay_srtts, 0.0),
             ("sqp.most_scaled", self.most_scaled, 1.0),
         ] {
-            if !(value > 0.0 && value >= least) || value > 1e6 {
-                return Err(ConfigError::out_of_range(
-                    name,
-                    value,
-                    "above 0 and at most 1000000; gains of pacing and scaling at least 1",
-                ));
-            }
+            check(name, value).is(
+                value > 0.0 && value >= least && value <= 1e6,
+                "above 0 and at most 1000000; gains of pacing and scaling at least 1",
+            )?;
         }
         for (name, value) in [
             ("sqp.most_change", self.most_change),
             ("sqp.least_arrived", self.least_arrived),
             ("sqp.silence_factor", self.silence_factor),
         ] {
-            if !(value > 0.0 && value <= 1.0) {
-                return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1, such as 0.7"));
-            }
+            check(name, value).within(above_to(0.0, 1.0), "0.7")?;
         }
-        if self.min == Rate::ZERO || self.initial < self.min || self.step == Rate::ZERO {
-            let value = alloc::format!("step {}, min {}, initial {}", self.step, self.min, self.initial);
-            return Err(ConfigError::out_of_range("sqp rates", value, "0 < step and 0 < min <= initial"));
-        }
+        check("sqp rates", format_args!("step {}, min {}, initial {}", self.step, self.min, self.initial)).is(
+            self.min != Rate::ZERO && self.initial >= self.min && self.step != Rate::ZERO,
+            "0 < step and 0 < min <= initial",
+        )?;
         for (name, value) in [
             ("sqp.frame_interval", self.frame_interval.unwrap_or(Span::from_millis(1))),
             ("sqp.delay_before", self.delay_before),
             ("sqp.silence", self.silence),
         ] {
-            if value < Span::from_millis(1) {
-                return Err(ConfigError::out_of_range(name, value, "1ms or longer"));
-            }
+            check(name, value).within(Span::from_millis(1).., "the default")?;
         }
-        if self.silence_srtts < 0 {
-            return Err(ConfigError::out_of_range("sqp.silence_srtts", self.silence_srtts, "0 or more, such as 3"));
-        }
-        Ok(Sqp::new(self))
+        check("sqp.silence_srtts", self.silence_srtts).within(0.., "3")?;
+        Ok(())
     }
 }

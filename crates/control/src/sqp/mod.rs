@@ -1,4 +1,4 @@
-//! SQP (Ray, Smith, Wei, Chu, Seshan, arXiv 2207.11857; sqp.md): each frame is a train that samples the bandwidth.
+//! SQP (Ray, Smith, Wei, Chu, Seshan, arXiv 2207.11857; specs/sqp.md): each frame is a train that samples the bandwidth.
 //!
 //! A frame leaves at twice the rate it was made for. How long it took to arrive beyond the least delay of the last two
 //! round trips, stretched to the size it might have had, is a sample; the encoder's rate moves towards nine tenths of
@@ -7,13 +7,14 @@
 mod config;
 mod sample;
 
-use thalweg_units::{Rate, Time};
+use thalweg_units::{ConfigError, Rate, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
 use crate::feedback::Feedback;
+use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::packet::SentPacket;
-use crate::trains::{Silence, Train, Trains};
+use crate::trains::{Train, Trains};
 pub use config::{Config, Counted, LonePackets};
 use sample::{Delays, Silent};
 
@@ -26,7 +27,7 @@ pub struct Sqp {
     max: Rate,
     trains: Trains,
     delays: Delays,
-    silence: Silence,
+    timeout: FeedbackTimeout,
     /// S of the newest frame that said anything, or why it said nothing.
     sample: Result<Rate, Silent>,
     rising: Option<bool>,
@@ -34,18 +35,23 @@ pub struct Sqp {
 }
 
 impl Sqp {
-    fn new(config: Config) -> Sqp {
-        Sqp {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Sqp, ConfigError> {
+        config.check()?;
+        Ok(Sqp {
             bandwidth: config.initial,
             max: Rate::from_kbps(10_000_000),
             trains: Trains::new(config.frame_interval),
             delays: Delays::default(),
-            silence: Silence::new(config.silence, config.silence_srtts),
+            timeout: FeedbackTimeout::new(config.silence, config.silence_srtts, Then::Every(config.silence)),
             sample: Err("nothing arrived"),
             rising: None,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// B: the bandwidth estimate, which is the encoder's target.
@@ -88,7 +94,7 @@ impl Sqp {
 
 impl Controller for Sqp {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.silence.on_feedback(feedback);
+        self.timeout.on_arrivals(feedback);
         let window = feedback.srtt.map_or(self.config.delay_before, |srtt| srtt.scale(self.config.delay_srtts));
         self.delays.on_feedback(feedback, window);
         self.trains.on_feedback(feedback);
@@ -103,7 +109,7 @@ impl Controller for Sqp {
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.silence.on_sent(packet.at);
+        self.timeout.on_sent(packet.at);
         self.trains.on_sent(packet, self.bandwidth);
     }
 
@@ -113,7 +119,7 @@ impl Controller for Sqp {
     }
 
     fn on_timeout(&mut self, now: Time) {
-        if self.silence.has_lasted(now) {
+        if self.timeout.on_timeout(now) {
             let from = self.bandwidth;
             self.bandwidth = self.bounded(from.scale(self.config.silence_factor));
             self.rising = None;
@@ -123,7 +129,7 @@ impl Controller for Sqp {
     }
 
     fn next_timeout(&self) -> Time {
-        self.silence.next_timeout()
+        self.timeout.deadline()
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

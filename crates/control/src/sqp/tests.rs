@@ -6,7 +6,7 @@ const INTERVAL: Span = Span::from_nanos(16_666_667);
 /// As in the worked examples: packets too small to matter, 60 frames a second, a least delay of 20 ms.
 fn sqp(bandwidth: Rate) -> Sqp {
     let config = Config { frame_interval: Some(INTERVAL), initial: bandwidth, ..Config::default() };
-    let mut sqp = config.build().unwrap();
+    let mut sqp = Sqp::new(config).unwrap();
     sqp.delays.add(Time::ZERO, Span::from_millis(20), Bytes::ZERO, Span::from_secs(1));
     sqp
 }
@@ -136,7 +136,7 @@ fn the_step_follows_the_applications_maximum() {
 
 #[test]
 fn parameters_out_of_range_are_named() {
-    let name = |config: Config| config.build().map(|_| ()).map_err(|error: ConfigError| alloc::format!("{error}"));
+    let name = |config: Config| Sqp::new(config).map(|_| ()).map_err(|error: ConfigError| alloc::format!("{error}"));
     for (config, named) in [
         (Config { pacing_gain: 0.5, ..Config::default() }, "sqp.pacing_gain"),
         (Config { most_change: 0.0, ..Config::default() }, "sqp.most_change"),

@@ -1,10 +1,8 @@
 //! TFRC's parameters.
 
-use thalweg_units::{ConfigError, Rate, Span};
+use thalweg_units::{ConfigError, Rate, Span, check};
 
-use super::Tfrc;
-
-/// TFRC's parameters, by RFC 5348's symbols (tfrc.md).
+/// TFRC's parameters, by RFC 5348's symbols (specs/tfrc.md).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -49,15 +47,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The controller.
+    /// That every parameter is in range.
     ///
     /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Tfrc, ConfigError> {
-        if self.min == Rate::ZERO || self.start < self.min {
-            let value = alloc::format!("min {}, start {}", self.min, self.start);
-            return Err(ConfigError::out_of_range("tfrc rates", value, "0 < min <= start"));
-        }
+    /// When one is not.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check("tfrc rates", format_args!("min {}, start {}", self.min, self.start))
+            .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;
         for (name, value, range, example) in [
             ("tfrc.rtt_memory", self.rtt_memory, (0.0, 0.999), "0.9"),
             ("tfrc.per_acknowledgement", self.per_acknowledgement, (1.0, 16.0), "1"),
@@ -66,18 +62,9 @@ impl Config {
             ("tfrc.limited_loss_factor", self.limited_loss_factor, (0.01, 1.0), "0.85"),
             ("tfrc.pacing_gain", self.pacing_gain, (1.0, 10.0), "1.1"),
         ] {
-            if !(value >= range.0 && value <= range.1) {
-                let range = alloc::format!("{} to {}, such as {example}", range.0, range.1);
-                return Err(ConfigError::out_of_range(name, value, &range));
-            }
+            check(name, value).within(range.0..=range.1, example)?;
         }
-        if self.first_patience < Span::from_millis(1) {
-            return Err(ConfigError::out_of_range(
-                "tfrc.first_patience",
-                self.first_patience,
-                "1ms or longer, such as 2s",
-            ));
-        }
-        Ok(Tfrc::new(self))
+        check("tfrc.first_patience", self.first_patience).within(Span::from_millis(1).., "2s")?;
+        Ok(())
     }
 }

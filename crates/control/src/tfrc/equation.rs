@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_equation_gives_the_worked_numbers() {
-        // tfrc.md, and rrtcc.md section 8, example 3.
+        // specs/tfrc.md, and specs/rrtcc.md 8, example 3.
         for (bytes, rtt_ms, p, bps) in [
             (1000, 100, 0.01, 898_700.0),
             (1000, 100, 0.001, 3_070_700.0),

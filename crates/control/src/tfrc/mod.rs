@@ -1,4 +1,4 @@
-//! TFRC (RFC 5348; tfrc.md): the rate that a TCP would have on a path of this round trip and so many loss events.
+//! TFRC (RFC 5348; specs/tfrc.md): the rate that a TCP would have on a path of this round trip and so many loss events.
 //!
 //! * [`equation`](Equation), [`loss_events`](LossEvents): what others use too (RRTCC's floor, C-NADU's X);
 //! * `received`: X_recv_set;
@@ -12,7 +12,7 @@ mod received;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
 use crate::controller::{Allowance, Controller, Decision, Demand};
 use crate::decisions::Decisions;
@@ -61,9 +61,14 @@ pub struct Tfrc {
 }
 
 impl Tfrc {
-    fn new(config: Config) -> Tfrc {
+    /// The controller before anything was sent.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Tfrc, ConfigError> {
+        config.check()?;
         let limits = Limits::new(config.min);
-        Tfrc {
+        Ok(Tfrc {
             limits,
             gathering: Gathering::default(),
             losses: LossEvents::default(),
@@ -80,7 +85,7 @@ impl Tfrc {
             idle: true,
             decisions: Decisions::default(),
             config,
-        }
+        })
     }
 
     /// s.

@@ -21,7 +21,7 @@ struct Flow {
 impl Flow {
     fn new(config: Config) -> Flow {
         Flow {
-            tfrc: config.build().unwrap(),
+            tfrc: Tfrc::new(config).unwrap(),
             history: History::new(crate::feedback::Config::default()),
             next: 0,
             told: 0,
@@ -156,8 +156,8 @@ fn a_damped_rate_falls_while_the_round_trip_is_above_its_mean() {
 
 #[test]
 fn parameters_that_cannot_work_are_refused_with_value_and_range() {
-    let message = alloc::format!("{}", Config { timeout: 0.0, ..Config::default() }.build().unwrap_err());
+    let message = alloc::format!("{}", Tfrc::new(Config { timeout: 0.0, ..Config::default() }).unwrap_err());
     assert_eq!(message, "tfrc.timeout is 0, must be 1 to 100, such as 4");
-    assert!(Config { min: Rate::ZERO, ..Config::default() }.build().is_err());
-    assert!(Config { first_patience: Span::ZERO, ..Config::default() }.build().is_err());
+    assert!(Tfrc::new(Config { min: Rate::ZERO, ..Config::default() }).is_err());
+    assert!(Tfrc::new(Config { first_patience: Span::ZERO, ..Config::default() }).is_err());
 }

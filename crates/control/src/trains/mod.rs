@@ -4,7 +4,6 @@
 //! does not say which packets make a frame, those that leave within one frame interval are taken for one.
 
 mod interval;
-mod silence;
 mod train;
 
 use alloc::collections::VecDeque;
@@ -14,7 +13,6 @@ use thalweg_units::{Rate, Span, Time};
 use crate::feedback::{Feedback, Report};
 use crate::packet::{Payload, SentPacket};
 use interval::Interval;
-pub(crate) use silence::Silence;
 pub(crate) use train::Train;
 
 /// How many trains may wait for reports: half a minute of frames, and a bound for a receiver that never reports.

@@ -22,12 +22,12 @@ pub fn copa(rate: Rate, rtt: Span) -> Span {
     rtt + packets(8, rate)
 }
 
-/// gamma of a round trip of which a packet's own time is part, and alpha (rocc.md section 4).
+/// gamma of a round trip of which a packet's own time is part, and alpha (specs/rocc.md 4).
 pub fn rocc(rate: Rate, rtt: Span) -> Span {
     rtt.scale(0.52) + packets(6, rate)
 }
 
-/// What overuse detection lets stand; below the start rate the start itself (gcc.md section 5).
+/// What overuse detection lets stand; below the start rate the start itself (specs/gcc.md 5).
 pub fn gcc(rate: Rate, rtt: Span) -> Span {
     if rate < Rate::from_kbps(300) { Span::from_secs(2) } else { rtt / 2 + Span::from_millis(100) }
 }

@@ -1,6 +1,6 @@
 //! An encoder of 30 frames a second that does what its controller's scheme would have it do.
 
-use thalweg_control::{Allowance, FramePlace, camel};
+use thalweg_control::{Allowance, FramePlace};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// Between two frames.
@@ -9,7 +9,7 @@ pub const INTERVAL: Span = Span::from_nanos(33_333_333);
 pub const PACKET: Bytes = Bytes::new(1200);
 /// And at least: headers.
 const LEAST: Bytes = Bytes::new(80);
-/// A slice that leaves back to back has so many packets, or it would measure nothing (camel.md, packets per burst).
+/// A slice that leaves back to back has so many packets, or it would measure nothing (specs/camel.md, packets per burst).
 const PACKETS_OF_A_SLICE: u64 = 4;
 /// The least that camel's encoder is aimed at.
 const MIN: Rate = Rate::from_kbps(50);
@@ -42,13 +42,13 @@ impl Encoder {
 
     /// The next frame's packets; none where the controller holds frames back or leaves no room for one. `queued` waits.
     pub fn frame(&mut self, now: Time, allowance: &Allowance, queued: Bytes) -> Vec<Waiting> {
-        self.kept += allowance.keep_frames;
+        self.kept += allowance.media.share();
         if self.kept < 1.0 {
             return Vec::new();
         }
         self.kept -= 1.0;
         let size = self.size(allowance, queued);
-        if allowance.frame.is_some() && size < LEAST {
+        if allowance.media.frame().is_some() && size < LEAST {
             return Vec::new();
         }
         let sizes = match allowance.burst {
@@ -74,11 +74,12 @@ impl Encoder {
     /// By the room where the controller counts frames (Salsify), by camel's rule where it has bursts, by the target else.
     fn size(&self, allowance: &Allowance, queued: Bytes) -> Bytes {
         let most = self.max.over(INTERVAL);
-        match (allowance.frame, allowance.burst) {
+        match (allowance.media.frame(), allowance.burst) {
             (Some(room), _) => room.saturating_sub(queued).min(most).scale(self.share),
             (None, Some(_)) => {
-                let share = camel::encoder::Share::default();
-                share.rate(allowance.capacity, queued, Rate::ZERO, MIN).min(self.max).scale(self.share).over(INTERVAL)
+                // As the `camel` scheme aims its encoder: 95 %, and what waits is gone in a quarter of a second.
+                let target = allowance.capacity.scale(0.95) - queued.per(Span::from_millis(250));
+                target.max(MIN).min(self.max).scale(self.share).over(INTERVAL)
             }
             (None, None) => allowance.capacity.min(self.max).scale(self.share).over(INTERVAL),
         }

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::{Allowance, Controller, Demand, FrameQueued, History, MSS, PacketId, Payload, Probe, SentPacket};
+use thalweg_control::{
+    Allowance, Controller, Demand, FrameQueued, History, MSS, PacketId, Payload, Probe, SentPacket, Signal,
+};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::encoder::{Encoder, INTERVAL, PACKET, Waiting};
@@ -133,7 +135,8 @@ impl Sender {
         let frame = encoder.frame(now, &allowance, ahead);
         if !frame.is_empty() {
             let size = frame.iter().map(|packet| packet.size).sum();
-            self.controller.on_frame_queued(now, FrameQueued { size, interval: INTERVAL, ahead, age: now - oldest });
+            let frame = FrameQueued { size, interval: INTERVAL, ahead, age: now - oldest };
+            self.controller.on_signal(now, Signal::FrameQueued(frame));
         }
         self.queue.extend(frame);
     }
@@ -216,7 +219,7 @@ impl Sender {
 
     /// WebRTC's pacer empties its queue within two seconds; who leaves in bursts or counts frames has the encoder wait.
     fn drain(&self, allowance: &Allowance) -> Rate {
-        let waits = allowance.burst.is_some() || allowance.frame.is_some();
+        let waits = allowance.burst.is_some() || allowance.media.frame().is_some();
         if waits { Rate::ZERO } else { self.queued().per(Span::from_secs(2)) }
     }
 
@@ -248,17 +251,14 @@ impl Sender {
         let place = if payload == Payload::Repair { None } else { self.queue.pop_front().map(|packet| packet.place) };
         let encoder = matches!(self.source, Source::Encoder { .. });
         let app_limited = encoder && self.queue.is_empty() && fits(allowance, self.history.in_flight() + size + MSS);
-        let packet = self.history.on_sent(SentPacket {
-            payload,
-            probe,
-            place,
-            app_limited,
-            ..SentPacket::new(PacketId(self.next_id), now, size)
-        });
+        let mut packet = SentPacket::new(PacketId(self.next_id), now, size);
+        (packet.payload, packet.probe, packet.place) = (payload, probe, place);
+        packet.app_limited = app_limited;
+        let packet = self.history.on_sent(packet);
         self.next_id += 1;
         self.controller.on_sent(&packet);
         if payload == Payload::Media {
-            self.parity.on_media(size, self.controller.allowance().parity_interval);
+            self.parity.on_media(size, self.controller.allowance().fec_interval);
         }
         packet
     }

@@ -47,12 +47,12 @@ pub const ALL: &[Subject] = &[
     subject("fixed", fixed, Feed::Backlog, claims::none),
     subject("copa", || copa_alone(0.5), Feed::Backlog, claims::copa),
     subject("copa-0.9", || copa_alone(0.9), Feed::Backlog, claims::copa),
-    subject("rocc", || Box::new(rocc::Config::default().build().unwrap()), Feed::Backlog, claims::rocc),
-    subject("gcc", || Box::new(gcc::Config::default().build().unwrap()), Feed::Backlog, claims::gcc),
+    subject("rocc", || Box::new(rocc::Rocc::new(rocc::Config::default()).unwrap()), Feed::Backlog, claims::rocc),
+    subject("gcc", || Box::new(gcc::Gcc::new(gcc::Config::default()).unwrap()), Feed::Backlog, claims::gcc),
     subject("gcc-2021", gcc_of_2021, Feed::Backlog, claims::gcc),
-    subject("bbr", || Box::new(bbr::Config::default().build().unwrap()), Feed::Backlog, claims::bbr),
-    subject("bbr-camel", || Box::new(bbr::Config::of_camel().build().unwrap()), Feed::Frames, claims::bbr),
-    subject("bbr-media", || Box::new(bbr::Config::for_media().build().unwrap()), Feed::Frames, claims::bbr),
+    subject("bbr", || Box::new(bbr::Bbr::new(bbr::Config::default()).unwrap()), Feed::Backlog, claims::bbr),
+    subject("bbr-camel", || Box::new(bbr::Bbr::new(bbr::Config::of_camel()).unwrap()), Feed::Frames, claims::bbr),
+    subject("bbr-media", || Box::new(bbr::Bbr::new(bbr::Config::for_media()).unwrap()), Feed::Frames, claims::bbr),
     subject("sqp", sqp, Feed::Frames, claims::sqp),
     subject("pudica", pudica, Feed::Frames, claims::pudica),
     subject("scream", || scream(thalweg_control::scream::Config::default()), Feed::Backlog, claims::scream),
@@ -79,75 +79,77 @@ const fn subject(name: &'static str, build: fn() -> Box<dyn Controller>, feed: F
 
 /// A little less than the reference path bears.
 fn fixed() -> Box<dyn Controller> {
-    Box::new(fixed::Config { rate: Rate::from_kbps(2700) }.build().unwrap())
+    Box::new(fixed::Fixed::new(fixed::Config { rate: Rate::from_kbps(2700) }).unwrap())
 }
 
 /// It counts by packets of the torture's size.
 fn salsify() -> Box<dyn Controller> {
     let packet = super::encoder::PACKET;
-    Box::new(salsify::Config { packet, ..salsify::Config::default() }.build().unwrap())
+    Box::new(salsify::Salsify::new(salsify::Config { packet, ..salsify::Config::default() }).unwrap())
 }
 
 /// As this harness paces it: at twice window / RTT.
 fn copa_alone(delta: f64) -> Box<dyn Controller> {
-    Box::new(copa::Config { delta, turning: copa::Turning::AtOnce, ..copa::Config::default() }.build().unwrap())
+    Box::new(
+        copa::Copa::new(copa::Config { delta, turning: copa::Turning::AtOnce, ..copa::Config::default() }).unwrap(),
+    )
 }
 
 fn scream(config: thalweg_control::scream::Config) -> Box<dyn Controller> {
-    Box::new(config.build().unwrap())
+    Box::new(thalweg_control::scream::Scream::new(config).unwrap())
 }
 
-/// Every rule that is off by default.
+/// With the rule that is off by default.
 fn scream_with_everything() -> Box<dyn Controller> {
-    use thalweg_control::scream::{Competing, Config, DelayConfig, Drain, L4s};
-    let (competing, drain) = (Some(Competing::default()), Some(Drain::default()));
-    let delay = DelayConfig { competing, drain, ..DelayConfig::default() };
-    scream(Config { delay, l4s: Some(L4s::default()), ..Config::default() })
+    use thalweg_control::scream::{Config, L4s};
+    scream(Config { l4s: Some(L4s::default()), ..Config::default() })
 }
 
 fn nada() -> Box<dyn Controller> {
-    Box::new(thalweg_control::nada::Config::default().build().unwrap())
+    Box::new(thalweg_control::nada::Nada::new(thalweg_control::nada::Config::default()).unwrap())
 }
 
 fn rebera() -> Box<dyn Controller> {
-    Box::new(thalweg_control::rebera::Config::default().build().unwrap())
+    Box::new(thalweg_control::rebera::Rebera::new(thalweg_control::rebera::Config::default()).unwrap())
 }
 
 /// With what the receiver says of the path, and all that is under way taken off.
 fn rebera_of_the_paper() -> Box<dyn Controller> {
     use thalweg_control::End;
-    use thalweg_control::rebera::{Backlog, Config, MeasurementConfig, Short};
+    use thalweg_control::rebera::{Backlog, Config, MeasurementConfig, Rebera, Short};
     let measurement = MeasurementConfig { short: Short::LeftOut, ..MeasurementConfig::default() };
     let (measured_by, backlog) = (End::Receiver, Backlog::All);
-    Box::new(Config { measured_by, measurement, backlog, ..Config::default() }.build().unwrap())
+    Box::new(Rebera::new(Config { measured_by, measurement, backlog, ..Config::default() }).unwrap())
 }
 
 fn fbra() -> Box<dyn Controller> {
-    Box::new(thalweg_control::fbra::Config::default().build().unwrap())
+    Box::new(thalweg_control::fbra::Fbra::new(thalweg_control::fbra::Config::default()).unwrap())
 }
 
 fn rrtcc() -> Box<dyn Controller> {
-    Box::new(thalweg_control::rrtcc::Config::default().build().unwrap())
+    Box::new(thalweg_control::rrtcc::Rrtcc::new(thalweg_control::rrtcc::Config::default()).unwrap())
 }
 
 /// What drafts 02 and gcc-02 changed: a scalar filter, and growth by addition.
 fn rrtcc_of_the_later_drafts() -> Box<dyn Controller> {
-    use thalweg_control::rrtcc::{Config, FilterConfig, Increase, ReceiverConfig, ScalarConfig};
+    use thalweg_control::rrtcc::{Config, FilterConfig, Increase, ReceiverConfig, Rrtcc, ScalarConfig};
     let receiver = ReceiverConfig { increase: Increase::Additive, ..ReceiverConfig::default() };
     let filter = FilterConfig::Scalar(ScalarConfig::default());
-    Box::new(Config { receiver, filter, ..Config::default() }.build().unwrap())
+    Box::new(Rrtcc::new(Config { receiver, filter, ..Config::default() }).unwrap())
 }
 
 fn cnadu() -> Box<dyn Controller> {
-    Box::new(thalweg_control::cnadu::Config::default().build().unwrap())
+    Box::new(thalweg_control::cnadu::Cnadu::new(thalweg_control::cnadu::Config::default()).unwrap())
 }
 
 fn tfrc() -> Box<dyn Controller> {
-    Box::new(thalweg_control::tfrc::Config::default().build().unwrap())
+    Box::new(thalweg_control::tfrc::Tfrc::new(thalweg_control::tfrc::Config::default()).unwrap())
 }
 
 fn damped_tfrc() -> Box<dyn Controller> {
-    Box::new(thalweg_control::tfrc::Config { damped: true, ..Default::default() }.build().unwrap())
+    Box::new(
+        thalweg_control::tfrc::Tfrc::new(thalweg_control::tfrc::Config { damped: true, ..Default::default() }).unwrap(),
+    )
 }
 
 fn gcc_of_2021() -> Box<dyn Controller> {
@@ -156,16 +158,16 @@ fn gcc_of_2021() -> Box<dyn Controller> {
         loss: gcc::loss::Config::V1,
         ..gcc::Config::default()
     };
-    Box::new(config.build().unwrap())
+    Box::new(gcc::Gcc::new(config).unwrap())
 }
 
 fn camel() -> Box<dyn Controller> {
-    Box::new(thalweg_control::camel::Config::default().build().unwrap())
+    Box::new(thalweg_control::camel::Camel::new(thalweg_control::camel::Config::default()).unwrap())
 }
 
 /// Goes to GCC and back as often as it can.
 fn restless_camel() -> Box<dyn Controller> {
-    use thalweg_control::camel::{Config, burst_length, fallback};
+    use thalweg_control::camel::{Camel, Config, burst_length, fallback};
     use thalweg_units::{Bytes, Span};
     let length = Bytes::new(2048);
     let burst_length = burst_length::Config {
@@ -177,23 +179,23 @@ fn restless_camel() -> Box<dyn Controller> {
     };
     let fallback =
         fallback::Config { retry: Span::from_millis(100), trial: Span::from_millis(50), ..fallback::Config::default() };
-    Box::new(Config { burst_length, fallback, ..Config::paper_literal() }.build().unwrap())
+    Box::new(Camel::new(Config { burst_length, fallback, ..Config::paper_literal() }).unwrap())
 }
 
 fn sqp() -> Box<dyn Controller> {
-    Box::new(thalweg_control::sqp::Config::default().build().unwrap())
+    Box::new(thalweg_control::sqp::Sqp::new(thalweg_control::sqp::Config::default()).unwrap())
 }
 
 fn sqp_literal() -> Box<dyn Controller> {
-    Box::new(thalweg_control::sqp::Config::literal().build().unwrap())
+    Box::new(thalweg_control::sqp::Sqp::new(thalweg_control::sqp::Config::literal()).unwrap())
 }
 
 /// Without probes: this harness paces filler and media alike, and its filler is no smaller than its media.
 fn pudica() -> Box<dyn Controller> {
-    use thalweg_control::pudica::Config;
-    Box::new(Config { probes: 0, ..Config::default() }.build().unwrap())
+    use thalweg_control::pudica::{Config, Pudica};
+    Box::new(Pudica::new(Config { probes: 0, ..Config::default() }).unwrap())
 }
 
 fn pudica_literal() -> Box<dyn Controller> {
-    Box::new(thalweg_control::pudica::Config::literal().build().unwrap())
+    Box::new(thalweg_control::pudica::Pudica::new(thalweg_control::pudica::Config::literal()).unwrap())
 }

@@ -49,15 +49,16 @@ impl Case {
 
 /// All of them.
 pub fn all() -> Vec<Case> {
-    [paths(&RATES_KBPS), reports(), events()].concat()
+    [paths(&RATES_KBPS, &ROUND_TRIPS_MS), reports(), events()].concat()
 }
 
 /// What paths bear.
 const RATES_KBPS: [u64; 5] = [100, 1000, 6000, 30_000, 200_000];
+pub const ROUND_TRIPS_MS: [i64; 4] = [5, 50, 200, 500];
 
-/// Constant paths with a bottomless queue, of four round trips each.
-pub fn paths(rates_kbps: &[u64]) -> Vec<Case> {
-    let each = rates_kbps.iter().flat_map(|kbps| [5, 50, 200, 500].map(|rtt_ms| (*kbps, rtt_ms)));
+/// Constant paths with a bottomless queue, of each rate with each round trip.
+pub fn paths(rates_kbps: &[u64], round_trips_ms: &[i64]) -> Vec<Case> {
+    let each = rates_kbps.iter().flat_map(|kbps| round_trips_ms.iter().map(|rtt_ms| (*kbps, *rtt_ms)));
     each.map(|(kbps, rtt_ms)| {
         // Ten seconds of two hundred megabits are enough to settle, and many packets.
         let (from, to) = if kbps > 100_000 { (10.0, 15.0) } else { (15.0, 25.0) };

@@ -5,21 +5,28 @@ use crate::bars::Exception;
 const GCC: &[&str] = &["gcc", "gcc-2021"];
 const BBR: &[&str] = &["bbr", "bbr-camel", "bbr-media"];
 
-const EIGHT_PERCENT: &str = "gcc.md: 8 % a second, and less where reports are batched";
-const ADDITIVE: &str = "gcc.md: near a remembered capacity half a packet a response time is added";
-const BAYESIAN: &str = "gcc.md: the Bayesian acknowledged rate is low after a jump and where packets are few";
-const GRADIENT: &str = "gcc.md: a queue that no longer grows is no overuse, and empties slowly";
-const SEGMENTS: &str = "scream.md: a segment and 2 % a round trip";
-const RAMP: &str = "nada.md: a ramp-up of 50 ms / (rtt + 220 ms) of what arrives";
-const A_TENTH_OF_A_SECOND: &str = "salsify.md: 100 ms of packets under way, over a round trip and the wait for reports";
-const PACER: &str = "salsify.md: the pacer leaves half a millisecond between packets";
+const EIGHT_PERCENT: &str = "docs/papers/gcc.md: 8 % a second, and less where reports are batched";
+const ADDITIVE: &str = "docs/papers/gcc.md: near a remembered capacity half a packet a response time is added";
+const BAYESIAN: &str =
+    "docs/papers/gcc.md: the Bayesian acknowledged rate is low after a jump and where packets are few";
+const GRADIENT: &str = "docs/papers/gcc.md: a queue that no longer grows is no overuse, and empties slowly";
+const SEGMENTS: &str = "docs/papers/scream.md: a segment and 2 % a round trip";
+const RAMP: &str = "docs/papers/nada.md: a ramp-up of 50 ms / (rtt + 220 ms) of what arrives";
+const A_TENTH_OF_A_SECOND: &str =
+    "docs/papers/salsify.md: 100 ms of packets under way, over a round trip and the wait for reports";
+const PACER: &str = "docs/papers/salsify.md: the pacer leaves half a millisecond between packets";
 
 /// All of them; the first that covers a case counts.
 pub const KNOWN: &[Exception] = &[
-    Exception::of(&["copa"], "30000 kbps, 500 ms", "copa.md: the swing at twice window / RTT").used(0.7, 0.9),
-    Exception::of(&["copa", "copa-0.9"], "outage, 100 kbps, 500 ms", "copa.md: RTT_min forgotten in a standing queue")
-        .queue(1500.0, 2500.0),
-    Exception::of(&["rocc"], "200000 kbps, 500 ms", "rocc.md: 2.95 round trips to double")
+    Exception::of(&["copa"], "30000 kbps, 500 ms", "docs/papers/copa.md: the swing at twice window / RTT")
+        .used(0.7, 0.9),
+    Exception::of(
+        &["copa", "copa-0.9"],
+        "outage, 100 kbps, 500 ms",
+        "docs/papers/copa.md: RTT_min forgotten in a standing queue",
+    )
+    .queue(1500.0, 2500.0),
+    Exception::of(&["rocc"], "200000 kbps, 500 ms", "docs/papers/rocc.md: 2.95 round trips to double")
         .back(11.0, 17.0)
         .used(0.3, 0.6),
     // GCC
@@ -40,19 +47,25 @@ pub const KNOWN: &[Exception] = &[
     Exception::of(GCC, "to a quarter, PerPacket", GRADIENT).queue(200.0, 500.0),
     Exception::of(&["gcc"], "to a quarter, *", GRADIENT).queue(150.0, 350.0),
     // The others by the packet
-    Exception::of(BBR, "200000 kbps, 500 ms", "bbr.md: STARTUP and DRAIN take twenty round trips").queue(650.0, 945.0),
+    Exception::of(BBR, "200000 kbps, 500 ms", "docs/papers/bbr.md: STARTUP and DRAIN take twenty round trips")
+        .queue(650.0, 945.0),
     Exception::of(&["scream"], "200000 kbps, 200 ms", SEGMENTS).never_back().used(0.03, 0.1),
     Exception::of(&["scream"], "200000 kbps, 500 ms", SEGMENTS).never_back().used(0.005, 0.03),
     Exception::of(&["scream"], "30000 kbps, 200 ms", SEGMENTS).back(14.0, 22.0).used(0.65, 0.95),
     Exception::of(&["scream"], "30000 kbps, 500 ms", SEGMENTS).never_back().used(0.04, 0.14),
     Exception::of(&["scream"], "6000 kbps, 500 ms", SEGMENTS).never_back().used(0.25, 0.5),
     Exception::of(&["scream"], "1000 kbps, 500 ms", SEGMENTS).used(0.65, 0.9),
-    Exception::of(&["scream"], "2 % lost, *", "scream.md: each loss is an answer").back(8.0, 39.0).used(0.25, 0.7),
+    Exception::of(&["scream"], "2 % lost, *", "docs/papers/scream.md: each loss is an answer")
+        .back(8.0, 39.0)
+        .used(0.25, 0.7),
     // By the frame
-    Exception::of(&["sqp"], "200000 kbps, *", "sqp.md: 6.2 Mbps a second at most").never_back().used(0.2, 0.45),
-    Exception::of(&["pudica"], "200000 kbps, 500 ms", "pudica.md: fifteen frames before anything shows")
+    Exception::of(&["sqp"], "200000 kbps, *", "docs/papers/sqp.md: 6.2 Mbps a second at most")
+        .never_back()
+        .used(0.2, 0.45),
+    Exception::of(&["pudica"], "200000 kbps, 500 ms", "docs/papers/pudica.md: fifteen frames before anything shows")
         .back(8.0, 13.0),
-    Exception::of(&["pudica"], "1000 kbps, 500 ms", "pudica.md: fifteen frames before anything shows").used(0.5, 0.8),
+    Exception::of(&["pudica"], "1000 kbps, 500 ms", "docs/papers/pudica.md: fifteen frames before anything shows")
+        .used(0.5, 0.8),
     Exception::of(&["nada"], "200000 kbps, 50 ms", RAMP).back(10.5, 14.0).used(0.6, 0.8),
     Exception::of(&["nada"], "200000 kbps, 200 ms", RAMP).never_back().used(0.015, 0.06),
     Exception::of(&["nada"], "200000 kbps, 500 ms", RAMP).never_back().used(0.004, 0.02),
@@ -61,7 +74,7 @@ pub const KNOWN: &[Exception] = &[
     Exception::of(&["nada"], "6000 kbps, 200 ms", RAMP).back(9.0, 14.0),
     Exception::of(&["nada"], "6000 kbps, 500 ms", RAMP).never_back().used(0.2, 0.5),
     Exception::of(&["nada"], "1000 kbps, 500 ms", RAMP).back(9.0, 13.0),
-    Exception::of(&["nada"], "2 % lost, *", "nada.md: 2 % count as 40 ms, and delay is warped")
+    Exception::of(&["nada"], "2 % lost, *", "docs/papers/nada.md: 2 % count as 40 ms, and delay is warped")
         .back(0.0, 14.0)
         .queue(5.0, 1000.0),
     Exception::of(&["salsify"], "200000 kbps, *", PACER).never_back().used(0.07, 0.13),

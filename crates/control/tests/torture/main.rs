@@ -13,7 +13,7 @@ mod support;
 mod undershoot;
 
 use bars::Judge;
-use cases::Case;
+use cases::{Case, ROUND_TRIPS_MS};
 use figures::Figures;
 use support::subjects;
 
@@ -32,17 +32,22 @@ fn torture(cases: Vec<Case>) {
 
 #[test]
 fn paths_of_every_round_trip_up_to_six_megabits() {
-    torture(cases::paths(&[100, 1000, 6000]));
+    torture(cases::paths(&[100, 1000, 6000], &ROUND_TRIPS_MS));
 }
 
 #[test]
 fn paths_of_every_round_trip_with_thirty_megabits() {
-    torture(cases::paths(&[30_000]));
+    torture(cases::paths(&[30_000], &ROUND_TRIPS_MS));
 }
 
 #[test]
-fn paths_of_every_round_trip_with_two_hundred_megabits() {
-    torture(cases::paths(&[200_000]));
+fn paths_of_short_round_trips_with_two_hundred_megabits() {
+    torture(cases::paths(&[200_000], &ROUND_TRIPS_MS[..2]));
+}
+
+#[test]
+fn paths_of_long_round_trips_with_two_hundred_megabits() {
+    torture(cases::paths(&[200_000], &ROUND_TRIPS_MS[2..]));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! BBR against its paper and bbr.md.
+//! BBR against its paper and specs/bbr.md.
 
 use thalweg_control::bbr::{self, Ageing, Padding};
 use thalweg_units::{Bytes, Rate, Span};
@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::within;
 
 fn run(config: bbr::Config, scenario: &Scenario) -> Record {
-    scenario.run(Box::new(config.build().expect("in range")))
+    scenario.run(Box::new(bbr::Bbr::new(config).expect("in range")))
 }
 
 /// 50 ms and these rates, each from its second on; a bottomless queue and a backlog of packets of 1200 bytes.

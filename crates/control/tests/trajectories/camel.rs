@@ -22,8 +22,8 @@ fn joined_slices_show_hundreds_of_megabits_as_far_as_the_clock_ticks() {
         let rate = Rate::from_kbps(kbps);
         let source = Source::Encoder { share: 0.6, max: rate.scale(4.0) };
         let plain = Scenario::new(rate, Span::from_millis(50), Span::from_secs(15));
-        let record =
-            Scenario { source, style, ..plain }.run(Box::new(camel::Config::default().build().expect("in range")));
+        let record = Scenario { source, style, ..plain }
+            .run(Box::new(camel::Camel::new(camel::Config::default()).expect("in range")));
         let told = (100..150).map(|bin: usize| record.bins[bin].target.as_bps_f64()).sum::<f64>() / 50.0;
         within(
             told / rate.as_bps_f64(),

@@ -1,4 +1,4 @@
-//! Copa against copa.md.
+//! Copa against specs/copa.md.
 
 use thalweg_control::{Controller, copa};
 use thalweg_units::{Bytes, Rate, Span};
@@ -7,12 +7,12 @@ use crate::support::*;
 use crate::within;
 
 fn copa_of_vidaptive() -> Box<dyn Controller> {
-    Box::new(copa::Config { delta: 0.9, ..copa::Config::default() }.build().expect("in range"))
+    Box::new(copa::Copa::new(copa::Config { delta: 0.9, ..copa::Config::default() }).expect("in range"))
 }
 
 #[test]
 fn copa_keeps_one_packet_and_a_bit_in_the_queue_of_a_busy_link() {
-    // copa.md section 10: 1 / (delta C) is 2.2 ms at 6 Mbps and 13.3 at 1 Mbps, standing; the mean has the oscillation in it.
+    // specs/copa.md 10: 1 / (delta C) is 2.2 ms at 6 Mbps and 13.3 at 1 Mbps, standing; the mean has the oscillation in it.
     for (kbps, low, high) in [(6000, 2.0, 15.0), (1000, 10.0, 20.0)] {
         let scenario = Scenario::new(Rate::from_kbps(kbps), Span::from_millis(50), Span::from_secs(60));
         let record = scenario.run(copa_of_vidaptive());
@@ -32,7 +32,7 @@ fn fourfold_step(config: copa::Config, pacing: Pacing, (kbps, rtt_ms): (u64, i64
         source: Source::Backlog(Bytes::new(size)),
         ..Scenario::new(Rate::ZERO, Span::from_millis(rtt_ms), Span::from_secs(100))
     };
-    let record = scenario.run(Box::new(config.build().expect("in range")));
+    let record = scenario.run(Box::new(copa::Copa::new(config).expect("in range")));
     record.print(&format!("copa, {pacing:?}, {size} bytes, {} to {kbps} kbps", kbps / 4));
     let (least, most) = record.windows(50.0, 100.0);
     Swing {

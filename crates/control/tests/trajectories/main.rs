@@ -5,6 +5,7 @@ mod bbr;
 mod camel;
 mod charts;
 mod copa;
+#[allow(dead_code)] // The browser is the target `recorded`'s.
 mod gcc;
 mod nada;
 mod pudica;

@@ -1,4 +1,4 @@
-//! NADA against nada.md: it keeps a queue of XREF x RMAX / capacity by design, and ramps up by a share that falls with
+//! NADA against specs/nada.md: it keeps a queue of XREF x RMAX / capacity by design, and ramps up by a share that falls with
 //! the round trip.
 
 use thalweg_control::{Controller, nada};
@@ -11,7 +11,7 @@ use crate::{ratio, within};
 const MAX: Rate = Rate::from_kbps(12_000);
 
 fn rfc() -> Box<dyn Controller> {
-    Box::new(nada::Config::default().build().expect("in range"))
+    Box::new(nada::Nada::new(nada::Config::default()).expect("in range"))
 }
 
 fn encoder(share: f64) -> Source {

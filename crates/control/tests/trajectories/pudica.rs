@@ -1,4 +1,4 @@
-//! Pudica against pudica.md: 30 frames a second, without probes, since this harness paces filler and media alike.
+//! Pudica against specs/pudica.md: 30 frames a second, without probes, since this harness paces filler and media alike.
 
 use thalweg_control::{Controller, pudica};
 use thalweg_units::{Bytes, Rate, Span};
@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::{ratio, within};
 
 fn with(config: pudica::Config) -> Box<dyn Controller> {
-    Box::new(pudica::Config { probes: 0, ..config }.build().expect("in range"))
+    Box::new(pudica::Pudica::new(pudica::Config { probes: 0, ..config }).expect("in range"))
 }
 
 /// An application that could use four times what there is.

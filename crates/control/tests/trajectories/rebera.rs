@@ -1,4 +1,4 @@
-//! Rebera against rebera.md where nobody has groups of frames: a period begins by itself each 1.07 s, and the encoder is aimed at the
+//! Rebera against specs/rebera.md where nobody has groups of frames: a period begins by itself each 1.07 s, and the encoder is aimed at the
 //! forecast less its margin. What budgets do is shown in whole runs (`lab/tests/scenarios/rebera.rs`).
 
 use thalweg_control::{Controller, rebera};
@@ -9,7 +9,10 @@ use crate::{ratio, within};
 
 /// From where a frame is more than a packet.
 fn from_600_kbps() -> Box<dyn Controller> {
-    Box::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() }.build().expect("in range"))
+    Box::new(
+        rebera::Rebera::new(rebera::Config { start: Rate::from_kbps(600), ..rebera::Config::default() })
+            .expect("in range"),
+    )
 }
 
 fn over(capacity: Schedule, seconds: i64) -> Record {

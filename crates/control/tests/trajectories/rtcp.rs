@@ -1,4 +1,4 @@
-//! FBRA, RRTCC, the C-NADU-like controller and TFRC on the paths of FBRA's paper (fbra.md section 7) and on wider ones: 30 frames a
+//! FBRA, RRTCC, the C-NADU-like controller and TFRC on the paths of FBRA's paper (specs/fbra.md 7) and on wider ones: 30 frames a
 //! second, reports of each packet, every 62 and every 31 ms. What each reaches and does not, its page says.
 
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// FRCC: the share of probes that no cut follows at once, in per cent (metrics.md section 8).
+    /// FRCC: the share of probes that no cut follows at once, in per cent (specs/metrics.md 8).
     fn right_probes(&self) -> f64 {
         let probes = self.decisions.windows(2).filter(|pair| pair[0].what == "probe" && pair[1].what != "probe");
         let (all, wrong) =

@@ -1,4 +1,4 @@
-//! SCReAM against scream.md: by its own rule it takes some hundred round trips to a large window, and losses that
+//! SCReAM against specs/scream.md: by its own rule it takes some hundred round trips to a large window, and losses that
 //! nobody's queue made cost it half of the path.
 
 use thalweg_control::{Controller, scream};
@@ -12,7 +12,7 @@ fn draft() -> Box<dyn Controller> {
 }
 
 fn with(window: scream::WindowConfig) -> Box<dyn Controller> {
-    Box::new(scream::Config { window, ..scream::Config::default() }.build().expect("in range"))
+    Box::new(scream::Scream::new(scream::Config { window, ..scream::Config::default() }).expect("in range"))
 }
 
 /// Seconds that a backlogged sender needs to 80 % of `rate`: a segment and 2 % of the window for each window
@@ -95,32 +95,4 @@ fn an_encoder_that_makes_less_than_its_target_holds_the_window_down() {
         let record = scenario.run(with(scream::WindowConfig { headroom, ..scream::WindowConfig::default() }));
         within(ratio(record.arrived(35.0, 50.0), RATE), low, high, &format!("headroom {headroom}, utilisation"));
     }
-}
-
-#[test]
-fn bearing_with_others_costs_little_where_there_are_none() {
-    let competing = Some(scream::Competing::default());
-    let delay = scream::DelayConfig { competing, ..scream::DelayConfig::default() };
-    let source = Source::Encoder { share: 1.0, max: Rate::from_kbps(12_000) };
-    for style in Style::ALL {
-        let build = || Box::new(scream::Config { delay, ..scream::Config::default() }.build().expect("in range"));
-        let record = Scenario { source, ..three_megabits(style) }.run(build());
-        let what = |what: &str| format!("{style:?}, {what}");
-        within(ratio(record.arrived(20.0, 50.0), RATE), 0.85, 1.001, &what("utilisation"));
-        within(record.mean_queueing(20.0, 50.0).as_millis_f64(), 10.0, 45.0, &what("mean queueing in ms"));
-    }
-}
-
-#[test]
-fn a_queue_that_is_stuck_is_drained_each_twenty_seconds_if_told_to() {
-    let rate = Rate::from_kbps(30_000);
-    let least_target = |drain| {
-        let delay = scream::DelayConfig { drain, ..scream::DelayConfig::default() };
-        let controller = Box::new(scream::Config { delay, ..scream::Config::default() }.build().expect("in range"));
-        let record = Scenario::new(rate, Span::from_millis(50), Span::from_secs(50)).run(controller);
-        within(ratio(record.arrived(10.0, 50.0), rate), 0.97, 1.001, "utilisation");
-        (100..500).map(|bin| ratio(record.target(f64::from(bin) / 10.0), rate)).fold(1.0, f64::min)
-    };
-    within(least_target(None), 0.6, 1.0, "the lowest target, never drained");
-    within(least_target(Some(scream::Drain::default())), 0.2, 0.5, "the lowest target, drained");
 }

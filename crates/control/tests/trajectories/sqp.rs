@@ -1,4 +1,4 @@
-//! SQP against sqp.md: 30 frames a second, packets of 1200 bytes and what is left.
+//! SQP against specs/sqp.md: 30 frames a second, packets of 1200 bytes and what is left.
 
 use thalweg_control::{Controller, sqp};
 use thalweg_units::{Bytes, Rate, Span};
@@ -7,7 +7,7 @@ use crate::support::*;
 use crate::{ratio, within};
 
 fn sqp() -> Box<dyn Controller> {
-    Box::new(sqp::Config::default().build().expect("in range"))
+    Box::new(sqp::Sqp::new(sqp::Config::default()).expect("in range"))
 }
 
 fn encoder(max: Rate) -> Source {

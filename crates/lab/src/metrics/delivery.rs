@@ -1,9 +1,9 @@
-//! How much of the media came, and in time (metrics.md sections 3, 4 and 8).
+//! How much of the media came, and in time (specs/metrics.md 3, 4 and 8).
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
-/// Media that comes later than this after its capture is of no use, where the scenario does not say otherwise (metrics.md section 3).
+/// Media that comes later than this after its capture is of no use, where the scenario does not say otherwise (specs/metrics.md 3).
 pub const DEADLINE: Span = Span::from_millis(400);
 
 /// What became of a sender's media.
@@ -22,7 +22,7 @@ pub struct Delivery {
 }
 
 /// Mean over whole seconds of `goodput` over `capacity`, both in bins of `bin_s` seconds and one unit, from `from` to `until` seconds;
-/// seconds without capacity are left out (metrics.md section 4). `None` where nothing counts.
+/// seconds without capacity are left out (specs/metrics.md 4). `None` where nothing counts.
 pub fn abu(goodput: &[f64], capacity: &[f64], bin_s: f64, (from, until): (f64, f64)) -> Option<f64> {
     let bin = |second: usize| (second as f64 / bin_s).round() as usize;
     let sum = |values: &[f64], second: usize| -> f64 {

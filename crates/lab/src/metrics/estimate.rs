@@ -1,4 +1,4 @@
-//! How near a controller's estimate comes to what the path had for it (metrics.md section 6).
+//! How near a controller's estimate comes to what the path had for it (specs/metrics.md 6).
 
 /// Seconds after a change of what is available that do not count (R).
 const SETTLING_S: usize = 5;

@@ -1,4 +1,4 @@
-//! Who got how much of a shared path (metrics.md section 7).
+//! Who got how much of a shared path (specs/metrics.md 7).
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ pub struct Portion {
     pub share: f64,
 }
 
-/// What TCP had of a path that it shares with senders of video (metrics.md section 7).
+/// What TCP had of a path that it shares with senders of video (specs/metrics.md 7).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TcpShare {
     /// Mean over the TCP flows of what each got while it had something to send, from IP upwards, in bit/s.
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(jain(&[0.0, 0.0]), None);
     }
 
-    /// fbra.md section 7: table 2 divides by 5000 / 11, table 3 by 5000 / 10.
+    /// specs/fbra.md 7: table 2 divides by 5000 / 11, table 3 by 5000 / 10.
     #[test]
     fn the_papers_shares_of_tcp_come_out_and_the_one_that_does_not_is_the_papers() {
         let of = |kbps: f64, senders| tcp_share(&[kbps * 1e3; 10], senders, 5e6).unwrap();

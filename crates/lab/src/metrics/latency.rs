@@ -1,6 +1,7 @@
-//! How late pictures are shown (metrics.md section 1).
+//! How late pictures are shown (specs/metrics.md 1).
 
-use super::percentile;
+use thalweg_units::percentile;
+
 use crate::outcome::FrameRecord;
 
 /// Latency over all pictures, in ms.

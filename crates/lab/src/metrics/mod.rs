@@ -1,137 +1,31 @@
-//! Every figure of a run, as metrics.md defines it.
+//! Every figure of a run, as specs/metrics.md defines it.
 
 mod columns;
 mod delivery;
 pub mod estimate;
 mod fairness;
 mod latency;
-mod percentile;
 mod qoe;
 mod redundancy;
 pub mod response;
 pub mod spacing;
 mod stall;
+mod summary;
 mod traffic;
 
-use serde::{Deserialize, Serialize};
-use thalweg_video::quality::{self, Ssim};
+use thalweg_units::percentile;
+use thalweg_video::quality;
 
 use crate::outcome::FrameRecord;
 pub use columns::{Column, columns};
 pub use delivery::{DEADLINE, Delivery, abu};
 pub use fairness::{Portion, Sharer, Sharing, TcpShare, jain, sharing, tcp_share};
 pub use latency::{Latency, latency};
-pub use percentile::{floor_percentile, percentile};
 pub use qoe::{qoe_call, qoe_driving};
 pub use redundancy::{Probes, Redundancy, ffre};
 pub use stall::{Stall, stall};
+pub use summary::{QualitySource, Summary};
 pub use traffic::Traffic;
-
-/// The figures of a run, with the keys that `--json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
-    /// The scheme's name.
-    pub scheme: String,
-    /// The link's name.
-    pub trace: String,
-    /// The video's name.
-    pub video: String,
-    /// The seed.
-    pub seed: u64,
-    /// How long the run was, in seconds.
-    pub duration_s: f64,
-    /// Media payload that arrived for the first time, in bit/s.
-    pub video_bitrate_bps: f64,
-    /// Everything sent, from IP upwards, in bit/s.
-    pub wire_bitrate_bps: f64,
-    /// Filler sent, in bit/s.
-    pub filler_bitrate_bps: f64,
-    /// What the bottleneck let through over what it could have, 0..1; null when the path has none.
-    pub utilization: Option<f64>,
-    /// Mean luma PSNR of shown frames, in dB; null when pixels were not made.
-    pub psnr_db: Option<f64>,
-    /// dB of the mean SSIM of shown frames; null when pixels were not made.
-    pub ssim_db: Option<f64>,
-    /// Which variant of SSIM that is.
-    #[serde(default)]
-    pub ssim_variant: Ssim,
-    /// Whether PSNR and SSIM were measured on pixels or are what an encoder model says.
-    #[serde(default)]
-    pub quality: QualitySource,
-    /// 25th percentile of the SSIM of each frame, in dB.
-    pub ssim_p25_db: Option<f64>,
-    /// Capture to display over all pictures, a missing one counted to the next shown: median, in ms.
-    pub latency_p50_ms: Option<f64>,
-    /// 95th percentile of that, in ms.
-    pub latency_p95_ms: Option<f64>,
-    /// Mean of that, in ms.
-    pub latency_mean_ms: Option<f64>,
-    /// 95th percentile of the waiting time in the path's queues, per packet, in ms.
-    pub queue_delay_p95_ms: Option<f64>,
-    /// Mean time from the sender to the receiver, per packet that arrived, in ms: waiting in queues, propagation and
-    /// jitter.
-    #[serde(default)]
-    pub one_way_delay_mean_ms: Option<f64>,
-    /// Mean of 1 - |E - C| / C, each at least 0, of the controller's estimate E and what the path had for this flow C
-    /// (a fair share of what datagrams leave), every 100 ms but for the five seconds after a change; null when the path
-    /// has no bottleneck.
-    #[serde(default)]
-    pub estimate_accuracy: Option<f64>,
-    /// Mean of (E - C) / C: above 0 where the controller believes in more than there is.
-    #[serde(default)]
-    pub estimate_bias: Option<f64>,
-    /// Frames shown a second.
-    pub frame_rate_fps: f64,
-    /// Time in gaps over 200 ms between shown frames over playing time, 0..1.
-    pub stall_ratio: f64,
-    /// Packets dropped by the path over packets sent, 0..1.
-    pub packet_loss_ratio: f64,
-    /// Salsify's model of the quality of a video call, 1..5.
-    pub qoe_call: Option<f64>,
-    /// The same model's for driving a car by video, 1..5.
-    #[serde(default)]
-    pub qoe_driving: Option<f64>,
-    /// Pictures after the last one shown.
-    pub tail_missing: u64,
-    /// Hash of all events, in hexadecimal.
-    pub events_fingerprint: String,
-    /// Simulated seconds over CPU seconds; set by whoever reads a clock.
-    pub speed_x: Option<f64>,
-    /// Whether it was played by the clock on real sockets and not in virtual time.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub live: bool,
-    /// How the path was shared with others who listen; null without any.
-    #[serde(default)]
-    pub sharing: Option<Sharing>,
-    /// How much of the media came, and in time; null where nobody followed its packets.
-    #[serde(default)]
-    pub delivery: Option<Delivery>,
-    /// What redundancy cost and did; null where no parity was sent.
-    #[serde(default)]
-    pub redundancy: Option<Redundancy>,
-    /// What TCP had of the path; null without any.
-    #[serde(default)]
-    pub tcp: Option<TcpShare>,
-    /// The same of each competing sender.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub competitors: Vec<Summary>,
-    /// The figures of cross traffic.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub traffic: Vec<Traffic>,
-}
-
-/// Where figures of quality come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QualitySource {
-    /// Pixels: decoded pictures were compared with their source.
-    #[default]
-    Measured,
-    /// An encoder model's account of itself.
-    Modelled,
-    /// Nowhere: the run was not to measure it.
-    None,
-}
 
 /// Mean PSNR of shown frames, in dB.
 pub fn mean_psnr(frames: &[FrameRecord]) -> Option<f64> {

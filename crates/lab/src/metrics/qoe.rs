@@ -1,4 +1,4 @@
-//! What people thought of delay and quality: the models of Salsify's user study (metrics.md section 9).
+//! What people thought of delay and quality: the models of Salsify's user study (specs/metrics.md 9).
 
 /// A video call, 1..5, from the mean latency in ms and SSIM in dB. The printed coefficient of delay is a misprint by a factor
 /// of 100: with it, 100 ms would be worth 0.01 dB, where the text says 1.0.

@@ -1,4 +1,4 @@
-//! What redundancy cost and did (metrics.md section 8, fec.md section 4).
+//! What redundancy cost and did (specs/metrics.md 8, specs/fec.md 4).
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Redundancy {
     pub probes: u64,
 }
 
-/// Recovered over all that was protected and lost (metrics.md section 8); `None` of nothing.
+/// Recovered over all that was protected and lost (specs/metrics.md 8); `None` of nothing.
 pub fn ffre(recovered: u64, not_recovered: u64) -> Option<f64> {
     share(recovered, recovered + not_recovered)
 }

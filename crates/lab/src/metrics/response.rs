@@ -54,7 +54,7 @@ pub fn first_fresh_ms(frames: &[FrameRecord], back: f64) -> Option<f64> {
     since.filter_map(|frame| frame.displayed_s).min_by(f64::total_cmp).map(|shown| (shown - back) * 1e3)
 }
 
-/// Share of what the link could carry that was used, for each 500 ms in which it could carry anything (metrics.md section 4).
+/// Share of what the link could carry that was used, for each 500 ms in which it could carry anything (specs/metrics.md 4).
 pub fn instantaneous_utilization(series: &Series) -> Vec<f64> {
     let bins = (0.5 / series.bin_s).round() as usize;
     let halves = series.capacity_mbps.chunks_exact(bins).zip(series.delivered_mbps.chunks_exact(bins));

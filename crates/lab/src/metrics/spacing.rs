@@ -2,7 +2,7 @@
 
 use crate::outcome::FrameRecord;
 
-/// Mean and deviation of times between frames, each counted as long as it lasts: `mean = sum d^2 / sum d` (rebera.md section 8, R2); `None` of
+/// Mean and deviation of times between frames, each counted as long as it lasts: `mean = sum d^2 / sum d` (specs/rebera.md 8, R2); `None` of
 /// no time.
 pub fn time_weighted(distances: &[f64]) -> Option<(f64, f64)> {
     let whole: f64 = distances.iter().sum();

@@ -1,4 +1,4 @@
-//! When the picture stands still (metrics.md section 5).
+//! When the picture stands still (specs/metrics.md 5).
 
 /// A gap longer than this between shown frames is a stall, in seconds.
 const STALL: f64 = 0.200;

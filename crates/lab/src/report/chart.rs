@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use super::scale::Scale;
 
-/// The paper, in pixels.
-const WIDTH: f64 = 1080.0;
+/// Around the axes, in pixels.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 10.0;
@@ -13,9 +12,11 @@ const BOTTOM: f64 = 26.0;
 
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stroke {
+pub enum Stroke {
     /// From point to point.
     Line,
+    /// The same, dashed.
+    Dashes,
     /// Level until the next point.
     Steps,
     /// Down to the axis, filled.
@@ -26,48 +27,61 @@ pub(super) enum Stroke {
 
 /// Points of one colour.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
-    pub(super) colour: &'static str,
-    pub(super) stroke: Stroke,
-    pub(super) points: Vec<(f64, f64)>,
+pub struct Line {
+    /// As CSS has it, such as `#0072b2`.
+    pub colour: &'static str,
+    /// How it is drawn.
+    pub stroke: Stroke,
+    /// From left to right.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// A chart before it is drawn.
 #[derive(Debug, Clone)]
-pub(super) struct Chart {
-    pub(super) title: &'static str,
-    /// What is on the axes, with units.
-    pub(super) x: &'static str,
-    pub(super) x_range: (f64, f64),
-    pub(super) y_range: (f64, f64),
-    pub(super) logarithmic_x: bool,
-    pub(super) logarithmic_y: bool,
-    pub(super) height: f64,
-    pub(super) width_share: f64,
-    pub(super) lines: Vec<Line>,
+pub struct Chart {
+    /// What it shows.
+    pub title: &'static str,
+    /// The unit of the horizontal axis.
+    pub x: &'static str,
+    /// Its ends.
+    pub x_range: (f64, f64),
+    /// The ends of the vertical axis.
+    pub y_range: (f64, f64),
+    /// Whether the horizontal axis is logarithmic: both ends are above 0 then.
+    pub logarithmic_x: bool,
+    /// The same of the vertical one.
+    pub logarithmic_y: bool,
+    /// In pixels.
+    pub height: f64,
+    /// Share of [`Chart::WIDTH`].
+    pub width_share: f64,
+    /// What is drawn, the last on top.
+    pub lines: Vec<Line>,
 }
 
 impl Chart {
+    /// A whole page's width in pixels.
+    pub const WIDTH: f64 = 1080.0;
+
     /// The chart as a figure with its title.
-    pub(super) fn svg(&self) -> String {
-        let width = WIDTH * self.width_share;
+    pub(super) fn figure(&self) -> String {
+        let (percent, title) = (self.width_share * 100.0, self.title);
+        let svg = self.svg(&format!("role=\"img\" aria-label=\"{title}\""));
+        format!("<figure style=\"width:{percent:.2}%\"><figcaption>{title}</figcaption>{svg}</figure>")
+    }
+
+    /// The chart without its title as an `svg` element with these attributes. The page that it is in has styles for `text`, `.grid` and
+    /// `.unit`.
+    pub fn svg(&self, attributes: &str) -> String {
+        let width = Chart::WIDTH * self.width_share;
         let bottom = self.height - BOTTOM;
         let scale = |logarithmic: bool, (from, to): (f64, f64), start, end| {
             if logarithmic { Scale::logarithmic(from, to, start, end) } else { Scale::linear(from, to, start, end) }
         };
         let x = scale(self.logarithmic_x, self.x_range, LEFT, width - RIGHT);
         let y = scale(self.logarithmic_y, self.y_range, bottom, TOP);
-        let mut svg = String::new();
-        let height = self.height;
+        let mut svg = format!("<svg viewBox=\"0 0 {width:.0} {:.0}\" {attributes}>", self.height);
         // Writing to a string cannot fail.
-        let _ = write!(
-            svg,
-            "<figure style=\"width:{:.2}%\"><figcaption>{}</figcaption><svg viewBox=\"0 0 {width:.0} {height:.0}\" \
-             role=\"img\" aria-label=\"{}\">",
-            self.width_share * 100.0,
-            self.title,
-            self.title
-        );
         for tick in y.ticks(5) {
             let at = y.place(tick);
             let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{:.1}\"/>", width - RIGHT);
@@ -99,7 +113,7 @@ impl Chart {
         for line in &self.lines {
             draw(&mut svg, line, &x, &y, bottom);
         }
-        svg.push_str("</svg></figure>");
+        svg.push_str("</svg>");
         svg
     }
 }
@@ -114,17 +128,18 @@ fn draw(svg: &mut String, line: &Line, x: &Scale, y: &Scale, bottom: f64) {
             (Stroke::Area, None) => write!(path, "M{px:.1} {bottom:.1}V{py:.1}"),
             (Stroke::Steps | Stroke::Area, Some(_)) => write!(path, "H{px:.1}V{py:.1}"),
             (_, None) => write!(path, "M{px:.1} {py:.1}"),
-            (Stroke::Line, Some(_)) => write!(path, "L{px:.1} {py:.1}"),
+            (Stroke::Line | Stroke::Dashes, Some(_)) => write!(path, "L{px:.1} {py:.1}"),
         };
         level = Some(py);
         if line.stroke == Stroke::Area && index + 1 == line.points.len() {
             let _ = write!(path, "V{bottom:.1}Z");
         }
     }
+    let dashes = if line.stroke == Stroke::Dashes { " stroke-dasharray=\"5 3\"" } else { "" };
     let style = if line.stroke == Stroke::Area {
         format!("fill=\"{}\" stroke=\"none\"", line.colour)
     } else {
-        format!("fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"", line.colour)
+        format!("fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" stroke-linejoin=\"round\"{dashes}", line.colour)
     };
     let _ = write!(svg, "<path {style} d=\"{path}\"/>");
 }

@@ -1,12 +1,14 @@
 //! One self-contained page for a comparison: nothing is fetched, and it prints.
 
 mod chart;
+mod html;
 mod page;
 mod scale;
 mod scatter;
 mod shares;
 
 use crate::outcome::Outcome;
+pub use chart::{Chart, Line, Stroke};
 pub use scatter::{Scatter, ScatterPoint};
 
 /// Colours that differ in print and for most of the colour-blind (Okabe and Ito 2008, without the palest), and behind them five that are at

@@ -5,12 +5,11 @@ use std::fmt::Write;
 use thalweg_video::quality::ssim_db;
 
 use super::chart::{Chart, Line, Stroke};
+use super::html::{CAPACITY, escape, halves, key};
 use super::shares::shares;
 use super::{About, colour};
 use crate::metrics::{Column, Summary, columns, latency};
 use crate::outcome::{Mark, Outcome};
-
-pub(super) const CAPACITY: &str = "#e4e7ec";
 
 const STYLE: &str = "
 body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1120px;margin:2rem auto;padding:0 1rem}
@@ -69,13 +68,13 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
         }
         let _ = write!(html, "<span>{}what the link could carry</span></p>", key(CAPACITY));
         for chart in time_charts(&over) {
-            html.push_str(&chart.svg());
+            html.push_str(&chart.figure());
         }
         over.iter().for_each(|drawn| html.push_str(&shares(drawn.run)));
         let of = if links.len() > 1 { format!("{}: distributions", escape(link)) } else { "Distributions".into() };
         let _ = write!(html, "<h2>{of}</h2>");
         for chart in distributions(&over) {
-            html.push_str(&chart.svg());
+            html.push_str(&chart.figure());
         }
     }
     let _ = write!(
@@ -305,24 +304,9 @@ fn by_second(run: &Outcome, value: impl Fn(&crate::outcome::FrameRecord) -> Opti
     present.map(|(second, (sum, count))| (second as f64, sum / f64::from(count))).collect()
 }
 
-/// Means of half seconds.
-pub(super) fn halves(values: &[f64], bin: f64) -> Vec<(f64, f64)> {
-    let chunk = ((0.5 / bin).round() as usize).max(1);
-    let means = values.chunks(chunk).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64);
-    means.enumerate().map(|(index, mean)| ((index * chunk) as f64 * bin, mean)).collect()
-}
-
 /// A little more than what the lines cover.
 fn range(lines: &[Line]) -> (f64, f64) {
     let all = || lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let (from, to) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
     if from.is_finite() { ((from - 1.0).floor(), (to + 1.0).ceil()) } else { (0.0, 1.0) }
-}
-
-pub(super) fn key(colour: &str) -> String {
-    format!("<span class=\"key\" style=\"background:{colour}\"></span>")
-}
-
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

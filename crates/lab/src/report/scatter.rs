@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::chart::number;
 use super::colour;
-use super::page::escape;
+use super::html::escape;
 use super::scale::Scale;
 
 const WIDTH: f64 = 540.0;

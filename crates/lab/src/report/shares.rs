@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::chart::{Chart, Line, Stroke};
 use super::colour;
-use super::page::{CAPACITY, escape, halves, key};
+use super::html::{CAPACITY, escape, halves, key};
 use crate::outcome::Outcome;
 
 /// What the path let through of each flow of a run over time, with a legend; nothing for a sender that had it alone.
@@ -36,6 +36,6 @@ pub(super) fn shares(run: &Outcome) -> String {
         width_share: 1.0,
         lines,
     };
-    html.push_str(&chart.svg());
+    html.push_str(&chart.figure());
     html
 }

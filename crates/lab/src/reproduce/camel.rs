@@ -1,11 +1,10 @@
-//! The experiments of Camel (WWW 2026, arXiv 2602.09500; camel.md section 8).
+//! The experiments of Camel (WWW 2026, arXiv 2602.09500; specs/camel.md 8).
 //!
 //! 30 pictures a second at 360p, 25 ms one way, a drop-tail queue of 100 KB unless the figure has another, and an
-//! encoder model (the paper prints neither frame rate, delay nor queue for most tests: camel.md's choice). What the
+//! encoder model (the paper prints neither frame rate, delay nor queue for most tests: specs/camel.md's choice). What the
 //! paper prints of a figure stands beside ours; where it says only which scheme does what, the figure's description
 //! says it.
 
-use thalweg_codecs::Undershoot;
 use thalweg_link::{DatagramsConfig, HopConfig, Jitter, LossModel, TcpConfig};
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{FeedbackStyle, Scheme};
@@ -15,12 +14,13 @@ use super::vidaptive::known;
 use super::{
     Encoder, Experiment, Figure, Folder, Link, Links, Origin, Other, Published, Reading, Setup, Signals, Windowed,
 };
+use crate::Undershoot;
 use crate::scenario::{Competitor, Sender};
 
 const KILOBYTE: u64 = 1024;
-/// What waits before a link unless the figure has another queue (camel.md section 8).
+/// What waits before a link unless the figure has another queue (specs/camel.md 8).
 const QUEUE: Bytes = Bytes::new(100 * KILOBYTE);
-/// No bitrate of Table 1 exceeds 2060 kbps: what the paper's encoder was bound by (camel.md C5).
+/// No bitrate of Table 1 exceeds 2060 kbps: what the paper's encoder was bound by (specs/camel.md C5).
 const TABLE_1_MOST: Rate = Rate::from_kbps(2100);
 /// Everybody whom the figures compare.
 const ALL: [&str; 6] = ["gcc", "copa", "bbr", "sqp", "pudica", "camel"];
@@ -91,7 +91,7 @@ const fn printed(link: &'static str, scheme: &'static str, key: &'static str, va
         key,
         value,
         sigma: None,
-        source: "arXiv 2602.09500, as quoted in camel.md section 8",
+        source: "arXiv 2602.09500, as quoted in specs/camel.md 8",
     }
 }
 

@@ -15,7 +15,7 @@ pub enum Encoder {
     /// The model of libvpx on the built-in scene: for figures about the path alone.
     Model,
     /// Frames that are all of the size the rate allows, keyframes too, from the frame after a change on: what simulations of rate
-    /// control send (FBRA section 5.2).
+    /// control send (FBRA section 5).
     EqualFrames,
     /// A talking head in groups of 14 pictures, of which the first is four times as large (FBRA's "News"). The model has no keyframes but
     /// those asked for, so the large frames are ordinary ones that come at random, every 14 frames on average.
@@ -25,7 +25,7 @@ pub enum Encoder {
     },
 }
 
-/// How many frames a group has (FBRA section 5.4).
+/// How many frames a group has (FBRA section 5.5).
 const GROUP: i64 = 14;
 
 impl Encoder {

@@ -2,9 +2,9 @@
 
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Rate, Seed, Span};
+use thalweg_video::Video;
+use thalweg_video::footage::Footage;
 
-use crate::footage::Footage;
-use crate::scenario::Video;
 use crate::simulate::SimulateError;
 use thalweg_codecs::Codec;
 

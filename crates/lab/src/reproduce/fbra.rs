@@ -1,4 +1,4 @@
-//! The tables of FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; fbra.md section 7).
+//! The tables of FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md 7).
 //!
 //! Drop-tail queues of 50 packets, bottlenecks of 50, 100 and 240 ms between access links of 1 ms, players that discard what is older
 //! than 400 ms. Frames are of equal size and cut at 1500 bytes on the wire; nothing is repeated, since FBRA's redundancy is all the
@@ -29,7 +29,7 @@ fn all() -> Vec<Scheme> {
     schemes
 }
 
-/// FBRA with one parity packet after up to 14 of media, as fbra.md's formula has it: its parity is a fiftieth of the media, the paper's a tenth.
+/// FBRA with one parity packet after up to 14 of media, as specs/fbra.md 3.1 has it: its parity is a fiftieth of the media, the paper's a tenth.
 fn rare_parity() -> Scheme {
     let mut scheme = Scheme { name: "fbra:n14".into(), ..of_the_paper("fbra") };
     if let ControllerConfig::Fbra(config) = &mut scheme.controller {
@@ -56,7 +56,7 @@ const ACCESS: Span = Span::from_millis(2);
 const QUEUE: u64 = 50;
 /// delay_max.
 const DISCARD_AFTER: Span = Span::from_millis(400);
-/// The paper does not say how long a run is; its lost frames suggest about 900 s (fbra.md section 7).
+/// The paper does not say how long a run is; its lost frames suggest about 900 s (specs/fbra.md 7).
 const DURATION: Span = Span::from_secs(900);
 /// A second sender begins within this time, drawn for each run: how its camera's pictures lie between the first one's decides whose packets a
 /// full queue drops. Eleven milliseconds behind it has two fifths of the first's goodput in table 3, twenty-two behind thrice as much.
@@ -166,7 +166,7 @@ fn printed<const N: usize>(
     keys: [(&'static str, f64); N],
     rows: &[(&'static str, &'static str, [Printed; N])],
 ) -> Vec<Published> {
-    let source = "MMSys 2014, as fbra.md section 7 has it";
+    let source = "MMSys 2014, as specs/fbra.md 7 has it";
     let row = |(link, scheme, cells): &(&'static str, &'static str, [Printed; N])| {
         let (link, scheme, cells) = (Some(*link), *scheme, *cells);
         keys.into_iter().zip(cells).map(move |((key, unit), (value, sigma))| {

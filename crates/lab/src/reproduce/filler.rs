@@ -1,5 +1,5 @@
 //! Filler that is of use against dummies, where packets are lost: no paper's figure, but what Vidaptive's footnote 1 and FBRA's conclusion
-//! wish for (fec.md section 4; docs/papers/filler.md).
+//! wish for (specs/fec.md 4; docs/papers/filler.md).
 
 use thalweg_link::LossModel;
 use thalweg_units::{Bytes, Span};
@@ -14,15 +14,7 @@ const QUEUE: Bytes = Bytes::new(500_000);
 /// 3 % of the time, 30 ms each: a chain that steps with each packet would have shorter bursts for who sends smaller ones.
 const BURSTS: LossModel = LossModel::OnOff { on: Span::from_millis(970), off: Span::from_millis(30) };
 /// Dummies first, with which the others are compared.
-const SCHEMES: [&str; 7] = [
-    "vidaptive",
-    "vidaptive+fec",
-    "vidaptive+rs",
-    "vidaptive+rtx",
-    "vidaptive+keyframe",
-    "vidaptive+best",
-    "vidaptive+best-rs",
-];
+const SCHEMES: [&str; 5] = ["vidaptive", "vidaptive+fec", "vidaptive+rtx", "vidaptive+keyframe", "vidaptive+best"];
 
 fn losses() -> [(&'static str, Option<LossModel>); 5] {
     let random = |probability| Some(LossModel::Random { probability });
@@ -54,7 +46,7 @@ fn figure(name: &'static str, loss: (&'static str, Option<LossModel>)) -> Figure
         vec![WireBitrate, FillerBitrate, VideoBitrate, Psnr, LatencyMedian, LatencyP95, LateFrames, Stalls, FrameRate];
     Figure {
         name,
-        about: "what dummies are made of, on the recorded links with losses before the queue: nothing, sums of packets, a block code, repeats, a keyframe, \
+        about: "what dummies are made of, on the recorded links with losses before the queue: nothing, sums of packets, repeats, a keyframe, \
                 the best of them (wanted: the same wire rate, stalls and late frames down with every loss and no worse without)",
         experiment: Experiment::Runs { schemes: known(&SCHEMES), links: Links::Listed(links(loss)), readings },
         setup: Setup { encoder: Encoder::Model, duration: Span::from_secs(120), runs: 3, ..Setup::USUAL },

@@ -1,11 +1,11 @@
 //! Over which links a figure is played, and with whom.
 
-use thalweg_codecs::Undershoot;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, QueueConfig, Rates};
-use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span};
+use thalweg_units::{Bytes, ConfigError, Rate, Seed, Span, check};
 
 use super::Seconds;
+use crate::Undershoot;
 use crate::scenario::{Competitor, Sender};
 
 /// Over which links.
@@ -190,9 +190,7 @@ impl Link {
 pub fn drawn(rates: &[Rate], each: Span, seed: Seed) -> Result<Rates, ConfigError> {
     const SECOND: Span = Span::from_secs(1);
     let seconds = (each.as_nanos() / SECOND.as_nanos()).max(0) as usize;
-    if seconds == 0 {
-        return Err(ConfigError::out_of_range("rates' duration", each, "1s or longer, such as 30s"));
-    }
+    check("rates' duration", each).is(seconds != 0, "1s or longer, such as 30s")?;
     let mut round: Vec<Rate> = rates.iter().flat_map(|rate| std::iter::repeat_n(*rate, seconds)).collect();
     if !round.is_empty() {
         let first = seed.child("rates in turn").random().below(round.len() as u64);

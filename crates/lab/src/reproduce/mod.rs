@@ -180,12 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_authors_published_belongs_to_a_link_and_a_scheme_of_its_figure_and_is_there() {
-        let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/salsify-results");
-        let here = results.is_dir();
-        if !here {
-            println!("skipped: ../shared/data is not here");
-        }
+    fn what_the_authors_published_belongs_to_a_link_and_a_scheme_of_its_figure() {
         for figure in figures() {
             let played = |ours: &str| match &figure.experiment {
                 Experiment::Runs { schemes, .. } => schemes.iter().any(|scheme| scheme.name == ours),
@@ -203,14 +198,6 @@ mod tests {
                 };
                 assert!(links.iter().any(|link| link.name == theirs.link), "{}: {}", figure.name, theirs.link);
                 assert!(theirs.ours.is_none_or(|ours| ours.parse::<Scheme>().is_ok()), "{}: {theirs:?}", figure.name);
-                if here {
-                    let point = theirs.read(&results).unwrap();
-                    assert!((5.0..20.0).contains(&point.ssim_db) && point.delay_p95_ms > 100.0, "{point:?}");
-                    assert!(
-                        point.ssim_range_db.0 < point.ssim_db && point.ssim_db < point.ssim_range_db.1,
-                        "{point:?}"
-                    );
-                }
             }
         }
     }

@@ -1,7 +1,9 @@
 //! What is read off a run, by the keys that `--json` prints.
 
+use thalweg_units::percentile;
+
 use crate::metrics::estimate::{self, Available};
-use crate::metrics::{Summary, percentile, response, spacing};
+use crate::metrics::{Summary, response, spacing};
 use crate::outcome::{FrameRecord, Mark, Outcome};
 
 /// One figure of a run.

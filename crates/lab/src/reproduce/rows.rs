@@ -1,8 +1,9 @@
 //! Figures that are worked out without a sender and a receiver: rows of numbers.
 
+use thalweg_link::FindTrace;
 use thalweg_units::Seed;
 
-use crate::simulate::{FindTrace, SimulateError};
+use crate::simulate::SimulateError;
 
 /// A table that is worked out.
 #[derive(Debug, Clone, Copy)]

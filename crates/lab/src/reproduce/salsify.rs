@@ -3,7 +3,7 @@
 //! The text of the paper was not at hand when this was written: the experiments are as this project's issue and
 //! specifications have them, and the numbers beside ours are the authors' own results, read at run time where somebody
 //! has them. 60 pictures a second at 720p, 20 ms one way, and a drop-tail queue of 256 packets, as the specification of
-//! the emulated link has it (linkemu.md section 5).
+//! the emulated link has it (specs/linkemu.md 5).
 //!
 //! Their senders used the recordings of the downlink: at a mean of 0.9 Mbps, which is what both uplinks have, their
 //! 15.4 dB on AT&T would lie far above their own 10.2 to 10.6 dB at a constant 500 kbps, and at 5.5 Mbps it lies where

@@ -67,7 +67,7 @@ pub fn mean(samples: &[&Sample], key: &str) -> Option<f64> {
     spread(samples, key).map(|spread| spread.mean)
 }
 
-/// One scheme against another over the same links, in the conventions of metrics.md section 10: differences in dB, ms and points of a
+/// One scheme against another over the same links, in the conventions of specs/metrics.md 10: differences in dB, ms and points of a
 /// share, ratios of everything else, each of the means over links.
 pub fn compare(ours: &[&Sample], base: &[&Sample]) -> Vec<(&'static str, Option<f64>)> {
     let both = |reading: Reading| Some((mean(ours, reading.key())?, mean(base, reading.key())?));

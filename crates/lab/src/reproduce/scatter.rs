@@ -1,9 +1,9 @@
 //! A figure's runs and its authors' points, delay against quality.
 
+use thalweg_units::percentile;
 use thalweg_video::quality::ssim_db;
 
 use super::Point;
-use crate::metrics::percentile;
 use crate::outcome::Outcome;
 use crate::report::{Scatter, ScatterPoint};
 

@@ -14,7 +14,7 @@ use super::{EncoderStep, Experiment, Figure, Link, Links, Published, Reading, Se
 
 const FIRST: &str = "abstract of arXiv 2309.16869v1";
 const LATER: &str = "later version, as quoted on docs.rs/vidaptive";
-const SPEC: &str = "quoted in this project's issue and design.md section 6";
+const SPEC: &str = "specs/measured.md 6";
 
 /// The link of Fig. 1: 2 Mbps and 500 kbps, 40 s each, behind a drop-tail queue of 1.5 MB.
 fn square_wave() -> Links {

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use thalweg_codecs::undershoot::Ratios;
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
+use thalweg_media::feedback::News;
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, Scheme};
+use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_video::footage::Footage;
 use thalweg_video::quality::{Ssim, psnr, ssim_of_db};
 use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
@@ -18,11 +19,11 @@ use super::frames::Frames;
 use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
 use super::summarize::Played;
-use crate::footage::Footage;
 use crate::metrics::{DEADLINE, QualitySource};
 use crate::record::{Record, Recorder, What};
 use crate::scenario::{Scenario, Video};
-use thalweg_receiver::{FrameInfo, Moves, Ready, Receiver, Request};
+use crate::undershoot::Ratios;
+use thalweg_receiver::{About, FrameInfo, Message, MessageReader, Moves, Ready, Receiver};
 
 /// How often the receiver takes over the round trip, in a call.
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
@@ -51,11 +52,15 @@ pub(super) struct Session<'a> {
 
 pub(super) struct Flow {
     pub(super) number: u16,
+    /// The name of its scheme.
+    pub(super) scheme: String,
     begin: Time,
     end: Time,
     video: Video,
     pub(super) engine: Engine,
     receiver: Receiver,
+    /// Reads what the receiver says.
+    reader: MessageReader,
     /// When the receiver is next told the round trip; never where media goes one way.
     round_trip_due: Time,
     /// Whether it reads it out of extended reports and their answers (RFC 3611 section 4.5), without the wait for reports.
@@ -84,7 +89,11 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(session: Session<'_>, scenario: &Scenario, scheme: &Scheme) -> Result<Flow, SimulateError> {
+    pub(super) fn new(
+        session: Session<'_>,
+        scenario: &Scenario,
+        scheme: &dyn SenderFactory,
+    ) -> Result<Flow, SimulateError> {
         let Session { number, video, begin, end } = session;
         let real = !scenario.codec.is_model();
         let (footage, format) = if real {
@@ -96,18 +105,21 @@ impl Flow {
         } else {
             (None, video.scene_format())
         };
-        let codec = if scheme.needs_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
+        let parts = scheme.parts(format.size)?;
+        let codec = if parts.frames.wants_candidates() { scenario.codec.functional() } else { scenario.codec.clone() };
         let camera = Camera { size: format.size, interval: format.interval() };
-        let style = scenario.feedback.unwrap_or(scheme.feedback);
+        let style = scenario.feedback.unwrap_or(scheme.feedback());
         let seed = scenario.seed.child(&format!("flow {number}"));
         Ok(Flow {
             number,
+            scheme: scheme.name().to_string(),
             begin,
             end,
             video: video.clone(),
-            engine: Engine::new(scheme, camera, begin)?,
-            receiver: Receiver::new(scheme.receiver, style, scenario.clock_offset)?
+            engine: Engine::with(parts, camera, begin)?,
+            receiver: Receiver::new(scheme.receiver(), style, scenario.clock_offset)?
                 .discarding_after(scenario.discard_after)?,
+            reader: MessageReader::default(),
             round_trip_due: if scenario.call || style == FeedbackStyle::Extended { begin } else { Time::NEVER },
             reports_extended: style == FeedbackStyle::Extended,
             codec: codec.build_seeded(format.size, seed)?,
@@ -119,7 +131,7 @@ impl Flow {
             ssim: scenario.ssim,
             frames: Frames::default(),
             under_way: UnderWay::default(),
-            ledger: Ledger::new(scenario.duration, scenario.discard_after.unwrap_or(DEADLINE)),
+            ledger: Ledger::new(scenario.discard_after.unwrap_or(DEADLINE)),
             asking: Asking::every(scenario.ask_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
@@ -131,7 +143,7 @@ impl Flow {
     }
 
     /// Whether it has stopped sending.
-    pub(super) fn has_stopped(&self, now: Time) -> bool {
+    fn has_stopped(&self, now: Time) -> bool {
         now >= self.end
     }
 
@@ -183,9 +195,10 @@ impl Flow {
         self.ledger.arrived(now, &packet);
         let what = What::Arrived { id: number, payload: packet.sent.payload, size, queued };
         recorder.push(Record { at: now, flow: self.number, what });
-        let ready = self.receiver.on_packet(now, &packet);
-        while let Some((sequence, fragment)) = self.receiver.poll_recovered() {
-            self.ledger.recovered(now, sequence);
+        let mut ready = self.receiver.on_packet(now, &packet);
+        while let Some(sequence) = self.receiver.poll_recovered() {
+            let Some(fragment) = self.ledger.recovered(now, sequence) else { continue };
+            ready.extend(self.receiver.on_recovered(now, sequence, fragment));
             let what = What::Recovered { sequence, frame: fragment.frame };
             recorder.push(Record { at: now, flow: self.number, what });
         }
@@ -254,36 +267,59 @@ impl Flow {
 
     /// The sender has just heard of the round trip. In a call the other end measures the same; libwebrtc takes it over once a second
     /// (`CallStats::kUpdateInterval`).
-    pub(super) fn share_round_trip(&mut self, now: Time) {
+    fn share_round_trip(&mut self, now: Time) {
         if self.round_trip_due <= now {
             self.round_trip_due = now + ROUND_TRIP_INTERVAL;
             self.receiver.learn(if self.reports_extended { self.engine.path_rtt() } else { self.engine.srtt() });
         }
     }
 
-    /// Reports and requests that are due go onto the way back.
+    /// A message came back over the reverse path. A sender that has stopped reads nothing: what it would still send stays where it is.
+    pub(super) fn on_message(
+        &mut self,
+        now: Time,
+        message: Message,
+        up: &mut Path<Parcel>,
+        recorder: &mut Recorder,
+    ) -> Result<(), SimulateError> {
+        if self.has_stopped(now) {
+            return Ok(());
+        }
+        for news in self.reader.read(message) {
+            match news {
+                News::Decoder(report) => self.engine.on_decoder(now, &report),
+                News::Arrivals { acknowledgements, hold } => {
+                    self.engine.on_feedback(now, &acknowledgements, hold);
+                    self.share_round_trip(now);
+                }
+                News::Path(report) => self.engine.on_path_report(now, &report),
+                News::Missing(sequences) => self.engine.on_missing(now, &sequences),
+                News::KeyframeNeeded => self.engine.on_keyframe_request(now),
+            }
+        }
+        self.pump(now, up, recorder)
+    }
+
+    /// Reports and requests that are due go onto the reverse path.
     pub(super) fn answer(&mut self, now: Time, down: &mut Path<Answer>, recorder: &mut Recorder) {
         if self.receiver.next_event() > now {
             return;
         }
         let flow = self.number;
-        while let Some(report) = self.receiver.poll_report(now) {
-            let (packets, size) = (report.acknowledgements.len() as u32, report.size);
-            recorder.push(Record { at: now, flow, what: What::ReportSent { packets, size } });
-            down.offer(now, size, Answer { flow, content: Content::Report(report) });
-        }
-        while let Some((report, size)) = self.receiver.poll_path_report(now) {
-            recorder.push(Record { at: now, flow, what: What::ReportSent { packets: 0, size } });
-            down.offer(now, size, Answer { flow, content: Content::Path(report) });
-        }
-        for request in self.receiver.poll_requests(now) {
-            let what = match &request {
-                Request::Repeat(sequences) => What::RepeatAsked { packets: sequences.len() as u32 },
-                Request::Keyframe => What::KeyframeAsked,
+        let mut send = |message: Message| {
+            let size = message.size;
+            let what = match message.about {
+                About::Report { packets } => What::ReportSent { packets, size },
+                About::Nack { packets } => What::RepeatAsked { packets },
+                About::Pli => What::KeyframeAsked,
             };
             recorder.push(Record { at: now, flow, what });
-            down.offer(now, request.size(), Answer { flow, content: Content::Request(request) });
+            down.offer(now, size, Answer { flow, content: Content::Feedback(message) });
+        };
+        while let Some(report) = self.receiver.poll_report(now) {
+            send(report);
         }
+        self.receiver.poll_requests(now).into_iter().for_each(send);
     }
 
     /// Frames whose decoding is done are decoded for real, compared and shown.
@@ -381,6 +417,7 @@ impl Flow {
                     let cargo = Cargo::Packet(packet.sent.id.0);
                     up.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
                     self.ledger.sent(&packet);
+                    self.reader.on_sent(&packet);
                     self.under_way.enter(packet);
                 }
                 Output::Encode { picture, mut plan } => {

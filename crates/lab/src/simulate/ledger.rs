@@ -1,13 +1,13 @@
 //! What became of each media packet, and what redundancy did for it: beside the records, which do not say what a packet carried.
 
 use thalweg_control::Payload;
-use thalweg_sender::repair::parity::Protected;
+use thalweg_media::Protected;
 use thalweg_sender::{Content, Event, Fragment, Packet};
 use thalweg_units::{Bytes, Span, Time};
 
-use super::summarize::Bins;
 use crate::metrics::{Delivery, Probes, Redundancy, abu, ffre};
 use crate::outcome::Series;
+use crate::record::Bins;
 
 /// What brought a media packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +25,7 @@ enum By {
 /// A media packet that was sent.
 #[derive(Debug, Clone, Copy)]
 struct Media {
-    frame: u64,
-    captured: Time,
-    payload: u32,
+    fragment: Fragment,
     size: Bytes,
     dropped: bool,
     /// Whether a parity packet was sent for it.
@@ -58,13 +56,13 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Of nothing yet, with room for a run of this length; what comes later than `deadline` after its capture is too late.
-    pub(super) fn new(duration: Span, deadline: Span) -> Ledger {
+    /// Of nothing yet; what comes later than `deadline` after its capture is too late.
+    pub(super) fn new(deadline: Span) -> Ledger {
         Ledger {
             deadline,
             media: Vec::new(),
             in_time: Bytes::ZERO,
-            in_time_by_bin: Bins::over(duration),
+            in_time_by_bin: Bins::default(),
             late: 0,
             media_bytes: Bytes::ZERO,
             parity: Bytes::ZERO,
@@ -77,19 +75,18 @@ impl Ledger {
     pub(super) fn sent(&mut self, packet: &Packet) {
         let size = packet.sent.size;
         match packet.content {
-            Content::Media { sequence, fragment } => self.sent_media(sequence, &fragment, size),
-            Content::Parity { protects, .. } => self.sent_parity(&protects, size),
+            Content::Media { sequence, fragment } => self.sent_media(sequence, fragment, size),
+            Content::Parity { protects } => self.sent_parity(&protects, size),
             _ if packet.sent.payload == Payload::Filler => self.filler += size,
             _ => {}
         }
     }
 
-    fn sent_media(&mut self, sequence: u64, fragment: &Fragment, size: Bytes) {
+    fn sent_media(&mut self, sequence: u64, fragment: Fragment, size: Bytes) {
         debug_assert_eq!(sequence, self.media.len() as u64, "media packets have a gap");
         self.media_bytes += size;
-        let Fragment { frame, captured, length, .. } = *fragment;
         let (dropped, protected, came) = (false, false, None);
-        self.media.push(Media { frame, captured, payload: length, size, dropped, protected, came });
+        self.media.push(Media { fragment, size, dropped, protected, came });
     }
 
     fn sent_parity(&mut self, protects: &Protected, size: Bytes) {
@@ -113,18 +110,19 @@ impl Ledger {
         }
     }
 
-    /// A media packet was made of parity.
-    pub(super) fn recovered(&mut self, now: Time, sequence: u64) {
+    /// FEC recovered a media packet: what it carries, if it was sent.
+    pub(super) fn recovered(&mut self, now: Time, sequence: u64) -> Option<Fragment> {
         self.came(now, sequence, By::Parity);
+        self.media.get(sequence as usize).map(|media| media.fragment)
     }
 
     fn came(&mut self, now: Time, sequence: u64, by: By) {
         let Some(media) = self.media.get_mut(sequence as usize).filter(|media| media.came.is_none()) else { return };
         media.came = Some(by);
-        if now - media.captured > self.deadline {
+        if now - media.fragment.captured > self.deadline {
             self.late += 1;
         } else {
-            let payload = Bytes::new(media.payload.into());
+            let payload = Bytes::new(media.fragment.length.into());
             self.in_time += payload;
             self.in_time_by_bin.add(now, payload);
         }
@@ -150,13 +148,18 @@ impl Ledger {
     pub(super) fn figures(self, series: &Series, (from, until): (f64, f64)) -> (Delivery, Option<Redundancy>) {
         let rate = |bytes: Bytes| bytes.bits() as f64 / (until - from);
         let mut missing: Vec<u64> =
-            self.media.iter().filter(|media| media.is_missing()).map(|media| media.frame).collect();
+            self.media.iter().filter(|media| media.is_missing()).map(|media| media.fragment.frame).collect();
         missing.dedup();
         let delivery = Delivery {
             goodput_bps: rate(self.in_time),
             discard_ratio: self.late as f64 / self.media.len().max(1) as f64,
             lost_frames: missing.len() as u64,
-            abu: abu(&self.in_time_by_bin.into_values(), &series.capacity_mbps, series.bin_s, (from, until)),
+            abu: abu(
+                &self.in_time_by_bin.values(series.capacity_mbps.len()),
+                &series.capacity_mbps,
+                series.bin_s,
+                (from, until),
+            ),
         };
         let lost = || self.media.iter().filter(|media| media.protected && media.dropped);
         let recovered = lost().filter(|media| media.came == Some(By::Parity)).count() as u64;

@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use thalweg_control::PathReport;
 use thalweg_link::Path;
 use thalweg_link::traffic::tcp::Acknowledgement;
 use thalweg_sender::Packet;
 
-use thalweg_receiver::{Report, Request};
+use thalweg_receiver::Message;
 
 /// Both directions of the path.
 pub(super) struct Network {
@@ -41,9 +40,9 @@ pub(super) struct Answer {
 
 #[derive(Debug, Clone)]
 pub(super) enum Content {
-    Report(Report),
-    Path(PathReport),
-    Request(Request),
+    /// RTCP.
+    Feedback(Message),
+    /// Of a TCP segment.
     Acknowledgement(Acknowledgement),
 }
 

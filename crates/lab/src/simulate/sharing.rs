@@ -3,9 +3,9 @@
 use thalweg_link::Capacity;
 use thalweg_units::{Span, Time};
 
-use super::summarize::BIN_S;
 use crate::metrics::{Sharer, Sharing, TcpShare, sharing as shared, tcp_share};
 use crate::outcome::Outcome;
+use crate::record::BIN_S;
 use crate::scenario::{Competitor, Scenario};
 
 /// From when until when somebody is there, in seconds.

@@ -1,12 +1,12 @@
-//! Camel's experiments (camel.md section 8) in short: what the paper claims, each with both bounds, beside what its
+//! Camel's experiments (specs/camel.md 8) in short: what the paper claims, each with both bounds, beside what its
 //! baselines do.
 
 use thalweg_codecs::Codec;
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::reproduce::{Reading, Windowed};
 use thalweg_lab::scenario::{Competitor, Scenario, Sender, Video};
-use thalweg_lab::simulate;
 use thalweg_lab::simulate::Run;
+use thalweg_lab::{simulate, unattended};
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, LossModel, PathConfig, QueueConfig, TcpConfig};
 use thalweg_sender::{FeedbackStyle, Scheme};
@@ -36,7 +36,7 @@ fn play(scenario: &Scenario, scheme: &str) -> Run {
 }
 
 fn played(scenario: &Scenario, scheme: &Scheme) -> Run {
-    simulate(scenario, scheme, &mut |name| panic!("no trace {name}"), &mut |_| {}).unwrap()
+    simulate(scenario, scheme, &mut |name| panic!("no trace {name}"), &mut unattended).unwrap()
 }
 
 fn summary(scenario: &Scenario, scheme: &str) -> Summary {

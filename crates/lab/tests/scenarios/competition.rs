@@ -6,6 +6,7 @@ use thalweg_lab::metrics::jain;
 use thalweg_lab::metrics::response::mean_between;
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
+use thalweg_lab::unattended;
 use thalweg_link::queue::Limits;
 use thalweg_link::{DatagramsConfig, HopConfig, PathConfig, QueueConfig, TcpConfig, Trace, WebConfig};
 use thalweg_sender::Scheme;
@@ -74,10 +75,11 @@ fn a_competitor_that_stops_before_it_begins_is_refused() {
     let other = Sender { scheme: "gcc".into(), video: None, from: Span::from_secs(5), until: Some(Span::from_secs(5)) };
     let shared = Scenario { competitors: vec![Competitor::Sender(other)], ..scenario(50, SIZE) };
     let link = std::sync::Arc::new(link());
-    let error = thalweg_lab::simulate(&shared, &"gcc".parse().unwrap(), &mut |_| Ok(link.clone()), &mut |_| {})
-        .err()
-        .expect("refused")
-        .to_string();
+    let error =
+        thalweg_lab::simulate(&shared, &"gcc".parse::<Scheme>().unwrap(), &mut |_| Ok(link.clone()), &mut unattended)
+            .err()
+            .expect("refused")
+            .to_string();
     assert!(error.contains("begin at 5s and stop at 5s"), "{error}");
 }
 
@@ -98,7 +100,7 @@ fn gcc_and_cubic(queue: u64, fall: f64) -> [f64; 2] {
     let ControllerConfig::Gcc(gcc) = &mut scheme.controller else { panic!("GCC is not GCC") };
     gcc.overuse.fall = fall;
     let link = std::sync::Arc::new(link());
-    let run = thalweg_lab::simulate(&scenario, &scheme, &mut |_| Ok(link.clone()), &mut |_| {}).unwrap();
+    let run = thalweg_lab::simulate(&scenario, &scheme, &mut |_| Ok(link.clone()), &mut unattended).unwrap();
     let cubic = &run.outcome.summary.traffic[0];
     assert_eq!((cubic.name.as_str(), cubic.from_s, cubic.active_s, cubic.pages), ("tcp", 30.0, 60.0, None));
     let [ours, theirs] = [&run.outcome.series.delivered_mbps, &run.outcome.series.others[0].delivered_mbps];
@@ -108,7 +110,7 @@ fn gcc_and_cubic(queue: u64, fall: f64) -> [f64; 2] {
     [ours, theirs].map(|delivered| mean_between(delivered, 0.1, 40.0, 90.0))
 }
 
-/// Camel's Fig. 17 (camel.md C13) with GCC: a queue of 0.8 s. The draft's detector gets used to a queue that somebody else fills, and
+/// Camel's Fig. 17 (specs/camel.md C13) with GCC: a queue of 0.8 s. The draft's detector gets used to a queue that somebody else fills, and
 /// keeps its share; libwebrtc's, whose threshold falls two hundred times as fast, gives way at each of Cubic's waves.
 #[test]
 fn gcc_shares_a_short_queue_with_cubic_as_the_draft_has_it_and_gives_way_as_libwebrtc_has_it() {
@@ -150,7 +152,7 @@ fn ten_readers_have_the_pages_and_idle_times_of_their_distributions() {
     assert!((7.0..13.0).contains(&idle), "{idle} s over {pages} pages");
 }
 
-/// Camel's Fig. 14 (camel.md C10): five of a kind, one every ten seconds.
+/// Camel's Fig. 14 (specs/camel.md C10): five of a kind, one every ten seconds.
 #[test]
 fn five_senders_that_begin_one_after_another_share_the_link() {
     let sender = |index: i64| {

@@ -1,7 +1,7 @@
 //! Same scenario, scheme and seed: same events.
 
 use crate::support::{play, scenario, square_wave};
-use thalweg_lab::record::{Row, write_table};
+use thalweg_lab::record::Row;
 use thalweg_lab::scenario::Scenario;
 use thalweg_units::{Seed, Size};
 
@@ -19,13 +19,15 @@ fn the_same_run_twice_has_the_same_events_and_another_seed_has_not() {
     assert_ne!(fingerprint(&one, "vidaptive"), fingerprint(&other, "vidaptive"));
 }
 
+#[cfg(feature = "parquet")]
 #[test]
 fn two_files_of_the_same_run_are_the_same_bytes() {
     let folder = std::env::temp_dir().join(format!("thalweg-determinism-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let bytes = |name: &str| {
         let path = folder.join(name);
-        write_table(&path, &play(&scenario(2, SIZE), "vidaptive", square_wave()).recorder).unwrap();
+        thalweg_lab::record::write_table(&path, &play(&scenario(2, SIZE), "vidaptive", square_wave()).recorder)
+            .unwrap();
         std::fs::read(path).unwrap()
     };
     let (first, second) = (bytes("a"), bytes("b"));

@@ -1,11 +1,11 @@
-//! FBRA's tables (fbra.md section 7) in short.
+//! FBRA's tables (specs/fbra.md 7) in short.
 
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::record::{Record, What};
 use thalweg_lab::reproduce::{Experiment, Figure, Links, Origin, drawn, figures};
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_lab::simulate;
 use thalweg_lab::simulate::Run;
+use thalweg_lab::{simulate, unattended};
 use thalweg_link::{HopConfig, Jitter, PathConfig, Trace};
 use thalweg_units::{Rate, Seed, Size, Span};
 
@@ -38,7 +38,7 @@ fn play(table: &str, millis: i64, scheme: &str, seconds: i64, seed: u64) -> Summ
         competitors: link.competitors(&scheme.name, seed),
         ..scenario(seconds, setup.size.unwrap())
     };
-    simulate(&scenario, scheme, &mut |name| panic!("no trace {name}"), &mut |_| {}).unwrap().outcome.summary
+    simulate(&scenario, scheme, &mut |name| panic!("no trace {name}"), &mut unattended).unwrap().outcome.summary
 }
 
 /// Means over seeds of runs of five minutes.

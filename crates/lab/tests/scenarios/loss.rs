@@ -7,7 +7,7 @@ use thalweg_codecs::Codec;
 use thalweg_control::{Payload, fixed};
 use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_lab::simulate;
+use thalweg_lab::{simulate, unattended};
 use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
 use thalweg_sender::repair::{self, parity};
 use thalweg_sender::scheme::ControllerConfig;
@@ -82,7 +82,7 @@ fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
     let runs: Vec<(f64, f64)> = (1..=3)
         .map(|seed| {
             let link = Arc::new(Trace::constant(Rate::from_kbps(1000)).unwrap());
-            let run = simulate(&calls(loss, seed), scheme, &mut |_| Ok(link.clone()), &mut |_| {}).unwrap();
+            let run = simulate(&calls(loss, seed), scheme, &mut |_| Ok(link.clone()), &mut unattended).unwrap();
             let frames = &run.outcome.frames;
             let shown = frames.iter().filter(|frame| frame.displayed_s.is_some()).count();
             (run.outcome.summary.stall_ratio, shown as f64 / frames.len() as f64)
@@ -133,7 +133,7 @@ fn parity_leaves_behind_its_frame_and_before_the_next() {
     let parity = parity::Config { amount: parity::Amount::Share(0.5), ..parity::Config::default() };
     let repair = repair::Config { parity: Some(parity), ..repair::Config::default() };
     let link = Arc::new(Trace::constant(Rate::from_kbps(1000)).unwrap());
-    let run = simulate(&calls(0.0, 1), &fixed(repair), &mut |_| Ok(link.clone()), &mut |_| {}).unwrap();
+    let run = simulate(&calls(0.0, 1), &fixed(repair), &mut |_| Ok(link.clone()), &mut unattended).unwrap();
     // For each frame, its packets and those of its parity.
     let mut frames: Vec<(u32, u32)> = vec![(0, 0)];
     let mut ended = false;

@@ -9,6 +9,7 @@ mod filler;
 mod hostile;
 mod kept_states;
 mod loss;
+mod own_sender;
 mod rebera;
 mod salsify;
 mod square_wave;

@@ -1,11 +1,11 @@
-//! Rebera's tables and its figure 6 (rebera.md section 8) in short, with an encoder's model.
+//! Rebera's tables and its figure 6 (specs/rebera.md 8) in short, with an encoder's model.
 
 use std::sync::Arc;
 
 use thalweg_codecs::{Codec, model};
 use thalweg_lab::metrics::Summary;
 use thalweg_lab::scenario::Scenario;
-use thalweg_lab::simulate;
+use thalweg_lab::{simulate, unattended};
 use thalweg_link::synthesize::Synthetic;
 use thalweg_link::{HopConfig, LossModel, QueueConfig};
 use thalweg_sender::Scheme;
@@ -21,7 +21,7 @@ fn play(seconds: i64, hops: Vec<HopConfig>, scheme: &Scheme) -> Summary {
     scenario.up.hops = hops.into_iter().chain([delay()]).collect();
     let lte: Synthetic = "lte-driving".parse().unwrap();
     let lte = Arc::new(lte.synthesize(Span::from_secs(seconds), Seed::new(1).child("link")).unwrap());
-    let run = simulate(&scenario, scheme, &mut |_| Ok(lte.clone()), &mut |_| {}).unwrap();
+    let run = simulate(&scenario, scheme, &mut |_| Ok(lte.clone()), &mut unattended).unwrap();
     run.outcome.summary
 }
 

@@ -1,4 +1,4 @@
-//! The link of the Chromium measurements (../shared/data/chromium-gcc): 2 Mbps and 500 kbps, 40 s each. It falls at 40
+//! The link of the Chromium measurements (data set chromium-gcc): 2 Mbps and 500 kbps, 40 s each. It falls at 40
 //! and at 120 s and rises at 80 s. What a drop does hangs on what the encoder made just before it, so the mean of two
 //! is judged, as Chromium's five were measured.
 

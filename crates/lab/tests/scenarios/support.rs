@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use thalweg_codecs::libvpx::Settings;
-use thalweg_codecs::{Codec, CodecTime, Undershoot};
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_lab::Undershoot;
 use thalweg_lab::scenario::{Scenario, Video};
-use thalweg_lab::simulate;
 use thalweg_lab::simulate::Run;
+use thalweg_lab::{simulate, unattended};
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
+use thalweg_sender::Scheme;
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 use thalweg_video::quality::Ssim;
 
@@ -48,6 +50,6 @@ pub fn square_wave() -> Trace {
 
 pub fn play(scenario: &Scenario, scheme: &str, link: Trace) -> Run {
     let link = Arc::new(link);
-    let scheme = scheme.parse().unwrap();
-    simulate(scenario, &scheme, &mut |_| Ok(link.clone()), &mut |_| {}).unwrap()
+    let scheme: Scheme = scheme.parse().unwrap();
+    simulate(scenario, &scheme, &mut |_| Ok(link.clone()), &mut unattended).unwrap()
 }

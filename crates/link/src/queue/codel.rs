@@ -1,6 +1,6 @@
-//! CoDel as Mahimahi runs it (linkemu.md section 3): the packet found late is delivered and the one after it dropped.
+//! CoDel as Mahimahi runs it (specs/linkemu.md 3): the packet found late is delivered and the one after it dropped.
 
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::{Queue, Queued};
 use crate::trace::OPPORTUNITY;
@@ -20,13 +20,12 @@ pub(super) struct Codel {
 
 impl Codel {
     pub(super) fn new(target: Span, interval: Span) -> Result<Codel, ConfigError> {
-        let millis = |name: &str, span: Span| match span.as_millis() {
-            millis if millis >= 1 => Ok(millis as u64),
-            _ => Err(ConfigError::out_of_range(name, span, "at least 1ms")),
+        let millis = |name: &str, span: Span, example| {
+            check(name, span).within(Span::from_millis(1).., example).map(|()| span.as_millis() as u64)
         };
         Ok(Codel {
-            target: millis("codel.target", target)?,
-            interval: millis("codel.interval", interval)?,
+            target: millis("codel.target", target, "5ms")?,
+            interval: millis("codel.interval", interval, "100ms")?,
             first_above: 0,
             drop_next: 0,
             count: 0,

@@ -5,7 +5,7 @@ mod pie;
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Seed, Span, Time, check};
 
 use codel::Codel;
 use pie::Pie;
@@ -47,7 +47,7 @@ pub enum QueueConfig {
     },
     /// Drops from the head until what arrived fits.
     DropHead(Limits),
-    /// Controlled delay, with Mahimahi's quirks (linkemu.md section 3).
+    /// Controlled delay, with Mahimahi's quirks (specs/linkemu.md 3).
     Codel {
         /// Limits, drop-tail.
         limits: Limits,
@@ -93,12 +93,10 @@ impl Limits {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        if self.bytes.is_none() && self.packets.is_none() {
-            return Err(ConfigError::out_of_range("queue limits", "empty", "bytes = \"64kB\", packets = 256, or both"));
-        }
-        if self.packets == Some(0) || self.bytes == Some(Bytes::ZERO) {
-            return Err(ConfigError::out_of_range("queue limits", "0", "room for at least one packet"));
-        }
+        check("queue limits", "empty")
+            .is(self.bytes.is_some() || self.packets.is_some(), "bytes = \"64kB\", packets = 256, or both")?;
+        check("queue limits", "0")
+            .is(self.packets != Some(0) && self.bytes != Some(Bytes::ZERO), "room for at least one packet")?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
-//! PIE as Mahimahi runs it (linkemu.md section 3): whole milliseconds and bytes, only the drop probability is a fraction.
+//! PIE as Mahimahi runs it (specs/linkemu.md 3): whole milliseconds and bytes, only the drop probability is a fraction.
 
-use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time, check};
 
 /// The drop probability is updated this often, in ms.
 const UPDATE: u64 = 30;
@@ -28,12 +28,8 @@ pub(super) struct Pie {
 
 impl Pie {
     pub(super) fn new(reference: Span, max_burst: Span, seed: Seed) -> Result<Pie, ConfigError> {
-        if reference < Span::from_millis(1) {
-            return Err(ConfigError::out_of_range("pie.reference", reference, "at least 1ms"));
-        }
-        if max_burst < Span::ZERO {
-            return Err(ConfigError::out_of_range("pie.max_burst", max_burst, "0ms or longer"));
-        }
+        check("pie.reference", reference).is(reference >= Span::from_millis(1), "at least 1ms")?;
+        check("pie.max_burst", max_burst).is(max_burst >= Span::ZERO, "0ms or longer")?;
         let max_burst = max_burst.as_millis() as u64;
         Ok(Pie {
             reference: reference.as_millis() as u64,

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Rate, Seed, Span};
+use thalweg_units::{ConfigError, Rate, Seed, Span, check};
 
 use super::{OPPORTUNITY_BITS, ending_at};
 use crate::trace::Trace;
@@ -83,24 +83,21 @@ impl CellularModel {
     }
 
     fn check(&self, duration: Span) -> Result<(), ConfigError> {
-        if duration < Span::from_millis(100) || duration > Span::from_secs(86_400) {
-            return Err(ConfigError::out_of_range("duration", duration, "100ms to 24 hours"));
-        }
-        if self.mean == Rate::ZERO || self.mean > Rate::from_bps(20_000_000_000) || self.ceiling < self.mean {
-            let value = alloc::format!("mean {}, ceiling {}", self.mean, self.ceiling);
-            return Err(ConfigError::out_of_range("cellular rates", value, "0 < mean <= ceiling, mean at most 20Gbps"));
-        }
-        if !(0.0..=3.0).contains(&self.spread) {
-            return Err(ConfigError::out_of_range("cellular.spread", self.spread, "0 to 3"));
-        }
-        if self.memory <= Span::ZERO || !(self.outage_shape > 0.5 && self.outage_shape < 20.0) {
-            let value = alloc::format!("memory {}, outage_shape {}", self.memory, self.outage_shape);
-            return Err(ConfigError::out_of_range("cellular", value, "memory longer than 0, outage_shape 0.5 to 20"));
-        }
-        if self.outage_every.is_some_and(|every| every <= Span::ZERO) || self.outage_least > self.outage_most {
-            let value = alloc::format!("least {}, most {}", self.outage_least, self.outage_most);
-            return Err(ConfigError::out_of_range("cellular outages", value, "outage_every above 0, least <= most"));
-        }
+        check("duration", duration)
+            .is(duration >= Span::from_millis(100) && duration <= Span::from_secs(86_400), "100ms to 24 hours")?;
+        check("cellular rates", format_args!("mean {}, ceiling {}", self.mean, self.ceiling)).is(
+            self.mean != Rate::ZERO && self.mean <= Rate::from_bps(20_000_000_000) && self.ceiling >= self.mean,
+            "0 < mean <= ceiling, mean at most 20Gbps",
+        )?;
+        check("cellular.spread", self.spread).is((0.0..=3.0).contains(&self.spread), "0 to 3")?;
+        check("cellular", format_args!("memory {}, outage_shape {}", self.memory, self.outage_shape)).is(
+            self.memory > Span::ZERO && self.outage_shape > 0.5 && self.outage_shape < 20.0,
+            "memory longer than 0, outage_shape 0.5 to 20",
+        )?;
+        check("cellular outages", format_args!("least {}, most {}", self.outage_least, self.outage_most)).is(
+            self.outage_every.is_none_or(|every| every > Span::ZERO) && self.outage_least <= self.outage_most,
+            "outage_every above 0, least <= most",
+        )?;
         Ok(())
     }
 }

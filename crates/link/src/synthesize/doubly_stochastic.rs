@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Random, Rate, Seed, Span};
+use thalweg_units::{ConfigError, Random, Rate, Seed, Span, check};
 
 use super::{OPPORTUNITY_BITS, check_extent, ending_at};
 use crate::trace::Trace;
@@ -73,16 +73,11 @@ impl DoublyStochastic {
 
     fn check(&self, duration: Span) -> Result<(), ConfigError> {
         check_extent(duration, self.ceiling)?;
-        if self.start > self.ceiling {
-            let value = alloc::format!("{} (ceiling {})", self.start, self.ceiling);
-            return Err(ConfigError::out_of_range("sprout start", value, "at most the ceiling"));
-        }
-        if self.wander > Rate::from_kbps(4_800) {
-            return Err(ConfigError::out_of_range("sprout wander", self.wander, "0 to 4800kbps (400 packets/s)"));
-        }
-        if self.outage < Span::from_millis(200) || self.outage > Span::from_secs(2) {
-            return Err(ConfigError::out_of_range("sprout outage", self.outage, "200ms to 2s"));
-        }
+        check("sprout start", format_args!("{} (ceiling {})", self.start, self.ceiling))
+            .is(self.start <= self.ceiling, "at most the ceiling")?;
+        check("sprout wander", self.wander)
+            .is(self.wander <= Rate::from_kbps(4_800), "0 to 4800kbps (400 packets/s)")?;
+        check("sprout outage", self.outage).within(Span::from_millis(200)..=Span::from_secs(2), "1s")?;
         Ok(())
     }
 }

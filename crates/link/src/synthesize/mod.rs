@@ -17,7 +17,7 @@ pub use shapes::{Dropout, Intermittent, Ramp};
 
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Rate, Span};
+use thalweg_units::{ConfigError, Rate, Span, check};
 
 use crate::trace::Trace;
 
@@ -29,14 +29,13 @@ const MOST_OPPORTUNITIES: f64 = 3e7;
 
 /// Whether a trace of `duration` at up to `rate` can be made.
 fn check_extent(duration: Span, rate: Rate) -> Result<(), ConfigError> {
-    if duration < Span::from_millis(100) || duration > Span::from_secs(86_400) {
-        return Err(ConfigError::out_of_range("duration", duration, "100ms to 24 hours"));
-    }
-    if rate < Rate::from_kbps(1) || rate.as_bps_f64() * duration.as_secs_f64() > MOST_OPPORTUNITIES * OPPORTUNITY_BITS {
-        let value = alloc::format!("{rate} for {duration}");
-        let range = "1kbps or more, and at most 30 million packets of 1500 bytes in all: make it slower or shorter";
-        return Err(ConfigError::out_of_range("rate", value, range));
-    }
+    check("duration", duration)
+        .is(duration >= Span::from_millis(100) && duration <= Span::from_secs(86_400), "100ms to 24 hours")?;
+    check("rate", format_args!("{rate} for {duration}")).is(
+        rate >= Rate::from_kbps(1)
+            && rate.as_bps_f64() * duration.as_secs_f64() <= MOST_OPPORTUNITIES * OPPORTUNITY_BITS,
+        "1kbps or more, and at most 30 million packets of 1500 bytes in all: make it slower or shorter",
+    )?;
     Ok(())
 }
 

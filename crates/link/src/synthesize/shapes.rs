@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Rate, Seed, Span};
+use thalweg_units::{ConfigError, Rate, Seed, Span, check};
 
 use super::check_extent;
 use crate::trace::Trace;
@@ -34,9 +34,7 @@ impl Intermittent {
     pub fn synthesize(&self, duration: Span, seed: Seed) -> Result<Trace, ConfigError> {
         check_extent(duration, self.rate)?;
         for (name, mean) in [("intermittent on", self.on), ("intermittent off", self.off)] {
-            if mean < Span::from_millis(1) || mean > Span::from_secs(3600) {
-                return Err(ConfigError::out_of_range(name, mean, "1ms to 1 hour"));
-            }
+            check(name, mean).within(Span::from_millis(1)..=Span::from_secs(3600), "10s")?;
         }
         let mut random = seed.child("failures").random();
         let mut pieces = Vec::new();
@@ -77,9 +75,7 @@ impl Ramp {
     /// When a parameter is out of range.
     pub fn synthesize(&self) -> Result<Trace, ConfigError> {
         for (name, span) in [("ramp level", self.level), ("ramp fall", self.fall)] {
-            if span < Span::from_millis(100) || span > Span::from_secs(3600) {
-                return Err(ConfigError::out_of_range(name, span, "100ms to 1 hour"));
-            }
+            check(name, span).within(Span::from_millis(100)..=Span::from_secs(3600), "10s")?;
         }
         check_extent(self.level + self.fall + self.fall, self.rate)?;
         let fall = whole_millis(self.fall);
@@ -114,14 +110,10 @@ impl Dropout {
     /// When a parameter is out of range, or the trace is over before the link is back.
     pub fn synthesize(&self, duration: Span) -> Result<Trace, ConfigError> {
         check_extent(duration, self.rate)?;
-        if self.at < Span::ZERO || self.lasts < Span::ZERO || self.at + self.lasts >= duration {
-            let value = alloc::format!("at {} for {} in a trace of {duration}", self.at, self.lasts);
-            return Err(ConfigError::out_of_range(
-                "dropout",
-                value,
-                "over before the trace is: make it earlier or play longer",
-            ));
-        }
+        check("dropout", format_args!("at {} for {} in a trace of {duration}", self.at, self.lasts)).is(
+            self.at >= Span::ZERO && self.lasts >= Span::ZERO && self.at + self.lasts < duration,
+            "over before the trace is: make it earlier or play longer",
+        )?;
         let (at, lasts) = (whole_millis(self.at), whole_millis(self.lasts));
         shaped([(at, self.rate), (lasts, Rate::ZERO), (whole_millis(duration) - at - lasts, self.rate)])
     }

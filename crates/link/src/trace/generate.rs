@@ -11,7 +11,7 @@ const OPPORTUNITY_BITS: u64 = 12_000;
 
 impl Trace {
     /// A constant rate: the k-th opportunity at floor(12k / C) ms for C in Mbps, ended where 12k / C is whole so that the loop is
-    /// exact (linkemu.md section 4).
+    /// exact (specs/linkemu.md 4).
     ///
     /// # Errors
     /// When the rate is zero.

@@ -2,6 +2,7 @@
 
 mod generate;
 mod mahimahi;
+mod named;
 mod per_second;
 mod schedule;
 mod statistics;
@@ -11,11 +12,12 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 pub use mahimahi::TraceError;
+pub use named::NameError;
 pub use schedule::Schedule;
 pub use statistics::Statistics;
 
 /// What one opportunity carries: an IP packet of 1500 bytes and the 4 bytes of packet information that Mahimahi's TUN device
-/// puts before it (linkemu.md section 1.1).
+/// puts before it (specs/linkemu.md 1).
 pub const OPPORTUNITY: Bytes = Bytes::new(1504);
 
 /// Opportunities at whole milliseconds, in order; several in one millisecond are repeated. The last is later than 0 and is

@@ -1,8 +1,8 @@
 //! Cross traffic that does not listen: datagrams at a rate, whatever becomes of them.
 
-use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time, above, check};
 
-use super::flow::check_times;
+use super::times::check_times;
 
 /// When datagrams leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ pub struct DatagramsConfig {
 }
 
 impl Default for DatagramsConfig {
-    /// 400 kbps of 1200-byte datagrams all the time (camel.md C11).
+    /// 400 kbps of 1200-byte datagrams all the time (specs/camel.md C11).
     fn default() -> DatagramsConfig {
         DatagramsConfig {
             rate: Rate::from_kbps(400),
@@ -41,23 +41,6 @@ impl Default for DatagramsConfig {
             from: Span::ZERO,
             until: None,
         }
-    }
-}
-
-impl DatagramsConfig {
-    /// The source, before its first datagram.
-    ///
-    /// # Errors
-    /// When a field is out of range.
-    pub fn build(&self, seed: Seed) -> Result<Datagrams, ConfigError> {
-        if self.rate == Rate::ZERO {
-            return Err(ConfigError::out_of_range("datagrams.rate", self.rate, "above 0, such as 400kbps"));
-        }
-        if !(28..=65_535).contains(&self.size.get()) {
-            return Err(ConfigError::out_of_range("datagrams.size", self.size, "28B (IP and UDP headers) to 65535B"));
-        }
-        check_times("datagrams", (self.from, self.until))?;
-        Ok(Datagrams { config: *self, next: Time::ZERO + self.from, random: seed.random() })
     }
 }
 
@@ -70,6 +53,18 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
+    /// The source, before its first datagram.
+    ///
+    /// # Errors
+    /// When a field is out of range.
+    pub fn new(config: DatagramsConfig, seed: Seed) -> Result<Datagrams, ConfigError> {
+        check("datagrams.rate", config.rate).within(above(Rate::ZERO), "400kbps")?;
+        check("datagrams.size", config.size)
+            .within(Bytes::new(28)..=Bytes::new(65_535), "1200B: IP and UDP headers are in it")?;
+        check_times("datagrams", (config.from, config.until))?;
+        Ok(Datagrams { config, next: Time::ZERO + config.from, random: seed.random() })
+    }
+
     /// The size of the next datagram that leaves at or before `now`, if any.
     pub fn poll(&mut self, now: Time) -> Option<Bytes> {
         if self.next_event() > now {
@@ -98,7 +93,7 @@ mod tests {
     use super::*;
 
     fn count(config: DatagramsConfig, until: Time) -> usize {
-        let mut source = config.build(Seed::new(3)).unwrap();
+        let mut source = Datagrams::new(config, Seed::new(3)).unwrap();
         core::iter::from_fn(|| source.poll(until)).count()
     }
 
@@ -121,7 +116,8 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_with_the_range() {
-        let error = DatagramsConfig { rate: Rate::ZERO, ..Default::default() }.build(Seed::new(1)).unwrap_err();
+        let error =
+            Datagrams::new(DatagramsConfig { rate: Rate::ZERO, ..Default::default() }, Seed::new(1)).unwrap_err();
         assert!(alloc::format!("{error}").contains("above 0"), "{error}");
     }
 }

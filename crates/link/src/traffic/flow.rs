@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Seed, Span, Time};
 
 use super::tcp::{Acknowledgement, ConnectionConfig, Receiver, Segment, Sender};
-use super::web::{Page, Reader};
+use super::times::check_flows;
+use super::web::{Page, Reader, WebConfig};
 
 /// TCP flows that always have something to send.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,41 +29,6 @@ impl Default for TcpConfig {
     }
 }
 
-impl TcpConfig {
-    /// The flows, before their first segments.
-    ///
-    /// # Errors
-    /// When a field is out of range.
-    pub fn build(&self) -> Result<Vec<TcpFlow>, ConfigError> {
-        check("tcp", self.count, (self.from, self.until))?;
-        self.connection.check()?;
-        let flow = TcpFlow::new(self.connection, None, (self.from, self.until));
-        Ok((0..self.count).map(|_| flow.clone()).collect())
-    }
-}
-
-/// # Errors
-/// When there is no flow, or it would end before it begins.
-pub(super) fn check(kind: &str, count: u16, times: (Span, Option<Span>)) -> Result<(), ConfigError> {
-    if !(1..=1000).contains(&count) {
-        return Err(ConfigError::out_of_range(&alloc::format!("{kind}.count"), count, "1 to 1000 flows"));
-    }
-    check_times(kind, times)
-}
-
-/// # Errors
-/// When it would begin before the run, or end before it begins.
-pub(super) fn check_times(kind: &str, (from, until): (Span, Option<Span>)) -> Result<(), ConfigError> {
-    let name = |field: &str| alloc::format!("{kind}.{field}");
-    if from < Span::ZERO {
-        return Err(ConfigError::out_of_range(&name("from"), from, "0s or later"));
-    }
-    match until.filter(|until| *until <= from) {
-        Some(until) => Err(ConfigError::out_of_range(&name("until"), until, &alloc::format!("later than {kind}.from"))),
-        None => Ok(()),
-    }
-}
-
 /// A flow: its sender, its receiver, and what it is for. Its owner carries segments one way and acknowledgements the other, and polls
 /// the sender after every call until it has nothing more.
 #[derive(Debug, Clone)]
@@ -81,11 +47,31 @@ pub struct TcpFlow {
 }
 
 impl TcpFlow {
-    pub(super) fn new(
-        config: ConnectionConfig,
-        mut reader: Option<Reader>,
-        (from, until): (Span, Option<Span>),
-    ) -> TcpFlow {
+    /// Flows that always have something to send, before their first segments.
+    ///
+    /// # Errors
+    /// When a field is out of range.
+    pub fn endless(config: &TcpConfig) -> Result<Vec<TcpFlow>, ConfigError> {
+        check_flows("tcp", config.count, (config.from, config.until))?;
+        config.connection.check()?;
+        let flow = TcpFlow::new(config.connection, None, (config.from, config.until));
+        Ok((0..config.count).map(|_| flow.clone()).collect())
+    }
+
+    /// Flows that transfer pages, before their first idle time, so that they do not begin together.
+    ///
+    /// # Errors
+    /// When a field is out of range.
+    pub fn reading(config: &WebConfig, seed: Seed) -> Result<Vec<TcpFlow>, ConfigError> {
+        config.check()?;
+        let flow = |index: u16| {
+            let random = seed.child(&alloc::format!("reader {index}")).random();
+            TcpFlow::new(config.connection, Some(Reader::new(*config, random)), (config.from, config.until))
+        };
+        Ok((0..config.count).map(flow).collect())
+    }
+
+    fn new(config: ConnectionConfig, mut reader: Option<Reader>, (from, until): (Span, Option<Span>)) -> TcpFlow {
         let idle = reader.as_mut().map_or(Span::ZERO, Reader::idle);
         TcpFlow {
             config,
@@ -181,7 +167,7 @@ mod tests {
     fn a_flow_opens_its_connection_when_it_begins_and_falls_silent_when_it_ends() {
         let config =
             TcpConfig { from: Span::from_secs(2), until: Some(Span::from_millis(2_500)), ..Default::default() };
-        let mut flow = config.build().unwrap().remove(0);
+        let mut flow = TcpFlow::endless(&config).unwrap().remove(0);
         assert_eq!(flow.next_event(), Time::from_secs_f64(2.0));
         assert!(flow.poll(Time::from_millis(1_999)).is_none());
         let opening = flow.poll(Time::from_millis(2_000)).unwrap();
@@ -198,9 +184,9 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         let late = TcpConfig { from: Span::from_secs(9), until: Some(Span::from_secs(3)), ..Default::default() };
-        let error = late.build().unwrap_err().to_string();
+        let error = TcpFlow::endless(&late).unwrap_err().to_string();
         assert!(error.contains("tcp.until is 3s") && error.contains("later than tcp.from"), "{error}");
-        let error = TcpConfig { count: 0, ..Default::default() }.build().unwrap_err().to_string();
+        let error = TcpFlow::endless(&TcpConfig { count: 0, ..Default::default() }).unwrap_err().to_string();
         assert!(error.contains("tcp.count is 0"), "{error}");
     }
 }

@@ -7,6 +7,7 @@
 mod datagrams;
 mod flow;
 pub mod tcp;
+mod times;
 mod web;
 
 pub use datagrams::{Arrivals, Datagrams, DatagramsConfig};

@@ -1,11 +1,9 @@
-//! Somebody who reads pages: on for a page, off for a while (cubic.md section 2).
+//! Somebody who reads pages: on for a page, off for a while (specs/cubic.md 2).
 
-use alloc::vec::Vec;
+use thalweg_units::{Bytes, ConfigError, Random, Span, Time, above, check};
 
-use thalweg_units::{Bytes, ConfigError, Random, Seed, Span, Time};
-
-use super::flow::{TcpFlow, check};
 use super::tcp::ConnectionConfig;
+use super::times::check_flows;
 
 /// TCP flows that transfer a page, each on a new connection, and are idle until the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +26,7 @@ pub struct WebConfig {
 }
 
 impl Default for WebConfig {
-    /// One flow all the time, pages of 100 kB to 1.5 MB, 10 s between them on average (FBRA's background traffic, fbra.md).
+    /// One flow all the time, pages of 100 kB to 1.5 MB, 10 s between them on average (FBRA's background traffic, specs/fbra.md).
     fn default() -> WebConfig {
         WebConfig {
             count: 1,
@@ -43,28 +41,14 @@ impl Default for WebConfig {
 }
 
 impl WebConfig {
-    /// The flows, before their first idle time, so that they do not begin together.
-    ///
     /// # Errors
     /// When a field is out of range.
-    pub fn build(&self, seed: Seed) -> Result<Vec<TcpFlow>, ConfigError> {
-        check("web", self.count, (self.from, self.until))?;
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        check_flows("web", self.count, (self.from, self.until))?;
         self.connection.check()?;
-        if self.smallest == Bytes::ZERO {
-            return Err(ConfigError::out_of_range("web.smallest", self.smallest, "1B or more, such as 100kB"));
-        }
-        if self.largest < self.smallest {
-            return Err(ConfigError::out_of_range("web.largest", self.largest, "web.smallest or more, such as 1500kB"));
-        }
-        if self.mean_idle <= Span::ZERO {
-            return Err(ConfigError::out_of_range("web.mean_idle", self.mean_idle, "longer than 0, such as 10s"));
-        }
-        let flow = |index: u16| {
-            let random = seed.child(&alloc::format!("reader {index}")).random();
-            let reader = Reader { config: *self, random, open: None };
-            TcpFlow::new(self.connection, Some(reader), (self.from, self.until))
-        };
-        Ok((0..self.count).map(flow).collect())
+        check("web.smallest", self.smallest).within(above(Bytes::ZERO), "100kB")?;
+        check("web.largest", self.largest).within(self.smallest.., "1500kB")?;
+        check("web.mean_idle", self.mean_idle).within(above(Span::ZERO), "10s")
     }
 
     /// The size of a page at `share` (0 to 1) of the distribution.
@@ -98,6 +82,10 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    pub(super) fn new(config: WebConfig, random: Random) -> Reader {
+        Reader { config, random, open: None }
+    }
+
     /// The time until the next page.
     pub(super) fn idle(&mut self) -> Span {
         self.config.idle_at(self.random.unit())
@@ -123,8 +111,11 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TcpFlow;
     use super::*;
     use alloc::string::ToString;
+    use alloc::vec::Vec;
+    use thalweg_units::Seed;
 
     #[test]
     fn pages_are_uniform_and_idle_times_exponential() {
@@ -138,7 +129,7 @@ mod tests {
     fn ten_readers_begin_at_ten_times_and_the_same_seed_gives_the_same() {
         let begin = |seed| -> Vec<Time> {
             let config = WebConfig { count: 10, ..WebConfig::default() };
-            config.build(Seed::new(seed)).unwrap().iter().map(TcpFlow::next_event).collect()
+            TcpFlow::reading(&config, Seed::new(seed)).unwrap().iter().map(TcpFlow::next_event).collect()
         };
         let mut first = begin(1);
         assert!(first == begin(1) && first != begin(2));
@@ -150,7 +141,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_the_range() {
         let small = WebConfig { largest: Bytes::new(10), ..WebConfig::default() };
-        let error = small.build(Seed::new(1)).unwrap_err().to_string();
+        let error = TcpFlow::reading(&small, Seed::new(1)).unwrap_err().to_string();
         assert!(error.contains("web.largest is 10B") && error.contains("1500kB"), "{error}");
     }
 }

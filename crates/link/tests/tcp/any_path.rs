@@ -3,7 +3,7 @@
 use crate::support::{Net, path};
 use proptest::prelude::*;
 use thalweg_link::traffic::tcp::{Acknowledging, ConnectionConfig};
-use thalweg_link::{HopConfig, Jitter, LossModel, WebConfig};
+use thalweg_link::{HopConfig, Jitter, LossModel, TcpFlow, WebConfig};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 fn hops(loss: f64, delay_ms: i64, jitter_ms: i64) -> Vec<HopConfig> {
@@ -37,7 +37,7 @@ proptest! {
         let page = Bytes::new(size);
         let mean_idle = Span::from_secs(10_000_000);
         let config = WebConfig { smallest: page, largest: page, mean_idle, connection, ..Default::default() };
-        let flows = config.build(Seed::new(seed)).unwrap();
+        let flows = TcpFlow::reading(&config, Seed::new(seed)).unwrap();
         let begin = flows[0].next_event();
         let rate = Rate::from_kbps(1);
         let up = path(hops(forward, delay, jitter), rate, seed);
@@ -67,7 +67,7 @@ proptest! {
         let config = WebConfig { smallest: page, largest: page, mean_idle, connection, ..Default::default() };
         let rate = Rate::from_kbps(1);
         let (up, down) = (path(hops(0.0, delay, 0), rate, 1), path(hops(0.0, delay, 0), rate, 2));
-        let mut net = Net::new(config.build(Seed::new(5)).unwrap(), up, down);
+        let mut net = Net::new(TcpFlow::reading(&config, Seed::new(5)).unwrap(), up, down);
         while net.pages.is_empty() {
             let next = net.flows[0].next_event().min(thalweg_link::Link::next_event(&net.up));
             net.play(next.min(thalweg_link::Link::next_event(&net.down)) + Span::from_nanos(1));

@@ -17,7 +17,7 @@ fn bottleneck(queue: Bytes) -> HopConfig {
 }
 
 fn flow(connection: ConnectionConfig, from: Span) -> TcpFlow {
-    TcpConfig { from, connection, ..TcpConfig::default() }.build().unwrap().remove(0)
+    TcpFlow::endless(&TcpConfig { from, connection, ..TcpConfig::default() }).unwrap().remove(0)
 }
 
 /// Plays flows for `seconds` over a link of this rate and queue, 25 ms each way.

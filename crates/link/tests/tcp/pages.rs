@@ -2,7 +2,7 @@
 
 use crate::support::{Net, path};
 use thalweg_link::queue::Limits;
-use thalweg_link::{HopConfig, Jitter, QueueConfig, WebConfig};
+use thalweg_link::{HopConfig, Jitter, QueueConfig, TcpFlow, WebConfig};
 use thalweg_units::{Rate, Seed, Span, Time};
 
 fn delay(millis: i64) -> HopConfig {
@@ -14,7 +14,7 @@ fn ten_readers(seconds: f64) -> Net {
     let queue = QueueConfig::DropTail(Limits::packets(50));
     let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
     let rate = Rate::from_kbps(5_000);
-    let flows = WebConfig { count: 10, ..WebConfig::default() }.build(Seed::new(1)).unwrap();
+    let flows = TcpFlow::reading(&WebConfig { count: 10, ..WebConfig::default() }, Seed::new(1)).unwrap();
     let mut net = Net::new(flows, path(vec![bottleneck, delay(50)], rate, 1), path(vec![delay(50)], rate, 2));
     net.play(Time::from_secs_f64(seconds));
     net

@@ -1,6 +1,6 @@
 //! Mahimahi's log of a link, so that its plots work.
 //!
-//! One line for each event, with whole milliseconds since time zero (linkemu.md section 6):
+//! One line for each event, with whole milliseconds since time zero (specs/linkemu.md 6):
 //!
 //! ```text
 //! # thalweg link log: 2Mbps/500kbps@40s

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use thalweg_link::Trace;
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 use thalweg_wire::overhead::{IPV4, IPV6, UDP};
 
 use super::clients::Clients;
@@ -48,12 +48,8 @@ pub struct RelayConfig {
 
 impl RelayConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        if !(1..=MOST_CLIENTS).contains(&self.most_clients) {
-            return Err(ConfigError::out_of_range("clients", self.most_clients, "1 to 1000"));
-        }
-        if self.idle <= Span::ZERO {
-            return Err(ConfigError::out_of_range("idle", self.idle, "longer than 0, such as 60s"));
-        }
+        check("clients", self.most_clients).is((1..=MOST_CLIENTS).contains(&self.most_clients), "1 to 1000")?;
+        check("idle", self.idle).within(above(Span::ZERO), "60s")?;
         self.poller.check()
     }
 

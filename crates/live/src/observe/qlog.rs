@@ -7,7 +7,6 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use thalweg_control::Payload;
 use thalweg_sender::Event;
 use thalweg_sender::event::Timed;
 use thalweg_units::{Span, Time};
@@ -72,21 +71,12 @@ fn millis(span: Span) -> f64 {
     span.as_millis_f64()
 }
 
-fn payload(payload: Payload) -> &'static str {
-    match payload {
-        Payload::Media => "media",
-        Payload::Filler => "filler",
-        Payload::Repair => "repair",
-        Payload::Audio => "audio",
-    }
-}
-
 /// An event's name and data; `None` for what is only of the laboratory's interest.
 fn of(event: &Event) -> Option<(&'static str, Value)> {
     Some(match event {
-        Event::PacketSent { id, payload: what, size, in_flight } => (
+        Event::PacketSent { id, payload, size, in_flight } => (
             "recovery:packet_sent",
-            json!({ "header": { "packet_number": id.0 }, "raw": { "length": size.get() }, "payload": payload(*what), "bytes_in_flight": in_flight.get() }),
+            json!({ "header": { "packet_number": id.0 }, "raw": { "length": size.get() }, "payload": payload.name(), "bytes_in_flight": in_flight.get() }),
         ),
         Event::Feedback { arrived, lost, rtt, in_flight } => (
             "recovery:metrics_updated",
@@ -125,14 +115,15 @@ fn of(event: &Event) -> Option<(&'static str, Value)> {
         Event::SizeChanged { from, to } => {
             ("thalweg:size_changed", json!({ "from": from.to_string(), "to": to.to_string() }))
         }
-        Event::PictureRead { .. } | Event::PictureHeld { .. } | Event::FrameFlushed { .. } => return None,
+        // Among others pictures that were read or held, and frames that were thrown away.
+        _ => return None,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_control::PacketId;
+    use thalweg_control::{PacketId, Payload};
     use thalweg_units::{Bytes, Rate};
 
     #[test]

@@ -5,14 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use thalweg_lab::footage::{self, Footage};
-use thalweg_lab::scenario::Video;
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_session::Encoded;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::{Bytes, Seed, Span, Time};
+use thalweg_video::footage::{self, Footage};
 use thalweg_video::source::{Format, SceneConfig, Source, SourceError};
-use thalweg_video::{Picture, barcode};
+use thalweg_video::{Picture, Video, barcode};
 
 use super::running::{Running, wait_until};
 use crate::clock::Clock;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use thalweg_codecs::{Candidate, Codec, EncodeError, Encoder, Image};
-use thalweg_sender::Scheme;
+use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_session::Encoded;
 use thalweg_units::{Seed, Size};
@@ -14,12 +14,17 @@ use super::messages::{Key, Message, Outbox};
 use super::passthrough::Passthrough;
 use crate::encoder::EncoderThread;
 
-/// Whether frames can be made as `scheme` wants them, by a codec or, with none, by somebody else beforehand; what to do if not.
-pub(super) fn suits(codec: Option<&Codec>, scheme: &Scheme) -> Result<(), String> {
-    if codec.is_some() || !scheme.needs_candidates() {
-        return Ok(());
+/// Whether `scheme` takes a functional codec for pictures of this size. Frames are made by `codec` or, with none, are encoded beforehand, which
+/// such a scheme cannot use.
+///
+/// # Errors
+/// When it cannot be sent so, with what to do about it.
+pub(super) fn wants_candidates(codec: Option<&Codec>, scheme: &dyn SenderFactory, size: Size) -> Result<bool, String> {
+    let wants = scheme.parts(size).map_err(|error| error.to_string())?.frames.wants_candidates();
+    if codec.is_some() || !wants {
+        return Ok(wants);
     }
-    let name = &scheme.name;
+    let name = scheme.name();
     Err(format!(
         "{name} chooses among frames, and video that is encoded already has one of each picture: choose another scheme, or encode here"
     ))
@@ -36,11 +41,17 @@ pub(super) struct Encoding {
 
 impl Encoding {
     /// What can follow the plans of `scheme`. What an encoder makes is told with `number`, by which it is known from those before it.
-    pub(super) fn start(&self, scheme: &Scheme, viewer: Key, number: u64, outbox: &Outbox) -> Result<Coder, String> {
-        suits(self.codec.as_ref(), scheme)?;
+    pub(super) fn start(
+        &self,
+        scheme: &dyn SenderFactory,
+        viewer: Key,
+        number: u64,
+        outbox: &Outbox,
+    ) -> Result<Coder, String> {
+        let wants_candidates = wants_candidates(self.codec.as_ref(), scheme, self.size)?;
         let codec = match &self.codec {
             None => return Ok(Coder::Passthrough(Passthrough::default())),
-            Some(codec) if scheme.needs_candidates() => codec.functional(),
+            Some(codec) if wants_candidates => codec.functional(),
             Some(codec) => codec.clone(),
         };
         let (size, seed, outbox) = (self.size, self.seed, outbox.clone());

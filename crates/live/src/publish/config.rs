@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use thalweg_codecs::Codec;
-use thalweg_lab::scenario::Video;
-use thalweg_sender::Scheme;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_transport::sdp::VideoCodec;
-use thalweg_units::Seed;
+use thalweg_units::{Seed, Size};
+use thalweg_video::Video;
 
 use crate::emulate::LinkConfig;
 
@@ -24,6 +25,8 @@ pub struct PublishConfig {
     pub audio: Option<String>,
     /// What encodes it, once for each viewer; `None` when the video is encoded already ([`crate::media::encoded`]) and sent as it is.
     pub codec: Option<Codec>,
+    /// Where the schemes that viewers ask for are looked up.
+    pub registry: Registry,
     /// What viewers can watch; the first is what they get when they do not choose.
     pub channels: Vec<ChannelConfig>,
     /// The emulated link in words, for the page.
@@ -39,13 +42,41 @@ pub struct PublishConfig {
     pub seed: Seed,
 }
 
+impl PublishConfig {
+    /// The built-in scene with barcodes and silence, for up to sixteen viewers of one channel, which `sender` serves over the network as it
+    /// is. Set what should be otherwise.
+    pub fn new(sender: impl SenderFactory + 'static) -> PublishConfig {
+        let main = ChannelConfig {
+            name: "main".into(),
+            scheme: Arc::new(sender),
+            bind: SocketAddr::from(([127, 0, 0, 1], 0)),
+            advertise: Vec::new(),
+            link: None,
+        };
+        PublishConfig {
+            title: "Thalweg".into(),
+            video: Video::scene(Size::HD, 30),
+            barcode: true,
+            audio: Some("silence".into()),
+            codec: Some(Codec::default()),
+            registry: Registry::new(),
+            channels: vec![main],
+            link: None,
+            pcap: None,
+            qlog: None,
+            most_viewers: 16,
+            seed: Seed::new(1),
+        }
+    }
+}
+
 /// One of the things to watch: the same video, sent by a scheme of its own through a socket of its own.
 #[derive(Debug, Clone)]
 pub struct ChannelConfig {
     /// Its name, of letters, digits, `-` and `_`.
     pub name: String,
     /// What kind of sender.
-    pub scheme: Scheme,
+    pub scheme: Arc<dyn SenderFactory>,
     /// The UDP address its socket is bound to; port 0 takes a free one.
     pub bind: SocketAddr,
     /// Addresses told to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
@@ -62,7 +93,7 @@ impl ChannelConfig {
 }
 
 /// What SDP calls the frames of a codec.
-pub(crate) fn video_codec(codec: &Codec) -> VideoCodec {
+pub fn video_codec(codec: &Codec) -> VideoCodec {
     match codec {
         // A model's frames are zeros that pass for VP8.
         Codec::Vp8(_) | Codec::Functional(_) | Codec::Model(_) => VideoCodec::Vp8,

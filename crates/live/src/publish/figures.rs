@@ -5,8 +5,9 @@ use std::fmt::Write;
 use thalweg_control::Payload;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
+use super::messages::State;
 use super::network::Network;
-use super::viewer::{State, Viewer};
+use super::viewer::Viewer;
 use crate::web::Snapshot;
 
 /// The figures of one viewer.
@@ -20,7 +21,7 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
     let rate = |payload| Some(gauges.rate(now, payload).as_bps_f64());
     Snapshot {
         time_s: (now - viewer.joined).as_secs_f64(),
-        scheme: viewer.outgoing.scheme().name.clone(),
+        scheme: viewer.outgoing.scheme().name().to_string(),
         target_bps: gauges.target.map(Rate::as_bps_f64),
         encoder_bps: Some(gauges.encoded(now).as_bps_f64()),
         wire_bps: Some(gauges.wire(now).as_bps_f64()),
@@ -50,88 +51,104 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
     }
 }
 
-/// Everything in Prometheus' text format, version 0.0.4: units are seconds and bytes, and what only grows is a `_total`.
-pub(super) fn metrics(now: Time, network: &Network) -> String {
-    let mut text = Text::default();
-    let version = env!("CARGO_PKG_VERSION");
-    text.gauge("thalweg_build_info", "Which program this is; always 1.", [(format!("{{version=\"{version}\"}}"), 1.0)]);
-    text.gauge("thalweg_viewers", "Viewers, connected or about to be.", [one(network.viewers.len() as u64)]);
-    text.counter("thalweg_stranger_datagrams_total", "Datagrams that belong to no viewer.", [one(network.strangers)]);
-    let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
-    text.counter("thalweg_pictures_missed_total", missed, [one(network.missed)]);
-    for channel in &network.channels {
-        let (name, counts) = (escaped(&channel.config.name), channel.socket.counts());
-        let lost = [("receive_buffer", counts.missed), ("send_buffer", counts.overflowed), ("refused", counts.failed)];
-        let of = lost.map(|(why, count)| (format!("{{channel=\"{name}\",why=\"{why}\"}}"), count as f64));
-        text.counter(
-            "thalweg_udp_lost_datagrams_total",
-            "Datagrams this machine had no room for, or did not send.",
-            of,
+impl Network {
+    /// Everything in Prometheus' text format, version 0.0.4: units are seconds and bytes, and what only grows is a `_total`.
+    pub(super) fn metrics(&self, now: Time) -> String {
+        let mut text = Text::default();
+        let version = env!("CARGO_PKG_VERSION");
+        text.gauge(
+            "thalweg_build_info",
+            "Which program this is; always 1.",
+            [(format!("{{version=\"{version}\"}}"), 1.0)],
         );
-    }
-    let viewers = || network.viewers.values();
-    let each = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
-        viewers().map(|viewer| (labels(network, viewer, ""), of(viewer))).collect()
-    };
-    let connected = |v: &Viewer| f64::from(u8::from(v.state == State::Connected));
-    text.gauge("thalweg_connected", "1 while media flows.", each(&connected));
-    for (index, name) in ["media", "filler", "repair", "audio"].into_iter().enumerate() {
-        let label = format!(",payload=\"{name}\"");
-        let of = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
-            viewers().map(|viewer| (labels(network, viewer, &label), of(viewer))).collect()
+        text.gauge("thalweg_viewers", "Viewers, connected or about to be.", [one(self.viewers.len() as u64)]);
+        text.counter("thalweg_stranger_datagrams_total", "Datagrams that belong to no viewer.", [one(self.strangers)]);
+        let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
+        text.counter("thalweg_pictures_missed_total", missed, [one(self.missed)]);
+        for channel in &self.channels {
+            let (name, counts) = (escaped(&channel.config.name), channel.socket.counts());
+            let lost =
+                [("receive_buffer", counts.missed), ("send_buffer", counts.overflowed), ("refused", counts.failed)];
+            let of = lost.map(|(why, count)| (format!("{{channel=\"{name}\",why=\"{why}\"}}"), count as f64));
+            text.counter(
+                "thalweg_udp_lost_datagrams_total",
+                "Datagrams this machine had no room for, or did not send.",
+                of,
+            );
+        }
+        let viewers = || self.viewers.values();
+        let each = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
+            viewers().map(|viewer| (self.labels(viewer, ""), of(viewer))).collect()
         };
-        let (bytes, packets) = ("Bytes sent, from the IP header upwards.", "Packets sent.");
-        text.counter("thalweg_sent_bytes_total", bytes, of(&|v| v.gauges.sent[index].as_f64()));
-        text.counter("thalweg_sent_packets_total", packets, of(&|v| v.gauges.packets[index] as f64));
-    }
-    type Of<T> = fn(&Viewer) -> T;
-    let counters: [(&str, &str, Of<u64>); 9] = [
-        ("thalweg_frames_sent_total", "Frames whose last packet has left.", |v| v.gauges.frames_sent),
-        ("thalweg_pictures_skipped_total", "Pictures that became no frame.", |v| v.gauges.skipped),
-        ("thalweg_keyframes_total", "Keyframes.", |v| v.gauges.keyframes),
-        ("thalweg_packets_arrived_total", "Packets reported as arrived.", |v| v.gauges.arrived),
-        ("thalweg_packets_lost_total", "Packets taken as lost.", |v| v.gauges.lost),
-        ("thalweg_reports_total", "Reports of arrivals.", |v| v.outgoing.figures().reports),
-        ("thalweg_path_reports_total", "Reports of what the path bears.", |v| v.outgoing.figures().path_reports),
-        ("thalweg_nacks_total", "Requests for repeats.", |v| v.outgoing.figures().nacks),
-        ("thalweg_keyframe_requests_total", "Requests for a keyframe.", |v| v.outgoing.figures().keyframe_requests),
-    ];
-    for (name, help, of) in counters {
-        text.counter(name, help, each(&|v| of(v) as f64));
-    }
-    let wire = "Sent over the last second, from the IP header upwards.";
-    text.gauge("thalweg_wire_bytes_per_second", wire, each(&|v| bytes_per_second(v.gauges.wire(now))));
-    let gauges: [(&str, &str, Of<Option<f64>>); 6] = [
-        ("thalweg_capacity_bytes_per_second", "What the path is believed to bear.", |v| {
-            Some(bytes_per_second(v.outgoing.engine()?.allowance().capacity))
-        }),
-        ("thalweg_target_bytes_per_second", "What the encoder is asked for.", |v| {
-            v.gauges.target.map(bytes_per_second)
-        }),
-        ("thalweg_window_bytes", "The congestion window.", |v| Some(v.outgoing.engine()?.allowance().window?.as_f64())),
-        ("thalweg_in_flight_bytes", "Sent, and neither acknowledged nor given up.", |v| {
-            v.outgoing.engine().map(|_| v.gauges.in_flight.as_f64())
-        }),
-        ("thalweg_round_trip_seconds", "The newest round trip.", |v| v.gauges.rtt.map(Span::as_secs_f64)),
-        ("thalweg_frame_delay_seconds", "From the newest frame's encoding to its last packet's departure.", |v| {
-            v.gauges.frame_delay.map(Span::as_secs_f64)
-        }),
-    ];
-    for (name, help, of) in gauges {
-        text.gauge(name, help, each(&|v| of(v).unwrap_or(f64::NAN)));
-    }
-    let late = viewers().flat_map(|viewer| {
-        let quantiles = [0.5, 0.9, 0.99].map(|share| {
-            let late = viewer.lateness.percentile(share).map_or(f64::NAN, Span::as_secs_f64);
-            (labels(network, viewer, &format!(",quantile=\"{share}\"")), late)
+        let connected = |v: &Viewer| f64::from(u8::from(v.state == State::Connected));
+        text.gauge("thalweg_connected", "1 while media flows.", each(&connected));
+        for payload in Payload::ALL {
+            let (index, label) = (payload as usize, format!(",payload=\"{}\"", payload.name()));
+            let of = |of: &dyn Fn(&Viewer) -> f64| -> Vec<(String, f64)> {
+                viewers().map(|viewer| (self.labels(viewer, &label), of(viewer))).collect()
+            };
+            let (bytes, packets) = ("Bytes sent, from the IP header upwards.", "Packets sent.");
+            text.counter("thalweg_sent_bytes_total", bytes, of(&|v| v.gauges.sent[index].as_f64()));
+            text.counter("thalweg_sent_packets_total", packets, of(&|v| v.gauges.packets[index] as f64));
+        }
+        type Of<T> = fn(&Viewer) -> T;
+        let counters: [(&str, &str, Of<u64>); 10] = [
+            ("thalweg_frames_sent_total", "Frames whose last packet has left.", |v| v.gauges.frames_sent),
+            ("thalweg_pictures_skipped_total", "Pictures that became no frame.", |v| v.gauges.skipped),
+            ("thalweg_keyframes_total", "Keyframes.", |v| v.gauges.keyframes),
+            ("thalweg_packets_arrived_total", "Packets reported as arrived.", |v| v.gauges.arrived),
+            ("thalweg_packets_lost_total", "Packets taken as lost.", |v| v.gauges.lost),
+            ("thalweg_reports_total", "Reports of arrivals.", |v| v.outgoing.figures().reports),
+            ("thalweg_path_reports_total", "Reports of what the path bears.", |v| v.outgoing.figures().path_reports),
+            ("thalweg_unsent_packets_total", "Packets that could not be sent.", |v| v.outgoing.figures().unsent),
+            ("thalweg_nacks_total", "Requests for repeats.", |v| v.outgoing.figures().nacks),
+            ("thalweg_keyframe_requests_total", "Requests for a keyframe.", |v| v.outgoing.figures().keyframe_requests),
+        ];
+        for (name, help, of) in counters {
+            text.counter(name, help, each(&|v| of(v) as f64));
+        }
+        let wire = "Sent over the last second, from the IP header upwards.";
+        text.gauge("thalweg_wire_bytes_per_second", wire, each(&|v| bytes_per_second(v.gauges.wire(now))));
+        let gauges: [(&str, &str, Of<Option<f64>>); 6] = [
+            ("thalweg_capacity_bytes_per_second", "What the path is believed to bear.", |v| {
+                Some(bytes_per_second(v.outgoing.engine()?.allowance().capacity))
+            }),
+            ("thalweg_target_bytes_per_second", "What the encoder is asked for.", |v| {
+                v.gauges.target.map(bytes_per_second)
+            }),
+            ("thalweg_window_bytes", "The congestion window.", |v| {
+                Some(v.outgoing.engine()?.allowance().window?.as_f64())
+            }),
+            ("thalweg_in_flight_bytes", "Sent, and neither acknowledged nor given up.", |v| {
+                v.outgoing.engine().map(|_| v.gauges.in_flight.as_f64())
+            }),
+            ("thalweg_round_trip_seconds", "The newest round trip.", |v| v.gauges.rtt.map(Span::as_secs_f64)),
+            ("thalweg_frame_delay_seconds", "From the newest frame's encoding to its last packet's departure.", |v| {
+                v.gauges.frame_delay.map(Span::as_secs_f64)
+            }),
+        ];
+        for (name, help, of) in gauges {
+            text.gauge(name, help, each(&|v| of(v).unwrap_or(f64::NAN)));
+        }
+        let late = viewers().flat_map(|viewer| {
+            let quantiles = [0.5, 0.9, 0.99].map(|share| {
+                let late = viewer.lateness.percentile(share).map_or(f64::NAN, Span::as_secs_f64);
+                (self.labels(viewer, &format!(",quantile=\"{share}\"")), late)
+            });
+            let of = |suffix: &str| format!("{suffix}{}", self.labels(viewer, ""));
+            let (sum, count) = (viewer.lateness.sum().as_secs_f64(), viewer.lateness.count() as f64);
+            quantiles.into_iter().chain([(of("_sum"), sum), (of("_count"), count)])
         });
-        let of = |suffix: &str| format!("{suffix}{}", labels(network, viewer, ""));
-        let (sum, count) = (viewer.lateness.sum().as_secs_f64(), viewer.lateness.count() as f64);
-        quantiles.into_iter().chain([(of("_sum"), sum), (of("_count"), count)])
-    });
-    let help = "How much later than the pacer wanted packets left.";
-    text.family("summary", "thalweg_pacing_lateness_seconds", help, late);
-    text.finish()
+        let help = "How much later than the pacer wanted packets left.";
+        text.family("summary", "thalweg_pacing_lateness_seconds", help, late);
+        text.finish()
+    }
+
+    fn labels(&self, viewer: &Viewer, more: &str) -> String {
+        let channel = escaped(&self.channels[viewer.channel].config.name);
+        let scheme = escaped(viewer.outgoing.scheme().name());
+        format!("{{viewer=\"{}\",channel=\"{channel}\",scheme=\"{scheme}\"{more}}}", viewer.key)
+    }
 }
 
 fn bytes_per_second(rate: Rate) -> f64 {
@@ -141,12 +158,6 @@ fn bytes_per_second(rate: Rate) -> f64 {
 /// A sample without labels.
 fn one(value: u64) -> (String, f64) {
     (String::new(), value as f64)
-}
-
-fn labels(network: &Network, viewer: &Viewer, more: &str) -> String {
-    let channel = escaped(&network.channels[viewer.channel].config.name);
-    let scheme = escaped(&viewer.outgoing.scheme().name);
-    format!("{{viewer=\"{}\",channel=\"{channel}\",scheme=\"{scheme}\"{more}}}", viewer.key)
 }
 
 /// As a label's value is written.

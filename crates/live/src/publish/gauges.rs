@@ -61,7 +61,7 @@ impl Gauges {
     pub fn on_event(&mut self, timed: &Timed) {
         match &timed.event {
             Event::PacketSent { payload, size, in_flight, .. } => {
-                let kind = kind(*payload);
+                let kind = *payload as usize;
                 self.in_flight = *in_flight;
                 self.sent[kind] += *size;
                 self.packets[kind] += 1;
@@ -100,7 +100,7 @@ impl Gauges {
 
     /// What was sent of a kind in the last second before `now`.
     pub fn rate(&self, now: Time, payload: Payload) -> Rate {
-        over_last_second(&self.tenths, now, |tenth| tenth.by[kind(payload)])
+        over_last_second(&self.tenths, now, |tenth| tenth.by[payload as usize])
     }
 
     /// Everything sent in the last second before `now`.
@@ -117,16 +117,6 @@ impl Gauges {
     pub fn loss_ratio(&self) -> Option<f64> {
         let known = self.arrived + self.lost;
         (known > 0).then(|| self.lost as f64 / known as f64)
-    }
-}
-
-/// Its place in the arrays.
-const fn kind(payload: Payload) -> usize {
-    match payload {
-        Payload::Media => 0,
-        Payload::Filler => 1,
-        Payload::Repair => 2,
-        Payload::Audio => 3,
     }
 }
 

@@ -1,9 +1,10 @@
 //! How viewers come: by their offer (a browser), or by ours (a WHIP server).
 
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use thalweg_sender::scheme::ReceiverKind;
-use thalweg_sender::{Camera, FeedbackStyle, Scheme};
+use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
 use thalweg_session::{Outgoing, Setup};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, Negotiated, StreamIds};
@@ -11,34 +12,11 @@ use thalweg_transport::{Config, Connection, DtlsRole, Remote};
 use thalweg_units::{Seed, Time};
 
 use super::coder::Encoding;
-use super::messages::Key;
+use super::messages::{Key, State};
 use super::network::{Network, follows};
 use super::random;
-use super::viewer::{Newcomer, Ours, State, Viewer};
+use super::viewer::{Newcomer, Offered, Ours, Prepared, Viewer};
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
-
-/// A connection whose other end is yet to be known.
-pub(super) struct Prepared {
-    key: Key,
-    seed: Seed,
-    channel: usize,
-    connection: Connection,
-    local: Local,
-}
-
-/// An offer of ours that has not been answered.
-pub(super) struct Offered {
-    prepared: Prepared,
-    ours: Ours,
-    at: Time,
-}
-
-impl Offered {
-    /// When it was made.
-    pub(super) fn at(&self) -> Time {
-        self.at
-    }
-}
 
 fn unavailable(error: impl ToString) -> Refused {
     Refused::new(RefusedKind::Unavailable, error.to_string())
@@ -60,7 +38,7 @@ impl Network {
             Some(name) => self.scheme(name)?,
         };
         let mut prepared = self.prepare(channel, false)?;
-        let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities(&scheme)).map_err(bad)?;
+        let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities(&*scheme)).map_err(bad)?;
         prepared.connection.set_dtls_role(answer.dtls);
         let (key, id) = self.admit(now, prepared, answer.remote, answer.media, scheme, None)?;
         tracing::info!(viewer = key, channel = self.channels[channel].config.name, "joined");
@@ -71,12 +49,12 @@ impl Network {
     pub(super) fn offer(&mut self, now: Time, states: Sender<State>) -> Result<(Key, String), Refused> {
         let prepared = self.prepare(0, true)?;
         let scheme = &self.channels[prepared.channel].scheme;
-        let mut offered = Capabilities { mid: true, ..self.capabilities(scheme) };
+        let mut offered = Capabilities { mid: true, ..self.capabilities(&**scheme) };
         // No server is known to make them: what the scheme does not want goes unsaid.
-        if scheme.feedback != FeedbackStyle::Extended {
+        if scheme.feedback() != FeedbackStyle::Extended {
             offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
         }
-        if !matches!(scheme.receiver, ReceiverKind::Measures(_)) {
+        if !matches!(scheme.receiver(), ReceiverKind::Measures(_)) {
             (offered.feedback.path, offered.bytes_before) = (false, false);
         }
         let offer = sdp::offer(&prepared.local, &offered);
@@ -97,9 +75,9 @@ impl Network {
     }
 
     /// What we can do, the reports that `scheme` is made for before all others.
-    fn capabilities(&self, scheme: &Scheme) -> Capabilities {
+    fn capabilities(&self, scheme: &dyn SenderFactory) -> Capabilities {
         let mut all = Capabilities::all(Direction::SendOnly);
-        if scheme.feedback == FeedbackStyle::Extended {
+        if scheme.feedback() == FeedbackStyle::Extended {
             all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::Extended);
         }
         Capabilities {
@@ -145,13 +123,13 @@ impl Network {
         prepared: Prepared,
         remote: Remote,
         media: Negotiated,
-        scheme: Scheme,
+        scheme: Arc<dyn SenderFactory>,
         ours: Option<Ours>,
     ) -> Result<(Key, String), Refused> {
         let Prepared { key, seed, channel, mut connection, local } = prepared;
         let remote = self.through_link(channel, remote)?;
         if let Some(video) = &media.video {
-            follows(&scheme, video)?;
+            follows(&*scheme, video)?;
         }
         connection.set_remote(now, &remote).map_err(bad)?;
         let setup = Setup {
@@ -172,7 +150,7 @@ impl Network {
         if self.records.captures() {
             viewer.outgoing.capture();
         }
-        self.records.joined(key, &viewer.outgoing.scheme().name, now);
+        self.records.joined(key, viewer.outgoing.scheme().name(), now);
         self.by_ufrag.insert(local.credentials.ufrag, key);
         self.viewers.insert(key, viewer);
         self.know_by_candidates(key);

@@ -8,12 +8,31 @@ use thalweg_session::{Encoded, Sound};
 use thalweg_video::source::SourceError;
 
 use super::camera::Taken;
-use super::viewer::State;
 use crate::reactor::Waker;
 use crate::web::{About, Condition, Hub, Join, Joined, Patched, Refused, RefusedKind, Snapshot};
 
 /// A viewer by the order of joining.
 pub(super) type Key = u64;
+
+/// What a viewer's connection is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Connecting,
+    Connected,
+    Disconnected,
+    Closed,
+}
+
+impl State {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            State::Connecting => "connecting",
+            State::Connected => "connected",
+            State::Disconnected => "disconnected",
+            State::Closed => "closed",
+        }
+    }
+}
 
 /// What other threads tell the network thread.
 pub(super) enum Message {

@@ -30,11 +30,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use thalweg_codecs::EncodeError;
-use thalweg_lab::FindTrace;
+use thalweg_link::FindTrace;
+use thalweg_sender::SenderFactory;
 use thalweg_sender::frames::{EncodePlan, Target};
-use thalweg_sender::scheme::{self, ReceiverKind};
+use thalweg_sender::scheme::ReceiverKind;
 use thalweg_transport::{Identity, TransportError};
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{Rate, Size, Span, Time};
 use thalweg_video::Picture;
 use thalweg_video::source::{Format, SourceError};
 
@@ -46,8 +47,7 @@ use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
 use camera::Camera;
 use config::Codecs;
-pub(crate) use config::video_codec;
-pub use config::{ChannelConfig, PublishConfig};
+pub use config::{ChannelConfig, PublishConfig, video_codec};
 pub(crate) use joining::stream_ids;
 use messages::{Message, Outbox};
 use network::{Channel, Network};
@@ -226,6 +226,7 @@ fn assemble(
         outbox,
         identity: Identity::generate()?,
         channels,
+        registry: config.registry.clone(),
         codecs,
         format,
         sound: config.audio.is_some(),
@@ -263,14 +264,14 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
         if config.channels[..index].iter().any(|other| other.name == *name) {
             return wrong(format!("two channels are named {name:?}; each needs a name of its own"));
         }
-        coder::suits(config.codec.as_ref(), &channel.scheme).map_err(PublishError::Config)?;
+        coder::wants_candidates(config.codec.as_ref(), &*channel.scheme, Size::HD).map_err(PublishError::Config)?;
     }
     Ok(())
 }
 
 /// Whether a scheme needs a receiver of this project.
-fn keeps_states(scheme: &thalweg_sender::Scheme) -> bool {
-    matches!(scheme.receiver, ReceiverKind::KeepsStates(_))
+fn keeps_states(scheme: &dyn SenderFactory) -> bool {
+    matches!(scheme.receiver(), ReceiverKind::KeepsStates(_))
 }
 
 fn open(
@@ -336,21 +337,23 @@ pub fn reached_at(local: SocketAddr) -> Result<Vec<SocketAddr>, PublishError> {
 
 fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> About {
     let (size, interval) = (format.size, format.interval());
-    let playable = scheme::known().iter().filter(|known| {
-        let scheme = known.scheme();
-        !keeps_states(&scheme) && coder::suits(config.codec.as_ref(), &scheme).is_ok()
+    let codec = config.codec.as_ref();
+    let playable = config.registry.names().filter(|name| {
+        let suits =
+            |scheme: &dyn SenderFactory| !keeps_states(scheme) && coder::wants_candidates(codec, scheme, size).is_ok();
+        config.registry.find(name).is_ok_and(|scheme| suits(&*scheme))
     });
     let epoch = clock.wall(begin).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let channel = |channel: &ChannelConfig| web::Channel {
         name: channel.name.clone(),
-        scheme: channel.scheme.name.clone(),
+        scheme: channel.scheme.name().to_string(),
         switchable: true,
     };
     About {
         title: config.title.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
         channels: config.channels.iter().map(channel).collect(),
-        schemes: playable.map(|known| known.name.into()).collect(),
+        schemes: playable.map(str::to_string).collect(),
         width: size.width,
         height: size.height,
         frame_interval_ms: interval.as_millis_f64(),

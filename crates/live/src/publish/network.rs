@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-use thalweg_sender::Scheme;
+use thalweg_sender::{Registry, SenderFactory};
 use thalweg_transport::sdp::Video;
-use thalweg_transport::{Identity, ufrag_of};
+use thalweg_transport::{Identity, Received, ufrag_of};
 use thalweg_units::{Seed, Span, Time};
 use thalweg_video::source::Format;
 
 use super::config::{ChannelConfig, Codecs};
 use super::figures;
-use super::joining::Offered;
-use super::messages::{Key, Message, Outbox, reply};
+use super::messages::{Key, Message, Outbox, State, reply};
 use super::records::Records;
-use super::viewer::{Album, State, Viewer};
+use super::viewer::{Album, Offered, Viewer};
 use super::{PublishError, keeps_states};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
@@ -32,7 +32,7 @@ const MOST_ADDRESSES: usize = 16;
 /// A socket, and what is sent on it.
 pub(super) struct Channel {
     pub(super) config: ChannelConfig,
-    pub(super) scheme: Scheme,
+    pub(super) scheme: Arc<dyn SenderFactory>,
     pub(super) socket: UdpSocket,
     /// Addresses that its socket is reached at.
     pub(super) candidates: Vec<SocketAddr>,
@@ -47,6 +47,7 @@ pub(super) struct Network {
     pub(super) inbox: Receiver<Message>,
     pub(super) outbox: Outbox,
     pub(super) identity: Identity,
+    pub(super) registry: Registry,
     pub(super) channels: Vec<Channel>,
     pub(super) codecs: Codecs,
     pub(super) format: Format,
@@ -73,14 +74,13 @@ pub(super) struct Network {
 
 /// Whether the other end can follow a scheme: one that keeps states is sent only to who agreed to hear of them, as this project's own
 /// receiver does and browsers do not.
-pub(super) fn follows(scheme: &Scheme, video: &Video) -> Result<(), Refused> {
+pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
     if !keeps_states(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
         return Ok(());
     }
     let message = format!(
-        "{} needs a receiver that keeps its decoder's states, which a browser does not: choose salsify:standard-decoder, or watch with \
-         `thalweg watch`",
-        scheme.name
+        "{} needs a stateful receiver, which a browser is not: choose salsify:standard-decoder, or watch with `thalweg watch`",
+        scheme.name()
     );
     Err(Refused::new(RefusedKind::UnknownScheme, message))
 }
@@ -206,7 +206,7 @@ impl Network {
                 reply(&to, snapshot.map(|viewer| figures::snapshot(now, viewer)));
             }
             Message::About(to) => reply(&to, self.about.clone()),
-            Message::Metrics(to) => reply(&to, figures::metrics(now, self)),
+            Message::Metrics(to) => reply(&to, self.metrics(now)),
             Message::Stop => self.ended = Some(Ok(())),
         }
     }
@@ -224,10 +224,8 @@ impl Network {
             };
             // A check's name is no proof, its integrity is: who sees the name on its way could else put others' datagrams down to this
             // viewer, and crowd out its own address.
-            let authentic = viewer.authentic_checks();
-            viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
-            let proven = viewer.authentic_checks() > authentic;
-            if proven && known != Some(viewer.key) && viewer.channel == channel {
+            let received = viewer.on_datagram(clock.now(), datagram.from, datagram.to, datagram.bytes);
+            if received == Received::Stun && known != Some(viewer.key) && viewer.channel == channel {
                 know(by_address, viewer, datagram.from);
             }
         });
@@ -265,7 +263,7 @@ impl Network {
         for key in keys {
             self.remove(key);
         }
-        self.offered.retain(|_, offered| now - offered.at() <= UNANSWERED);
+        self.offered.retain(|_, offered| now - offered.at <= UNANSWERED);
     }
 
     fn remove(&mut self, key: Key) {
@@ -294,23 +292,22 @@ impl Network {
     }
 
     /// A scheme by name.
-    pub(super) fn scheme(&self, name: &str) -> Result<Scheme, Refused> {
+    pub(super) fn scheme(&self, name: &str) -> Result<Arc<dyn SenderFactory>, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
-        let scheme: Scheme =
-            name.parse().map_err(|error: thalweg_sender::scheme::UnknownScheme| unknown(error.to_string()))?;
-        if keeps_states(&scheme) || self.about.schemes.iter().any(|known| known == name) {
+        let scheme = self.registry.find(name).map_err(|error| unknown(error.to_string()))?;
+        if keeps_states(&*scheme) || self.about.schemes.iter().any(|known| known == name) {
             Ok(scheme)
         } else {
             Err(unknown(format!("{name} cannot be sent here: choose from {}", self.about.schemes.join(", "))))
         }
     }
 
-    fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
+    pub(super) fn switch(&mut self, now: Time, id: &str, name: &str) -> Result<(), Refused> {
         let scheme = self.scheme(name)?;
         let outbox = self.outbox.clone();
         let viewer = self.find(id)?;
-        follows(&scheme, viewer.outgoing.video())?;
-        viewer.switch(now, &scheme, &outbox).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
+        follows(&*scheme, viewer.outgoing.video())?;
+        viewer.switch(now, scheme, &outbox).map_err(|error| Refused::new(RefusedKind::Unavailable, error))?;
         tracing::info!(viewer = viewer.key, scheme = name, "switched");
         Ok(())
     }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use thalweg_lab::scenario::Video;
+use thalweg_control::fixed;
 use thalweg_link::Trace;
+use thalweg_sender::{Registry, Scheme};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local};
 use thalweg_transport::{Credentials, DtlsRole};
 use thalweg_units::Seed;
+use thalweg_video::Video;
 
 use super::*;
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
@@ -21,9 +23,10 @@ fn network(most_viewers: usize) -> Network {
         barcode: false,
         audio: Some("silence".into()),
         codec: Some(codec),
+        registry: Registry::new(),
         channels: vec![ChannelConfig {
             name: "main".into(),
-            scheme: "gcc".parse().unwrap(),
+            scheme: Arc::new("gcc".parse::<Scheme>().unwrap()),
             bind: "127.0.0.1:0".parse().unwrap(),
             advertise: Vec::new(),
             link: None,
@@ -56,6 +59,25 @@ fn local(ufrag: &str) -> Local {
 fn join(network: &mut Network) -> Result<Joined, Refused> {
     let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
     network.join(network.clock.now(), &Join { offer, scheme: None, channel: None })
+}
+
+#[test]
+fn a_viewer_may_ask_for_a_sender_that_the_program_has_registered_and_for_no_other() {
+    let mut network = network(3);
+    let own = "gcc".parse::<Scheme>().unwrap().with_controller("own", || fixed::Fixed::new(fixed::Config::default()));
+    network.registry.add(own).unwrap();
+    network.about.schemes = network.registry.names().map(str::to_string).collect();
+    let offer = sdp::offer(&local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).text;
+    let mut ask = |scheme: &str| {
+        let asked = Join { offer: offer.clone(), scheme: Some(scheme.into()), channel: None };
+        network.join(network.clock.now(), &asked)
+    };
+    let problem = ask("another").unwrap_err().to_string();
+    assert!(problem.contains("'another' is no scheme: choose from own, "), "{problem}");
+    let id = ask("own").unwrap().id;
+    assert_eq!(network.find(&id).unwrap().outgoing.scheme().name(), "own");
+    assert!(network.switch(network.clock.now(), &id, "vidaptive").is_ok());
+    assert!(network.switch(network.clock.now(), &id, "own").is_ok());
 }
 
 #[test]

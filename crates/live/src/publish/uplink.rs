@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use thalweg_units::{Random, Seed, Span};
 
-use super::messages::{Key, Outbox};
-use super::viewer::State;
+use super::messages::{Key, Outbox, State};
 use super::{PublishError, random};
 use crate::clock::{Clock, pause};
 use crate::thread::spawn;
@@ -44,7 +43,7 @@ pub struct Uplink {
 
 struct Shared {
     state: UplinkState,
-    error: Option<String>,
+    error: Option<Arc<WhipError>>,
 }
 
 impl Uplink {
@@ -68,7 +67,7 @@ impl Uplink {
     }
 
     /// Why it will not try again, if so.
-    pub fn error(&self) -> Option<String> {
+    pub fn error(&self) -> Option<Arc<WhipError>> {
         self.shared.lock().ok()?.error.clone()
     }
 }
@@ -115,7 +114,7 @@ impl Work {
                 End::Refused(error) if !error.may_pass() => {
                     tracing::error!(%error, "the server refuses for good");
                     if let Ok(mut shared) = self.shared.lock() {
-                        (shared.state, shared.error) = (UplinkState::Failed, Some(error.to_string()));
+                        (shared.state, shared.error) = (UplinkState::Failed, Some(Arc::new(error)));
                     }
                     return;
                 }

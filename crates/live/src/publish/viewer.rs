@@ -2,44 +2,25 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use thalweg_sender::frames::EncodePlan;
-use thalweg_sender::{Scheme, Wake};
+use thalweg_sender::{SenderFactory, Wake};
 use thalweg_session::outgoing::Notice;
 use thalweg_session::{Encoded, Outgoing, Output, Sound};
 use thalweg_transport::sdp::fragment::Fragment;
-use thalweg_transport::sdp::{CongestionFeedback, Offer};
-use thalweg_transport::{Datagram, Remote, TransportError};
-use thalweg_units::{ConfigError, Time};
+use thalweg_transport::sdp::{CongestionFeedback, Local, Offer};
+use thalweg_transport::{Connection, Datagram, Received, Remote, TransportError};
+use thalweg_units::{ConfigError, Seed, Time};
 
 use super::camera::Taken;
 use super::coder::{Coder, Encoding};
 use super::gauges::Gauges;
-use super::messages::{Key, Outbox};
+use super::messages::{Key, Outbox, State};
 use super::records::Records;
 use crate::clock::Clock;
 use crate::reactor::Lateness;
-
-/// What a viewer's connection is like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Connecting,
-    Connected,
-    Disconnected,
-    Closed,
-}
-
-impl State {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            State::Connecting => "connecting",
-            State::Connected => "connected",
-            State::Disconnected => "disconnected",
-            State::Closed => "closed",
-        }
-    }
-}
 
 /// Pictures that an encoder may yet be asked for: it is asked for the newest, or for the one before while a new one comes.
 #[derive(Debug, Default)]
@@ -65,6 +46,22 @@ pub(super) struct Ours {
     pub(super) offer: Offer,
     /// Who wants to know what becomes of it.
     pub(super) states: Sender<State>,
+}
+
+/// A connection whose other end is yet to be known.
+pub(super) struct Prepared {
+    pub(super) key: Key,
+    pub(super) seed: Seed,
+    pub(super) channel: usize,
+    pub(super) connection: Connection,
+    pub(super) local: Local,
+}
+
+/// An offer of ours that has not been answered.
+pub(super) struct Offered {
+    pub(super) prepared: Prepared,
+    pub(super) ours: Ours,
+    pub(super) at: Time,
 }
 
 /// Who comes to watch.
@@ -114,7 +111,7 @@ impl Viewer {
         now: Time,
     ) -> Result<Viewer, String> {
         let Newcomer { key, id, channel, remote, ours } = newcomer;
-        let coder = encoding.start(outgoing.scheme(), key, 0, outbox)?;
+        let coder = encoding.start(&**outgoing.scheme(), key, 0, outbox)?;
         Ok(Viewer {
             key,
             id,
@@ -176,14 +173,10 @@ impl Viewer {
     }
 
     /// A datagram came.
-    pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
-        self.outgoing.on_datagram(now, from, to, bytes);
+    pub(super) fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, bytes: &[u8]) -> Received {
+        let received = self.outgoing.on_datagram(now, from, to, bytes);
         self.due(now);
-    }
-
-    /// Messages of STUN that were signed by who they claim to be of.
-    pub(super) fn authentic_checks(&mut self) -> u64 {
-        self.outgoing.connection().statistics().stun
+        received
     }
 
     /// Where acknowledgements come from.
@@ -198,9 +191,9 @@ impl Viewer {
     }
 
     /// From now on it is sent to by another scheme.
-    pub(super) fn switch(&mut self, now: Time, scheme: &Scheme, outbox: &Outbox) -> Result<(), String> {
+    pub(super) fn switch(&mut self, now: Time, scheme: Arc<dyn SenderFactory>, outbox: &Outbox) -> Result<(), String> {
         let next = self.coder_number + 1;
-        let coder = self.encoding.start(scheme, self.key, next, outbox)?;
+        let coder = self.encoding.start(&*scheme, self.key, next, outbox)?;
         self.outgoing.change_scheme(now, scheme).map_err(|error: ConfigError| error.to_string())?;
         // What the old encoder is at work on will not come: the engine need not wait for it.
         self.outgoing.on_encoded(now, Vec::new());
@@ -277,7 +270,7 @@ impl Viewer {
         let viewer = self.key;
         self.state = match notice {
             Notice::Connected => {
-                tracing::info!(viewer, scheme = self.outgoing.scheme().name, "connected");
+                tracing::info!(viewer, scheme = self.outgoing.scheme().name(), "connected");
                 State::Connected
             }
             Notice::Disconnected => {
@@ -295,6 +288,14 @@ impl Viewer {
             Notice::Failed(error) => {
                 tracing::warn!(viewer, %error, "the connection failed");
                 State::Closed
+            }
+            Notice::Unusable(error) => {
+                tracing::error!(viewer, %error, "no sender can be built for the connection");
+                State::Closed
+            }
+            Notice::Unsent(error) => {
+                tracing::error!(viewer, %error, "a packet could not be sent; more of them are only counted");
+                self.state
             }
         };
         if let Some(ours) = &self.ours {

@@ -73,13 +73,6 @@ impl Lateness {
         self.sum += other.sum;
         self.most = self.most.max(other.most);
     }
-
-    /// The buckets that are not empty: an upper edge and how many were at or below it and above the edge before. For a
-    /// chart, or for Prometheus.
-    pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> + '_ {
-        let edge = |index| Span::from_nanos(i64::try_from(top(index)).unwrap_or(i64::MAX));
-        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(move |(index, count)| (edge(index), *count))
-    }
 }
 
 impl fmt::Display for Lateness {

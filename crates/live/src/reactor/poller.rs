@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::{Lateness, Waker};
 use crate::clock::Clock;
@@ -25,9 +25,7 @@ impl PollerConfig {
     /// # Errors
     /// When the spinning is longer than a thread may keep a core for.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let range = "0us to 1000us, such as 50us";
-        let good = (Span::ZERO..=Span::from_millis(1)).contains(&self.spin);
-        if good { Ok(()) } else { Err(ConfigError::out_of_range("spin", self.spin, range)) }
+        check("spin", self.spin).within(Span::ZERO..=Span::from_millis(1), "50us")
     }
 }
 

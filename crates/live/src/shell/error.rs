@@ -8,7 +8,7 @@ use crate::emulate::EmulateError;
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// Only root may make networks.
-    #[error("a network of its own needs root: run it with sudo, or use `thalweg emulate`, which relays UDP without")]
+    #[error("a network of its own needs root: run it with sudo")]
     NotRoot,
     /// A TUN device cannot be made.
     #[error(

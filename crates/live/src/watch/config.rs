@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction};
-use thalweg_units::{ConfigError, Span};
+use thalweg_units::{ConfigError, Span, above, check};
 
 use super::place::Place;
 
@@ -48,12 +48,8 @@ impl WatchConfig {
     /// # Errors
     /// When pictures are to be written that nobody decodes, or everything is late.
     pub fn check(&self) -> Result<(), ConfigError> {
-        if self.y4m.is_some() && !self.decode {
-            return Err(ConfigError::out_of_range("y4m", "set", "decoded pictures only: decode too"));
-        }
-        if self.late <= Span::ZERO {
-            return Err(ConfigError::out_of_range("late", self.late, "above 0 s, such as 400ms"));
-        }
+        check("y4m", "set").is(!self.y4m.is_some() || self.decode, "decoded pictures only: decode too")?;
+        check("late", self.late).within(above(Span::ZERO), "400ms")?;
         Ok(())
     }
 

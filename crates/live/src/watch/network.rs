@@ -169,6 +169,8 @@ impl Network {
                     Notice::Reconnected => tracing::info!("the publisher is heard again"),
                     Notice::Closed => return Ok(End::Ended),
                     Notice::Failed(error) => return Err(error.into()),
+                    Notice::Unusable(error) => return Err(error.into()),
+                    Notice::Unsent(error) => tracing::error!(error, "a packet could not be sent"),
                 }
             }
             let now = self.clock.now();

@@ -32,7 +32,7 @@ impl Place {
     ) -> Result<Place, WhipError> {
         let wrong = |why: &str| WhipError::Address { address: without_query(link), why: why.into() };
         let mut url = Url::parse(link).map_err(|error| {
-            wrong(&format!("{error}; give the link that `thalweg publish` prints, such as http://127.0.0.1:8080/"))
+            wrong(&format!("{error}; give the link of a page or a WHEP address, such as http://127.0.0.1:8080/"))
         })?;
         let shown = url.query_pairs().find(|(name, _)| name == "token").map(|(_, value)| value.into_owned());
         let token = match (token, shown) {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_video::source::{Format, Y4mWriter};
 use thalweg_video::{Picture, Size, scale};
+use thalweg_vp8::ivf;
 
 use super::error::WatchError;
 
@@ -15,10 +16,16 @@ const TICKS: u32 = 90_000;
 /// A longer pause than this many pictures is cut to it in a y4m file, which knows only equal intervals.
 const MOST_REPEATED: u64 = 300;
 
+/// Where frames go.
+enum Output {
+    Ivf(ivf::Writer<BufWriter<File>>),
+    ByteStream(BufWriter<File>),
+}
+
 /// Writes frames as they came: VP8 and VP9 as IVF with their times, H.264 as a byte stream (Annex B).
 pub(super) struct Recorder {
     path: PathBuf,
-    file: BufWriter<File>,
+    output: Output,
     codec: VideoCodec,
     /// The timestamp that the session began with, and its time in the file.
     first: Option<u64>,
@@ -31,16 +38,15 @@ impl Recorder {
     /// Begins a file.
     pub(super) fn create(path: &Path, codec: VideoCodec, size: Size) -> Result<Recorder, WatchError> {
         let failed = |error| WatchError::Write { path: path.into(), error };
-        let mut file = BufWriter::new(File::create(path).map_err(failed)?);
-        let fourcc = match codec {
-            VideoCodec::Vp8 => Some(b"VP80"),
-            VideoCodec::Vp9 => Some(b"VP90"),
-            VideoCodec::H264 => None,
+        let file = BufWriter::new(File::create(path).map_err(failed)?);
+        let header = |codec| ivf::Header { codec, width: size.width, height: size.height, rate: TICKS, scale: 1 };
+        let ivf = |file, codec| ivf::Writer::new(file, header(codec)).map(Output::Ivf).map_err(failed);
+        let output = match codec {
+            VideoCodec::Vp8 => ivf(file, ivf::VP8)?,
+            VideoCodec::Vp9 => ivf(file, ivf::VP9)?,
+            VideoCodec::H264 => Output::ByteStream(file),
         };
-        if let Some(fourcc) = fourcc {
-            file.write_all(&header(fourcc, size)).map_err(failed)?;
-        }
-        Ok(Recorder { path: path.into(), file, codec, first: None, base: 0, next: 0, frames: 0 })
+        Ok(Recorder { path: path.into(), output, codec, first: None, base: 0, next: 0, frames: 0 })
     }
 
     /// Adds a frame with its RTP timestamp, without end.
@@ -48,14 +54,11 @@ impl Recorder {
         let time = self.base + timestamp.saturating_sub(*self.first.get_or_insert(timestamp));
         self.next = time + u64::from(TICKS) / 30;
         self.frames += 1;
-        let mut write = || {
-            if self.codec != VideoCodec::H264 {
-                self.file.write_all(&(frame.len() as u32).to_le_bytes())?;
-                self.file.write_all(&time.to_le_bytes())?;
-            }
-            self.file.write_all(frame)
+        let written = match &mut self.output {
+            Output::Ivf(ivf) => ivf.write(time, frame),
+            Output::ByteStream(file) => file.write_all(frame),
         };
-        write().map_err(|error| WatchError::Write { path: self.path.clone(), error })
+        written.map_err(|error| WatchError::Write { path: self.path.clone(), error })
     }
 
     /// What is recorded.
@@ -69,15 +72,15 @@ impl Recorder {
     }
 
     /// Writes what is still in memory, and how many frames there are.
-    pub(super) fn finish(mut self) -> Result<(), WatchError> {
-        let mut write = || {
-            self.file.flush()?;
-            if self.codec == VideoCodec::H264 {
-                return Ok(());
+    pub(super) fn finish(self) -> Result<(), WatchError> {
+        let write = || match self.output {
+            Output::ByteStream(mut file) => file.flush(),
+            Output::Ivf(ivf) => {
+                let mut file = ivf.finish();
+                file.seek(SeekFrom::Start(ivf::Writer::<File>::FRAME_COUNT))?;
+                file.write_all(&self.frames.to_le_bytes())?;
+                file.flush()
             }
-            let file = self.file.get_mut();
-            file.seek(SeekFrom::Start(24))?;
-            file.write_all(&self.frames.to_le_bytes())
         };
         match write() {
             // A pipe has no beginning to go back to, and needs no count.
@@ -85,17 +88,6 @@ impl Recorder {
             written => written.map_err(|error| WatchError::Write { path: self.path.clone(), error }),
         }
     }
-}
-
-/// The header of an IVF file whose number of frames is not known yet.
-fn header(fourcc: &[u8; 4], size: Size) -> Vec<u8> {
-    let mut header = [&b"DKIF\0\0\x20\0"[..], fourcc].concat();
-    header.extend(size.width.to_le_bytes());
-    header.extend(size.height.to_le_bytes());
-    for word in [TICKS, 1, 0, 0] {
-        header.extend(word.to_le_bytes());
-    }
-    header
 }
 
 /// Writes pictures at equal intervals, as y4m has them: where one is missing, the one before stays.

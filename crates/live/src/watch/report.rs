@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What was seen so far, over all sessions. Names that the laboratory's figures have too
-/// ([`thalweg_lab::metrics`]) mean the same here; `None`, JSON's `null`, is what cannot be known.
+/// mean the same here; `None`, JSON's `null`, is what cannot be known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Report {
     /// From the first connection to now, seconds.

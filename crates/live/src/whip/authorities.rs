@@ -38,8 +38,14 @@ impl Authorities {
     /// TLS that trusts these and no others.
     pub(super) fn tls(&self) -> TlsConfig {
         let roots = self.0.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
-        TlsConfig::builder().root_certs(RootCerts::from(roots)).build()
+        tls(RootCerts::from(roots))
     }
+}
+
+/// TLS that trusts these roots, with the cryptography of aws-lc, as DTLS has it.
+pub(super) fn tls(roots: RootCerts) -> TlsConfig {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    TlsConfig::builder().unversioned_rustls_crypto_provider(provider).root_certs(roots).build()
 }
 
 impl fmt::Debug for Authorities {

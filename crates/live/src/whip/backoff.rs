@@ -1,6 +1,6 @@
 //! When to try again.
 
-use thalweg_units::{ConfigError, Random, Span};
+use thalweg_units::{ConfigError, Random, Span, above, check};
 
 /// How long to wait before the next attempt: each wait is drawn from the upper half of a ceiling that doubles with every
 /// attempt, so that many who lost the same server do not come back to it at once.
@@ -26,17 +26,10 @@ impl Backoff {
     /// # Errors
     /// [`ConfigError`] unless `least` is above zero and `most` at least twice as long.
     pub fn new(least: Span, most: Span) -> Result<Backoff, ConfigError> {
-        if least <= Span::ZERO {
-            return Err(ConfigError::out_of_range("backoff's least wait", least, "above zero"));
-        }
+        check("backoff's least wait", least).within(above(Span::ZERO), "500ms")?;
         let ceiling = least.scale(2.0);
-        if most < ceiling {
-            return Err(ConfigError::out_of_range(
-                "backoff's longest wait",
-                most,
-                &format!("at least {ceiling}, twice the least"),
-            ));
-        }
+        check("backoff's longest wait", most)
+            .is(most >= ceiling, format_args!("at least {ceiling}, twice the least"))?;
         Ok(Backoff { least, most, ceiling })
     }
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 use thalweg_units::{Bytes, ConfigError, Span};
 use ureq::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use ureq::http::{HeaderMap, Request, Response};
+use ureq::tls::RootCerts;
 use ureq::{Agent, AsSendBody, Body};
 
+use super::authorities::tls;
 use super::endpoint::Endpoint;
 use super::error::{WhipError, excerpt};
-use super::resource::Resource;
 
 /// Bounds of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,7 @@ impl Config {
             // Requests are minutes apart: a connection kept open would mostly be one that the server has closed.
             .max_idle_connections(0)
             .user_agent(concat!("thalweg/", env!("CARGO_PKG_VERSION")))
+            .tls_config(tls(RootCerts::WebPki))
             .build()
             .new_agent();
         Ok(Client { agent, config: self })
@@ -100,17 +102,6 @@ impl Reply {
 }
 
 impl Client {
-    /// Sends an offer; what comes back is the resource that stands for the session on the server, and the answer.
-    ///
-    /// Redirections that keep the method and the body are followed (307 and 308; RFC 9725 section 4.5), and the token is
-    /// sent to the origin of `endpoint` only.
-    ///
-    /// # Errors
-    /// [`WhipError`]. A session that the server began, but not as it should, is ended again.
-    pub fn open(&self, endpoint: &Endpoint, offer: &str) -> Result<(Resource, String), WhipError> {
-        Resource::open(self, endpoint, offer)
-    }
-
     /// Reads a text that lies beside the endpoint, with the endpoint's token.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub enum WhipError {
     /// The server shows a certificate that does not make it the one it is taken for.
     #[error(
         "{method} {address}: the server's certificate is not accepted ({why}): its name, its dates and its authority must be right; where the \
-         authority is your own, name its certificate (--certificate-authority)"
+         authority is your own, its certificate must be given"
     )]
     Untrusted {
         /// The method.

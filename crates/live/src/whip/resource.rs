@@ -32,10 +32,17 @@ pub enum Patched {
     Unsupported,
 }
 
-impl Resource {
-    pub(super) fn open(client: &Client, endpoint: &Endpoint, offer: &str) -> Result<(Resource, String), WhipError> {
+impl Client {
+    /// Sends an offer; what comes back is the resource that stands for the session on the server, and the answer.
+    ///
+    /// Redirections that keep the method and the body are followed (307 and 308; RFC 9725 section 4.5), and the token is
+    /// sent to the origin of `endpoint` only.
+    ///
+    /// # Errors
+    /// [`WhipError`]. A session that the server began, but not as it should, is ended again.
+    pub fn open(&self, endpoint: &Endpoint, offer: &str) -> Result<(Resource, String), WhipError> {
         const METHOD: &str = "POST";
-        let reply = client.ask(endpoint, &Ask { method: METHOD, body: Some((SDP, offer)), condition: None })?;
+        let reply = self.ask(endpoint, &Ask { method: METHOD, body: Some((SDP, offer)), condition: None })?;
         match reply.status {
             201 => {}
             200..=299 => return Err(reply.unexpected(METHOD, reply.status.to_string(), "201 Created with the answer")),
@@ -45,7 +52,7 @@ impl Resource {
         let location =
             reply.header(LOCATION).ok_or_else(|| reply.unexpected(METHOD, "201 without one".to_owned(), needed))?;
         let resource = Resource {
-            client: client.clone(),
+            client: self.clone(),
             endpoint: reply.from.follow(location)?,
             etag: etag(&reply),
             ice_servers: ice_servers(reply.headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok())),
@@ -60,7 +67,9 @@ impl Resource {
         }
         Ok((resource, reply.body))
     }
+}
 
+impl Resource {
     /// Its address.
     pub fn address(&self) -> &str {
         self.endpoint.url.as_str()

@@ -9,10 +9,10 @@ mod viewer;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use thalweg_lab::scenario::Video;
 use thalweg_live::clock::Clock;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
 use thalweg_units::{Seed, Size};
+use thalweg_video::Video;
 
 /// One test at a time.
 fn alone() -> MutexGuard<'static, ()> {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_codecs::Codec;
-use thalweg_lab::scenario::Video;
 use thalweg_link::{HopConfig, Jitter, LossModel, PathConfig, Trace};
 use thalweg_live::clock::{Clock, pause};
 use thalweg_live::emulate::LinkConfig;
@@ -12,6 +11,7 @@ use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
 use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
 use thalweg_units::{Seed, Size, Span};
+use thalweg_video::Video;
 
 /// Conversations share the processor; one alone has enough of it.
 pub fn one_at_a_time() -> MutexGuard<'static, ()> {

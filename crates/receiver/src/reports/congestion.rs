@@ -9,7 +9,7 @@ use thalweg_wire::rtcp::ccfb::{self, Ecn};
 
 use super::arrivals::{Arrivals, Memory};
 
-/// Chromium's interval for RFC 8888 (measured: design.md section 6).
+/// Chromium's interval for RFC 8888 (specs/measured.md 1).
 pub(crate) const INTERVAL: Span = Span::from_millis(31);
 /// How many arrivals are remembered for it (libwebrtc `congestion_control_feedback_tracker.cc`,
 /// `kMaxPacketsToKeepForReorderCalculation`).

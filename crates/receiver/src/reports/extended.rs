@@ -1,5 +1,5 @@
 //! Extended reports beside receiver reports (RFC 3550, RFC 3611): which packets came, when, and which of them too late to be played
-//! (RFC 7097, RFC 7243), at the pace that FBRA wants of RTCP (fbra.md section 1).
+//! (RFC 7097, RFC 7243), at the pace that FBRA wants of RTCP (specs/fbra.md 1).
 //!
 //! Each report tells again what the one before told anew, so that one report may be lost and nothing with it.
 
@@ -8,9 +8,9 @@ mod stream;
 mod streams;
 
 use thalweg_units::{Bytes, Span, Time};
-use thalweg_wire::rtcp::{ExtendedReport, Packet, ReceiverReport};
+use thalweg_wire::rtcp::{Packet, ReceiverReport, Xr};
 
-use crate::datagram;
+use crate::message::datagram;
 use crate::rtp::Source;
 use pace::Pace;
 use stream::{Heard, Stream, Told, ticks};
@@ -68,8 +68,8 @@ impl Extended {
         self.pace.next()
     }
 
-    /// The report that is due, in as many datagrams as it takes; what is news in it counts as told then.
-    pub(super) fn datagrams(&mut self, now: Time) -> Vec<Vec<u8>> {
+    /// The report that is due, in as many datagrams as it takes, and of how many packets each tells; what is news in it counts as told then.
+    pub(super) fn datagrams(&mut self, now: Time) -> Vec<(Vec<u8>, u32)> {
         self.pace.on_report(now);
         let told = self.stream.take();
         let blocks = self.source.block(self.stream.ssrc, None).into_iter().collect();
@@ -82,11 +82,11 @@ impl Extended {
     }
 
     /// Writes what is `told`, in halves as long as it is too much for a datagram.
-    fn write(&self, plain: &ReceiverReport, told: &Told, datagrams: &mut Vec<Vec<u8>>) {
-        let extended = ExtendedReport { ssrc: self.sender_ssrc, blocks: self.stream.blocks(told) };
-        let datagram = datagram::compound(&[Packet::ReceiverReport(plain.clone()), Packet::ExtendedReport(extended)]);
+    fn write(&self, plain: &ReceiverReport, told: &Told, datagrams: &mut Vec<(Vec<u8>, u32)>) {
+        let extended = Xr { ssrc: self.sender_ssrc, blocks: self.stream.blocks(told) };
+        let datagram = datagram(&[Packet::ReceiverReport(plain.clone()), Packet::Xr(extended)]);
         if told.len() < 2 || (told.len() <= PACKETS && datagram.len() <= LARGEST) {
-            datagrams.push(datagram);
+            datagrams.push((datagram, told.len() as u32));
         } else {
             let (older, newer) = told.split_at(told.len() / 2);
             self.write(plain, older, datagrams);

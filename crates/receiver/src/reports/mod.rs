@@ -9,55 +9,15 @@ mod transport;
 use std::collections::VecDeque;
 
 use thalweg_control::{Acknowledgement, PacketId, SentPacket};
-use thalweg_sender::FeedbackStyle;
-use thalweg_sender::feedback::{DecoderReport, News};
+use thalweg_media::FeedbackStyle;
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::rtcp::Packet;
 
-use super::datagram::{self, EVERYTHING, MEDIA, RECEIVER};
+use super::message::{About, EVERYTHING, MEDIA, Message, RECEIVER, datagram};
 pub(crate) use congestion::{Congestion, INTERVAL as CCFB_INTERVAL};
 use extended::Extended;
 pub(crate) use extended::ExtendedStreams;
 pub(crate) use transport::{INTERVAL as TWCC_INTERVAL, Transport};
-
-/// An acknowledgement of a packet on the wire: no format exists, so the size of RTCP feedback with one arrival, 20 bytes.
-const PER_PACKET_SIZE: Bytes = Bytes::new(20 + 8 + 20 + 14);
-
-/// A report on its way to the sender.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
-    /// What it says of each packet that it covers, arrived or not.
-    pub acknowledgements: Vec<Acknowledgement>,
-    /// How long the newest packet's arrival was held back, where the format says so.
-    pub hold: Option<Span>,
-    /// What the receiver says of its decoder along with it, if it keeps states.
-    pub decoder: Option<DecoderReport>,
-    /// Its size on the wire: the datagram's bytes, SRTCP, UDP and IPv4.
-    pub size: Bytes,
-}
-
-impl Report {
-    /// What the sender makes of news that are a report, out of a datagram of this size on the wire.
-    pub(super) fn heard(news: News, size: Bytes) -> Option<Report> {
-        match news {
-            News::Arrivals { acknowledgements, hold } => Some(Report { acknowledgements, hold, decoder: None, size }),
-            News::Missing(_) | News::KeyframeNeeded | News::Decoder(_) | News::Path(_) => None,
-        }
-    }
-
-    /// A report of the papers' idealised kind, which has no bytes.
-    pub(super) fn told(acknowledgements: Vec<Acknowledgement>) -> Report {
-        Report { acknowledgements, hold: None, decoder: None, size: PER_PACKET_SIZE }
-    }
-}
-
-/// A report as it leaves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Message {
-    /// Told without bytes.
-    Told(Vec<Acknowledgement>),
-    /// RTCP.
-    Datagram(Vec<u8>),
-}
 
 /// Gathers arrivals into reports.
 #[derive(Debug)]
@@ -67,7 +27,7 @@ pub(super) struct Reports {
     form: Form,
     next: Time,
     /// Made and not yet taken.
-    made: VecDeque<Vec<u8>>,
+    made: VecDeque<Message>,
 }
 
 #[derive(Debug)]
@@ -144,20 +104,31 @@ impl Reports {
         if self.next <= now {
             self.next = Time::NEVER;
             let here = now + self.clock_offset;
-            let messages = match &mut self.form {
+            let datagrams = match &mut self.form {
                 Form::Told(acknowledgements) => {
                     acknowledgements.sort_by_key(|acknowledgement| acknowledgement.id);
                     // The next holds one, as nearly all do.
-                    return Some(Message::Told(std::mem::replace(acknowledgements, Vec::with_capacity(1))));
+                    return Some(Message::acknowledging(std::mem::replace(acknowledgements, Vec::with_capacity(1))));
                 }
-                Form::Transport(transport) => transport.messages().into_iter().map(datagram::datagram).collect(),
-                Form::Congestion(congestion) => congestion.messages(here).into_iter().map(datagram::datagram).collect(),
+                Form::Transport(transport) => transport.messages().into_iter().map(counted).collect(),
+                Form::Congestion(congestion) => congestion.messages(here).into_iter().map(counted).collect(),
                 Form::Extended(extended) => extended.datagrams(now),
             };
-            self.made.extend::<Vec<_>>(messages);
+            let report = |(bytes, packets)| Message::new(About::Report { packets }, bytes);
+            self.made.extend(datagrams.into_iter().map(report));
         }
-        self.made.pop_front().map(Message::Datagram)
+        self.made.pop_front()
     }
+}
+
+/// A report in a datagram of its own, and of how many packets it tells.
+fn counted(report: Packet) -> (Vec<u8>, u32) {
+    let packets = match &report {
+        Packet::TransportFeedback(feedback) => feedback.statuses.len(),
+        Packet::CongestionFeedback(feedback) => feedback.streams.iter().map(|stream| stream.statuses.len()).sum(),
+        _ => 0,
+    };
+    (datagram(&[report]), packets as u32)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What a receiver that measures the path tells of it, once in a while (Rebera; rebera.md section 3).
+//! What a receiver that measures the path tells of it, once in a while (Rebera; specs/rebera.md 3).
 
-use thalweg_control::rebera::{Arrival, Measurement, MeasurementConfig};
+use thalweg_control::estimate::{Arrival, Measurement, MeasurementConfig};
 use thalweg_control::{PathReport, Payload};
-use thalweg_sender::Packet;
+use thalweg_media::Packet;
 use thalweg_units::{ConfigError, Time};
 use thalweg_wire::rtcp;
 
@@ -62,11 +62,11 @@ impl PathReports {
 #[cfg(test)]
 mod tests {
     use thalweg_control::{FramePlace, PacketId, SentPacket};
-    use thalweg_sender::Content;
+    use thalweg_media::Content;
     use thalweg_units::{Bytes, Rate, Span};
 
     use super::*;
-    use crate::datagram;
+    use crate::message::{About, Message, datagram};
 
     fn packet(number: u64) -> Packet {
         let place = FramePlace {
@@ -77,7 +77,8 @@ mod tests {
             captured: Time::ZERO,
             keyframe: false,
         };
-        let sent = SentPacket { place: Some(place), ..SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1000)) };
+        let mut sent = SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1000));
+        sent.place = Some(place);
         Packet { sent, grace: Span::ZERO, asks: false, before: Bytes::new(1000 * number), content: Content::Padding }
     }
 
@@ -85,8 +86,8 @@ mod tests {
     fn a_report_weighs_what_its_bytes_do() {
         let message = message(1, 2, &PathReport::default());
         // Twelve of feedback, four of the name, 24 of what is said; SRTCP's index and tag, UDP and IPv4.
-        let size = datagram::wire_size(&datagram::datagram(message));
-        assert_eq!(size, Bytes::new(12 + 4 + 24 + 14 + 8 + 20));
+        let report = Message::new(About::Report { packets: 0 }, datagram(&[message]));
+        assert_eq!(report.size, Bytes::new(12 + 4 + 24 + 14 + 8 + 20));
     }
 
     #[test]

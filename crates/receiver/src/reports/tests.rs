@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::Receiver;
+use crate::{MessageReader, Receiver};
 use proptest::prelude::*;
 use thalweg_control::PacketId;
-use thalweg_sender::{Content, Packet};
+use thalweg_media::feedback::News;
+use thalweg_media::{Content, Packet};
 
 const STYLES: [FeedbackStyle; 5] = [
     FeedbackStyle::PerPacket,
@@ -19,35 +20,51 @@ fn sent(id: u64) -> SentPacket {
     SentPacket::new(PacketId(id), Time::ZERO, Bytes::new(1200))
 }
 
-/// What the sender hears of arrivals at these times, in order, and when each report left. Sizes are checked against the bytes.
-fn heard(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
+/// A report as the sender reads it.
+#[derive(Debug)]
+struct Report {
+    acknowledgements: Vec<Acknowledgement>,
+    hold: Option<Span>,
+    size: Bytes,
+}
+
+/// What the sender reads of arrivals at these times, in order, and when each report left.
+fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
     let mut receiver = Receiver::new(Default::default(), style, clock_offset).unwrap();
-    let mut twin = Reports::new(style, clock_offset);
-    let mut heard = Vec::new();
-    let mut ask = |receiver: &mut Receiver, twin: &mut Reports, until: Time| {
+    let (mut reader, mut next) = (MessageReader::default(), None);
+    let mut reports = Vec::new();
+    let mut poll = |receiver: &mut Receiver, reader: &mut MessageReader, until: Time| {
         while receiver.next_event() < until {
             let now = receiver.next_event();
-            while let Some(report) = receiver.poll_report(now) {
-                let size = match twin.poll(now) {
-                    Some(Message::Datagram(bytes)) => Bytes::new(bytes.len() as u64 + 42),
-                    told => told.map_or(Bytes::ZERO, |_| PER_PACKET_SIZE),
+            while let Some(message) = receiver.poll_report(now) {
+                let (about, size) = (message.about, message.size);
+                let [News::Arrivals { acknowledgements, hold }] = &reader.read(message)[..] else {
+                    panic!("{style:?}")
                 };
-                assert_eq!(report.size, size, "{style:?}");
-                heard.push((now, report));
+                assert_eq!(about, About::Report { packets: acknowledgements.len() as u32 }, "{style:?}");
+                reports.push((now, Report { acknowledgements: acknowledgements.clone(), hold: *hold, size }));
             }
             assert!(receiver.next_event() > now);
         }
     };
     for &(at, id) in arrivals {
-        ask(&mut receiver, &mut twin, at);
-        twin.on_packet(at, &sent(id), true);
-        receiver.on_packet(
-            at,
-            &Packet { sent: sent(id), grace: Span::ZERO, before: Bytes::ZERO, asks: true, content: Content::Padding },
-        );
+        poll(&mut receiver, &mut reader, at);
+        let packet = |id| Packet {
+            sent: sent(id),
+            grace: Span::ZERO,
+            before: Bytes::ZERO,
+            asks: true,
+            content: Content::Padding,
+        };
+        // Whatever did not arrive was sent, too.
+        for id in next.unwrap_or(id)..=id {
+            reader.on_sent(&packet(id));
+        }
+        next = next.max(Some(id + 1));
+        receiver.on_packet(at, &packet(id));
     }
-    ask(&mut receiver, &mut twin, Time::NEVER);
-    heard
+    poll(&mut receiver, &mut reader, Time::NEVER);
+    reports
 }
 
 /// How far the told arrival may be from the true one.
@@ -73,11 +90,11 @@ fn each_style_reports_when_and_as_large_as_it_should() {
         // A receiver report of one block, 8 bytes of head, one chunk in 16 and two times in 20.
         (FeedbackStyle::Extended, at + Span::from_millis(200), 32 + 8 + 16 + 20 + 42),
     ] {
-        let reports = heard(style, AHEAD, &arrivals);
+        let reports = read(style, AHEAD, &arrivals);
         let [(time, report)] = &reports[..] else { panic!("{reports:?}") };
         assert_eq!((*time, report.size, report.acknowledgements.len()), (left, Bytes::new(size), 2));
     }
-    let each = heard(FeedbackStyle::PerPacket, AHEAD, &arrivals);
+    let each = read(FeedbackStyle::PerPacket, AHEAD, &arrivals);
     assert_eq!(each.iter().map(|(time, _)| *time).collect::<Vec<_>>(), arrivals.map(|(time, _)| time));
     assert!(each.iter().all(|(_, report)| report.size == Bytes::new(62) && report.hold.is_none()));
 }
@@ -86,7 +103,7 @@ fn each_style_reports_when_and_as_large_as_it_should() {
 fn only_rfc_8888_tells_how_long_the_newest_arrival_was_held() {
     let arrivals = [(Time::from_millis(10), 7), (Time::from_millis(15), 8)];
     for style in STYLES {
-        let (_, report) = heard(style, AHEAD, &arrivals).remove(0);
+        let (_, report) = read(style, AHEAD, &arrivals).remove(0);
         let expected = (style == FeedbackStyle::Ccfb).then_some(Span::from_millis(26));
         let wrong = report.hold.zip(expected).map_or(Span::ZERO, |(told, expected)| (told - expected).abs());
         assert_eq!(report.hold.is_some(), expected.is_some());
@@ -101,7 +118,7 @@ fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
     assert_eq!(reports.next_event(), Time::from_millis(1) + TWCC_INTERVAL);
     reports.on_packet(Time::from_millis(2), &sent(2), true);
     assert_eq!(reports.next_event(), Time::from_millis(2));
-    assert!(matches!(reports.poll(Time::from_millis(2)), Some(Message::Datagram(bytes)) if bytes.len() == 24));
+    assert_eq!(reports.poll(Time::from_millis(2)).map(|report| report.size), Some(Bytes::new(24 + 42)));
     assert_eq!((reports.poll(Time::from_millis(2)), reports.next_event()), (None, Time::NEVER));
 }
 
@@ -109,7 +126,7 @@ fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
 fn a_packet_reported_missing_is_reported_again_when_it_comes_late() {
     for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
         let arrivals = [(1, 10), (2, 12), (100, 11)].map(|(millis, id)| (Time::from_millis(millis), id));
-        let told: Vec<Vec<(u64, bool)>> = heard(style, Span::ZERO, &arrivals)
+        let told: Vec<Vec<(u64, bool)>> = read(style, Span::ZERO, &arrivals)
             .iter()
             .map(|(_, report)| report.acknowledgements.iter().map(|told| (told.id.0, told.arrival.is_some())).collect())
             .collect();
@@ -123,7 +140,7 @@ fn after_an_outage_of_ten_seconds_everything_lost_in_it_is_reported_missing() {
     let ids = (0..100u64).chain(2100..2200);
     let arrivals: Vec<(Time, u64)> = ids.map(|id| (Time::from_millis(5 * id), id)).collect();
     for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
-        let reports = heard(style, AHEAD, &arrivals);
+        let reports = read(style, AHEAD, &arrivals);
         let told = |id: u64| {
             let reports = reports.iter().flat_map(|(_, report)| &report.acknowledgements);
             reports.filter(move |told| told.id.0 == id).map(|told| told.arrival).collect::<Vec<_>>()
@@ -147,7 +164,7 @@ fn after_an_outage_of_ten_seconds_everything_lost_in_it_is_reported_missing() {
 fn what_no_packet_holds_goes_on_in_another() {
     let arrivals: Vec<(Time, u64)> = (0..6000).map(|id| (Time::from_micros(5 * id), id)).collect();
     for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
-        let reports = heard(style, Span::ZERO, &arrivals);
+        let reports = read(style, Span::ZERO, &arrivals);
         let ids: Vec<u64> =
             reports.iter().flat_map(|(_, report)| &report.acknowledgements).map(|told| told.id.0).collect();
         assert_eq!(ids, (0..6000).collect::<Vec<_>>(), "{style:?}");
@@ -157,7 +174,7 @@ fn what_no_packet_holds_goes_on_in_another() {
 
 proptest! {
     #[test]
-    fn every_arrival_is_heard_within_the_resolution_of_the_format_and_nothing_else(
+    fn every_arrival_is_reported_within_the_resolution_of_the_format_and_nothing_else(
         style in prop::sample::select(&STYLES[..]),
         start in prop_oneof![Just(0u64), 65_400u64..65_540, (1u64 << 20) - 100..1 << 20, 1u64 << 40..1 << 41],
         clock_offset in prop_oneof![Just(0i64), 0i64..30_000_000_000_000],
@@ -189,7 +206,7 @@ proptest! {
             }
             first.entry(*id).or_insert(*time + clock_offset);
         }
-        let reports = heard(style, clock_offset, &arrivals);
+        let reports = read(style, clock_offset, &arrivals);
         let mut told = BTreeSet::new();
         for (left, report) in &reports {
             for acknowledgement in &report.acknowledgements {

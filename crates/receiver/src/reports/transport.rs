@@ -7,7 +7,7 @@ use thalweg_wire::rtp::FeedbackRequest;
 
 use super::arrivals::{Arrivals, Memory};
 
-/// Chromium's interval for transport-wide feedback (measured: design.md section 6).
+/// Chromium's interval for transport-wide feedback (specs/measured.md 1).
 pub(crate) const INTERVAL: Span = Span::from_millis(62);
 /// How long arrivals are remembered for it (libwebrtc `remote_estimator_proxy.cc`, `kBackWindow`).
 const MEMORY: Memory = Memory::Lasting(Span::from_millis(500));

@@ -12,6 +12,9 @@ use super::references::Says;
 /// Packets remembered, the newest (libwebrtc `kPacketBufferMaxSize`).
 pub(super) const PACKETS: u64 = 2048;
 
+/// Bytes in packets and frames that wait; libwebrtc has no such limit. Nearly three times [`PACKETS`] of 1500 bytes.
+pub(super) const BYTES: usize = 8 << 20;
+
 /// A packet with a part of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {

@@ -1,11 +1,10 @@
 //! What was agreed on: which streams come, how they are told apart, what is to be told of them.
 
-use thalweg_control::rebera::MeasurementConfig;
-use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_control::estimate::MeasurementConfig;
+use thalweg_media::KeptAtReceiver;
 use thalweg_units::{Bytes, ConfigError, Span};
+pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::overhead;
-
-use super::reception::Reception;
 
 /// What a reception is of.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +30,7 @@ pub struct Config {
     pub unasked: Option<Span>,
     /// What is around an RTP packet on the wire: IP, UDP and the SRTP tag.
     pub around: Bytes,
-    /// How the path is measured by the packets that say what was sent before them ([`Extensions::bytes_before`]), if it is, where
+    /// How the path is measured by the packets that say what was sent before them ([`ExtensionIds::bytes_before`]), if it is, where
     /// [`Feedback::path`] was agreed on.
     pub measures: Option<MeasurementConfig>,
 }
@@ -55,13 +54,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A reception of nothing yet.
-    ///
-    /// # Errors
-    /// A name that is empty or too long, an interval that is none, a payload type above 127 or of two streams, an SSRC of
-    /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters or those of
-    /// measuring out of range.
-    pub fn build(self) -> Result<Reception, ConfigError> {
+    /// Whether there can be such a reception, as far as it does not depend on what it is made of.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=255).contains(&self.cname.len()) {
             return Err(ConfigError::out_of_range("cname", self.cname.len(), "1 to 255 bytes"));
         }
@@ -79,7 +73,8 @@ impl Config {
             return Err(ConfigError::out_of_range("redundancy.retransmission", found, range));
         }
         let video = self.video.iter().flat_map(|video| [Some(video.payload_type), video.retransmission, video.parity]);
-        let redundancy = self.redundancy.iter().flat_map(|types| [Some(types.red), types.ulpfec, types.retransmission]);
+        let redundancy =
+            self.redundancy.iter().flat_map(|types| [Some(types.red), Some(types.ulpfec), types.retransmission]);
         let audio = self.audio.iter().map(|audio| Some(audio.payload_type));
         let mut payload_types: Vec<u8> = video.chain(redundancy).chain(audio).flatten().collect();
         payload_types.sort_unstable();
@@ -108,7 +103,7 @@ impl Config {
             let range = "VP8 with the grace extension agreed on: leave keeps_states out";
             return Err(ConfigError::out_of_range("keeps_states of codec", format!("{:?}", video.codec), range));
         }
-        Reception::new(self)
+        Ok(())
     }
 }
 
@@ -128,7 +123,7 @@ pub struct Video {
     /// The media section, where packets may say so.
     pub mid: Option<String>,
     /// Ids of header extensions.
-    pub extensions: Extensions,
+    pub extensions: ExtensionIds,
     /// What may be told.
     pub feedback: Feedback,
     /// Whether its frames name the decoder's states they lead from and to (Salsify), and what becomes of what is missing then.
@@ -145,23 +140,11 @@ impl Video {
             parity: None,
             ssrcs: Ssrcs::default(),
             mid: None,
-            extensions: Extensions::default(),
+            extensions: ExtensionIds::default(),
             feedback: Feedback::default(),
             keeps_states: None,
         }
     }
-}
-
-/// RED (RFC 2198) and the parity in it (RFC 5109): what a browser sends where nothing better was agreed on. Its packets are of the
-/// media's stream, numbers included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Redundancy {
-    /// Payload type of packets that carry media, or parity, in RED.
-    pub red: u8,
-    /// Payload type of parity in it.
-    pub ulpfec: Option<u8>,
-    /// Payload type of repeats of such packets, on the stream of repeats.
-    pub retransmission: Option<u8>,
 }
 
 /// How frames are packed.
@@ -175,17 +158,6 @@ pub enum Codec {
     Vp9,
 }
 
-/// The streams of a video.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Ssrcs {
-    /// The media.
-    pub media: Option<u32>,
-    /// Repeats of it.
-    pub retransmission: Option<u32>,
-    /// Parity of it.
-    pub parity: Option<u32>,
-}
-
 /// Audio that comes: Opus (RFC 7587), 48 kHz.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audio {
@@ -196,7 +168,7 @@ pub struct Audio {
     /// The media section, where packets may say so.
     pub mid: Option<String>,
     /// Ids of header extensions.
-    pub extensions: Extensions,
+    pub extensions: ExtensionIds,
     /// How long a packet is held for one before it that has not come.
     pub patience: Span,
 }
@@ -204,49 +176,7 @@ pub struct Audio {
 impl Audio {
     /// Opus under this payload type, of any stream; three packets of 20 ms are waited for.
     pub fn new(payload_type: u8) -> Audio {
-        let extensions = Extensions::default();
+        let extensions = ExtensionIds::default();
         Audio { payload_type, ssrc: None, mid: None, extensions, patience: Span::from_millis(60) }
     }
-}
-
-/// Ids of header extensions, 1 to 255 as SDP has agreed on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Extensions {
-    /// Transport-wide sequence number, with requests or without ([`thalweg_wire::rtp::TransportSequence`]).
-    pub transport_sequence: Option<u8>,
-    /// Whether it is the kind with requests (transport-wide-cc-02).
-    pub transport_on_request: bool,
-    /// The media section a packet belongs to (RFC 9143).
-    pub mid: Option<u8>,
-    /// When a packet left, which parity does not cover.
-    pub absolute_send_time: Option<u8>,
-    /// Grace period and fragment ([`thalweg_wire::rtp::FragmentGrace`]).
-    pub grace: Option<u8>,
-    /// States of the decoder ([`thalweg_wire::rtp::FrameStates`]).
-    pub states: Option<u8>,
-    /// What frames refer to ([`thalweg_wire::rtp::dependency::DependencyDescriptor`]).
-    pub dependencies: Option<u8>,
-    /// How much was sent before a packet ([`thalweg_wire::rtp::BytesBefore`]).
-    pub bytes_before: Option<u8>,
-}
-
-/// What may be told of a video (`a=rtcp-fb`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Feedback {
-    /// Packets that are missing.
-    pub nack: bool,
-    /// That a picture cannot be shown, which asks for a keyframe.
-    pub pli: bool,
-    /// That a keyframe is wanted, for who does not take the one above.
-    pub fir: bool,
-    /// Arrivals by transport-wide number.
-    pub transport: bool,
-    /// Arrivals by stream (RFC 8888), and then not the others.
-    pub congestion: bool,
-    /// Arrivals by stream in extended reports (RFC 3611), where neither of the two above was agreed on.
-    pub extended: bool,
-    /// When reports left, which the sender sends back (RFC 3611): the round trip is known then.
-    pub round_trip: bool,
-    /// What the path bears and what it lost ([`thalweg_wire::rtcp::PathReport`]).
-    pub path: bool,
 }

@@ -1,32 +1,17 @@
 //! What becomes of a video's packets: frames for an ordinary decoder, or for one that keeps its states. A sender may go from one
 //! kind to the other in the middle of a call; the first packet of each frame says which it is.
 
-use thalweg_sender::frames::StateHash;
+use thalweg_media::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::DecoderState;
-use thalweg_wire::rtp::Header;
 
 use super::config::Video;
-use super::functional::{FunctionalStream, Said};
+use super::functional::FunctionalStream;
+use super::media_packet::{MediaPacket, Said};
 use super::output::{Origin, VideoFrame};
-use super::references::Dependency;
 use super::statistics::VideoCounts;
-use super::video::{VideoStream, Wants};
-
-/// A packet of the video's stream, as it came or as it was put together.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct MediaPacket<'a> {
-    /// Its sequence number without end.
-    pub(super) number: u64,
-    pub(super) header: Header,
-    /// Empty for padding.
-    pub(super) payload: &'a [u8],
-    /// What it says of functional video.
-    pub(super) said: Option<Said>,
-    /// What it says in a dependency descriptor.
-    pub(super) dependency: Option<&'a Dependency>,
-    pub(super) origin: Origin,
-}
+use super::video::VideoStream;
+use crate::wants::Wants;
 
 /// Both kinds.
 #[derive(Debug)]

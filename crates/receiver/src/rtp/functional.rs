@@ -6,33 +6,21 @@
 use std::collections::BTreeMap;
 
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::frames::{StateHash, Transition};
-use thalweg_sender::scheme::KeptAtReceiver;
-use thalweg_sender::{Content, Fragment, Packet};
+use thalweg_media::{Content, Fragment, KeptAtReceiver, Packet, StateHash, Transition};
 use thalweg_units::{Bytes, ConfigError, Time};
 use thalweg_wire::rtcp::DecoderState;
-use thalweg_wire::rtp::{FragmentGrace, FrameFragment, FrameStates};
+use thalweg_wire::rtp::{FrameFragment, FrameStates};
 use thalweg_wire::unwrap::{FrameUnwrapper, TimestampUnwrapper};
 use thalweg_wire::vp8::{self, Descriptor};
 
-use super::buffer::PACKETS;
+use super::buffer::{BYTES, PACKETS};
 use super::config::Codec;
-use super::frames::MediaPacket;
+use super::media_packet::{MediaPacket, Said};
 use super::output::{Origin, VideoFrame};
 use super::statistics::VideoCounts;
-use super::video::BYTES;
 use crate::Moves;
 use crate::assembly::FrameInfo;
 use crate::kept_states::KeptStates;
-
-/// What a packet says by its header extensions.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Said {
-    pub(super) grace: FragmentGrace,
-    pub(super) states: Option<FrameStates>,
-    /// The packet on the wire.
-    pub(super) size: Bytes,
-}
 
 /// The bytes of a frame in the making.
 #[derive(Debug)]

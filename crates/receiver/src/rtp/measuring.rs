@@ -1,5 +1,4 @@
-//! What the path bears, measured by real packets: each frame is a train, and each packet says what was sent before it (Rebera; rebera.md
-//! section 3).
+//! What the path bears, measured by real packets: each frame is a train, and each packet says what was sent before it (Rebera; specs/rebera.md 3).
 //!
 //! What is measured, and when it is told, is as in the laboratory ([`PathReports`]); here a frame is known by its RTP timestamp and its last
 //! packet by the marker.
@@ -7,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use thalweg_control::PathReport;
-use thalweg_control::rebera::{Arrival, MeasurementConfig};
+use thalweg_control::estimate::{Arrival, MeasurementConfig};
 use thalweg_units::{Bytes, ConfigError, Time};
 use thalweg_wire::rtp::BytesBefore;
 use thalweg_wire::unwrap::{BytesUnwrapper, TimestampUnwrapper};

@@ -11,11 +11,12 @@
 //! pass over one of these, and asks for at most one keyframe in 200 ms.
 //!
 //! ```
-//! use thalweg_receiver::rtp::{Codec, Config, Output, Video};
+//! use thalweg_receiver::rtp::{Codec, Config, Output, Reception, Video};
 //! use thalweg_units::Time;
 //! use thalweg_wire::rtp::{Header, Packet};
 //!
-//! let mut reception = Config { video: Some(Video::new(Codec::Vp8, 96)), ..Config::default() }.build()?;
+//! let config = Config { video: Some(Video::new(Codec::Vp8, 96)), ..Config::default() };
+//! let mut reception = Reception::new(config)?;
 //! // A keyframe in one packet: the descriptor of its start, then its bytes, the first of which is even.
 //! let header = Header { marker: true, payload_type: 96, sequence: 7, timestamp: 3000, ssrc: 5 };
 //! let mut packet = Vec::new();
@@ -27,7 +28,6 @@
 //! ```
 
 mod audio;
-mod blocks;
 mod buffer;
 mod clock;
 mod config;
@@ -35,6 +35,7 @@ mod feedback;
 mod frames;
 mod functional;
 mod measuring;
+mod media_packet;
 mod output;
 mod parity;
 mod payload;
@@ -46,7 +47,7 @@ mod statistics;
 mod streams;
 mod video;
 
-pub use config::{Audio, Codec, Config, Extensions, Feedback, Redundancy, Ssrcs, Video};
+pub use config::{Audio, Codec, Config, ExtensionIds, Feedback, Redundancy, Ssrcs, Video};
 pub use output::{AudioPacket, Origin, Output, VideoFrame};
 pub use reception::Reception;
 pub(crate) use source::Source;

@@ -6,7 +6,7 @@ mod telling;
 
 use std::collections::VecDeque;
 
-use thalweg_sender::frames::StateHash;
+use thalweg_media::StateHash;
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Compound};
 use thalweg_wire::rtp::Packet;
@@ -56,9 +56,16 @@ struct Passage {
 }
 
 impl Reception {
-    pub(super) fn new(config: Config) -> Result<Reception, ConfigError> {
+    /// A reception of nothing yet.
+    ///
+    /// # Errors
+    /// A name that is empty or too long, an interval that is none, a payload type above 127 or of two streams, an SSRC of
+    /// ours or of two streams, redundancy of no video, functional video of a codec that is not VP8, or its parameters or those of
+    /// measuring out of range.
+    pub fn new(config: Config) -> Result<Reception, ConfigError> {
+        config.check()?;
         let video = config.video.as_ref().map(Frames::new).transpose()?;
-        let in_red = config.redundancy.is_some_and(|redundancy| redundancy.ulpfec.is_some());
+        let in_red = config.redundancy.is_some();
         let parity = config.video.as_ref().filter(|video| video.parity.is_some() || in_red);
         let parity = parity.map(|video| ParityStream::new(&video.extensions, video.payload_type));
         Ok(Reception {
@@ -117,7 +124,7 @@ impl Reception {
                         stream.clock.on_report(now, &report);
                     }
                 }
-                Ok(rtcp::Packet::ExtendedReport(report)) => self.on_echo(now, &report),
+                Ok(rtcp::Packet::Xr(report)) => self.on_echo(now, &report),
                 Ok(_) => {}
                 Err(_) => self.counts.malformed += 1,
             }

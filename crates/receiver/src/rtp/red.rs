@@ -17,21 +17,18 @@ pub(super) struct Opened<'a> {
     pub(super) parity: Option<&'a [u8]>,
 }
 
-impl Redundancy {
-    /// What a payload in RED has in it, where media is of type `media`.
-    ///
-    /// # Errors
-    /// A block cut short.
-    pub(super) fn open<'a>(&self, media: u8, payload: &'a [u8]) -> Result<Opened<'a>, ParseError> {
-        let red = Red::parse(payload)?;
-        let is_parity = |payload_type: u8| self.ulpfec == Some(payload_type);
-        let earlier = red.earlier.iter().rfind(|block| is_parity(block.payload_type));
-        let last = (!red.payload.is_empty()).then_some(red.payload);
-        Ok(Opened {
-            media: last.filter(|_| red.payload_type == media),
-            parity: last.filter(|_| is_parity(red.payload_type)).or(earlier.map(|block| block.payload)),
-        })
-    }
+/// What a payload in RED has in it, where media is of type `media`.
+///
+/// # Errors
+/// A block cut short.
+pub(super) fn open<'a>(types: Redundancy, media: u8, payload: &'a [u8]) -> Result<Opened<'a>, ParseError> {
+    let red = Red::parse(payload)?;
+    let earlier = red.earlier.iter().rfind(|block| block.payload_type == types.ulpfec);
+    let last = (!red.payload.is_empty()).then_some(red.payload);
+    Ok(Opened {
+        media: last.filter(|_| red.payload_type == media),
+        parity: last.filter(|_| red.payload_type == types.ulpfec).or(earlier.map(|block| block.payload)),
+    })
 }
 
 /// The packet `rtp`, which is these `bytes`, as it was before `media` of this type was put into RED: what parity is
@@ -50,7 +47,7 @@ mod tests {
     use thalweg_wire::red::Earlier;
     use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header};
 
-    const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: Some(117), retransmission: None };
+    const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: 117, retransmission: None };
 
     fn written(red: &Red<'_>) -> Vec<u8> {
         let mut out = Vec::new();
@@ -60,7 +57,7 @@ mod tests {
 
     fn opened(red: &Red<'_>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let payload = written(red);
-        let Opened { media, parity } = REDUNDANCY.open(96, &payload).unwrap();
+        let Opened { media, parity } = open(REDUNDANCY, 96, &payload).unwrap();
         (media.map(<[u8]>::to_vec), parity.map(<[u8]>::to_vec))
     }
 
@@ -74,7 +71,7 @@ mod tests {
         let both = vec![earlier(96, &b"before"[..]), earlier(117, b"parity")];
         let both = Red { earlier: both, payload_type: 96, payload: b"media" };
         assert_eq!(opened(&both), (Some(b"media".to_vec()), Some(b"parity".to_vec())));
-        assert!(REDUNDANCY.open(96, &[0x80 | 96]).is_err());
+        assert!(open(REDUNDANCY, 96, &[0x80 | 96]).is_err());
     }
 
     #[test]
@@ -89,7 +86,7 @@ mod tests {
         };
         let bytes = packet(116, &written(&Red::alone(96, b"media")));
         let rtp = Packet::parse(&bytes).unwrap();
-        let media = REDUNDANCY.open(96, rtp.payload).unwrap().media.unwrap();
+        let media = open(REDUNDANCY, 96, rtp.payload).unwrap().media.unwrap();
         assert_eq!(without_red(&rtp, &bytes, 96, media), packet(96, b"media"));
     }
 }

@@ -11,20 +11,18 @@ use std::collections::BTreeMap;
 use thalweg_units::{Span, Time};
 use thalweg_wire::unwrap::TimestampUnwrapper;
 
-use super::buffer::{Buffer, PACKETS, Piece, Taken, WholeRun};
+use super::buffer::{BYTES, Buffer, PACKETS, Piece, Taken, WholeRun};
 use super::config::Codec;
-use super::frames::MediaPacket;
+use super::media_packet::MediaPacket;
 use super::output::{Origin, VideoFrame};
 use super::payload::Assembled;
 use super::references::{Given, Says};
 use super::statistics::VideoCounts;
-use crate::missing::{self, MissingPackets};
-use crate::patience::{FOR_KEYFRAME, Patience, Waiting};
+use crate::gaps::Gaps;
+use crate::order::{self, FRAMES};
+use crate::patience::{FOR_KEYFRAME, Waiting};
+use crate::wants::Wants;
 
-/// Whole frames that wait for one before them (libwebrtc `kMaxFramesBuffered`).
-const FRAMES: usize = 800;
-/// Bytes in packets and frames that wait; libwebrtc has no such limit. Nearly three times [`PACKETS`] of 1500 bytes.
-pub(super) const BYTES: usize = 8 << 20;
 /// How far ahead of the newest packet a repeat may be.
 const AHEAD: u64 = PACKETS / 2;
 
@@ -42,8 +40,7 @@ struct Waiter {
 #[derive(Debug)]
 pub(super) struct VideoStream {
     codec: Codec,
-    missing: MissingPackets,
-    patience: Patience,
+    gaps: Gaps,
     buffer: Buffer,
     /// Whole frames by the number of their first packet.
     waiting: BTreeMap<u64, Waiter>,
@@ -60,21 +57,11 @@ pub(super) struct VideoStream {
     counts: VideoCounts,
 }
 
-/// What is to be asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Wants {
-    /// Packets, in order.
-    pub(super) packets: Vec<u64>,
-    /// A keyframe.
-    pub(super) keyframe: bool,
-}
-
 impl VideoStream {
     pub(super) fn new(codec: Codec) -> VideoStream {
         VideoStream {
             codec,
-            missing: MissingPackets::new(missing::Config::default()),
-            patience: Patience::default(),
+            gaps: Gaps::default(),
             buffer: Buffer::new(),
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
@@ -90,7 +77,7 @@ impl VideoStream {
 
     /// The round trip is known.
     pub(super) fn learn(&mut self, round_trip: Span) {
-        self.missing.learn(round_trip);
+        self.gaps.learn(round_trip);
     }
 
     /// What was counted.
@@ -102,14 +89,14 @@ impl VideoStream {
     pub(super) fn begin_anew(&mut self) {
         self.buffer.clear();
         self.counts.abandoned += self.waiting.len() as u64 + self.buffer.take_abandoned();
-        let (counts, asked, missing) = (self.counts, self.asked, self.missing.begin_anew());
-        *self = VideoStream { counts, asked, missing, ..VideoStream::new(self.codec) };
+        let (counts, asked, gaps) = (self.counts, self.asked, self.gaps.begin_anew());
+        *self = VideoStream { counts, asked, gaps, ..VideoStream::new(self.codec) };
     }
 
     /// What was given out could not be decoded, and nothing that refers to it can be.
     pub(super) fn on_undecodable(&mut self) {
         self.expected = None;
-        self.patience.lose_track();
+        self.gaps.lose_track();
     }
 
     /// A packet came; the frames to decode now, in order.
@@ -118,7 +105,7 @@ impl VideoStream {
         if !self.admit(now, number, origin) {
             return Vec::new();
         }
-        self.patience.on_media(now);
+        self.gaps.on_part(now);
         let (taken, whole) = if payload.is_empty() {
             self.buffer.on_padding(number)
         } else {
@@ -144,10 +131,10 @@ impl VideoStream {
         }
         let ready = self.ready();
         if !ready.is_empty() {
-            self.patience.on_ready(now);
+            self.gaps.on_ready(now);
         }
         if self.buffer.take_overrun() {
-            self.patience.lose_track();
+            self.gaps.lose_track();
         }
         self.keep_within_bounds();
         ready
@@ -157,9 +144,7 @@ impl VideoStream {
     fn admit(&mut self, now: Time, number: u64, origin: Origin) -> bool {
         if origin == Origin::Media {
             self.newest = self.newest.max(Some(number));
-            if self.missing.on_media(now, number) {
-                self.patience.lose_track();
-            }
+            self.gaps.on_media(now, number);
             return true;
         }
         // What was never heard of can hardly be repeated, but for the newest.
@@ -167,7 +152,7 @@ impl VideoStream {
             self.counts.late += 1;
             return false;
         }
-        self.missing.on_repeat(number);
+        self.gaps.on_repaired(number);
         true
     }
 
@@ -186,7 +171,7 @@ impl VideoStream {
         let Some(frame) = self.codec.assemble(run.pieces.iter().map(|piece| &piece.payload[..])) else {
             // Nothing after it can be decoded without it.
             self.counts.malformed += 1;
-            self.patience.lose_track();
+            self.gaps.lose_track();
             return;
         };
         if self.expected.is_none_or(|expected| run.start >= expected) {
@@ -200,13 +185,10 @@ impl VideoStream {
         let mut ready = Vec::new();
         // A keyframe is never kept waiting, so the first one is new, and what is before it is never shown.
         while let Some((start, follows)) = self.next() {
-            let abandoned = self.waiting.range(..start).count() as u64;
-            let after = self.waiting.split_off(&start);
-            self.forget_bytes_of_waiting();
-            self.waiting = after;
-            let Some(Waiter { run, frame }) = self.waiting.remove(&start) else { break };
-            self.waiting_bytes -= frame.data.len();
-            self.counts.abandoned += abandoned;
+            let Some((Waiter { run, frame }, before)) = order::take(&mut self.waiting, start) else { break };
+            let bytes_before: usize = before.values().map(|waiter| waiter.frame.data.len()).sum();
+            self.waiting_bytes -= frame.data.len() + bytes_before;
+            self.counts.abandoned += before.len() as u64;
             self.move_on(run.end + 1);
             ready.push(self.give_out(run, frame, follows));
         }
@@ -238,13 +220,8 @@ impl VideoStream {
     fn move_on(&mut self, number: u64) {
         self.expected = Some(number);
         self.buffer.clear_up_to(number);
-        self.missing.clear_up_to(number);
+        self.gaps.clear_up_to(number);
         self.counts.abandoned += self.buffer.take_abandoned();
-    }
-
-    fn forget_bytes_of_waiting(&mut self) {
-        self.waiting_bytes -= self.waiting.values().map(|waiter| waiter.frame.data.len()).sum::<usize>();
-        self.waiting.clear();
     }
 
     fn give_out(&mut self, run: WholeRun, frame: Assembled, follows: bool) -> VideoFrame {
@@ -254,7 +231,7 @@ impl VideoStream {
         }
         if frame.keyframe {
             self.counts.keyframes += 1;
-            self.patience.on_keyframe();
+            self.gaps.on_keyframe();
         }
         let arrivals = run.pieces.iter().map(|piece| piece.arrived);
         let of = |origin| run.pieces.iter().filter(|piece| piece.origin == origin).count() as u16;
@@ -282,11 +259,12 @@ impl VideoStream {
         self.counts.abandoned += self.buffer.take_abandoned();
         if self.waiting.len() > FRAMES || self.waiting_bytes + self.buffer.bytes() > BYTES {
             self.counts.abandoned += self.waiting.len() as u64;
-            self.forget_bytes_of_waiting();
+            self.waiting.clear();
+            self.waiting_bytes = 0;
             self.buffer.clear();
             self.counts.abandoned += self.buffer.take_abandoned();
             self.expected = None;
-            self.patience.lose_track();
+            self.gaps.lose_track();
         }
     }
 
@@ -300,15 +278,11 @@ impl VideoStream {
 
     /// What to ask the sender for now. A keyframe is asked for no more often than the patience for one allows, whatever comes.
     pub(super) fn poll(&mut self, now: Time) -> Wants {
-        let packets = self.missing.poll(now);
-        let mut keyframe = false;
-        if now >= self.keyframe_allowed() {
-            keyframe = self.patience.poll(now, self.waiting_for());
-            self.asked = if keyframe { Some(now) } else { self.asked };
-        }
-        self.counts.asked_for += packets.len() as u64;
-        self.counts.keyframes_asked_for += u64::from(keyframe);
-        Wants { packets, keyframe }
+        let wants = self.gaps.poll(now, self.waiting_for(), self.keyframe_allowed());
+        self.asked = if wants.keyframe { Some(now) } else { self.asked };
+        self.counts.asked_for += wants.packets.len() as u64;
+        self.counts.keyframes_asked_for += u64::from(wants.keyframe);
+        wants
     }
 
     fn keyframe_allowed(&self) -> Time {
@@ -317,7 +291,6 @@ impl VideoStream {
 
     /// When [`VideoStream::poll`] has something to say.
     pub(super) fn next_event(&self) -> Time {
-        let keyframe = self.patience.next_event(self.waiting_for()).max(self.keyframe_allowed());
-        self.missing.next_event().min(keyframe)
+        self.gaps.next_event(self.waiting_for(), self.keyframe_allowed())
     }
 }

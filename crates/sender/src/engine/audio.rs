@@ -5,10 +5,10 @@
 //! taken off what the encoder is aimed at.
 
 use thalweg_control::{PacketId, Payload, SentPacket};
+use thalweg_media::{Content, Packet};
 use thalweg_units::{Bytes, Time};
 
 use super::Engine;
-use crate::packet::{Content, Packet};
 
 /// A packet of sound that waits to be asked for.
 #[derive(Debug, Clone, Copy)]
@@ -26,11 +26,12 @@ impl Engine {
 
     pub(super) fn release_audio(&mut self) -> Option<Packet> {
         let Sound { number, length } = self.sounds.pop_front()?;
-        let size = Bytes::new(u64::from(length)) + self.sizes.audio;
+        let size = Bytes::new(u64::from(length)) + self.parts.sizes.audio;
         let content = Content::Audio { number, length };
-        let packet = SentPacket { payload: Payload::Audio, ..SentPacket::new(PacketId(self.next_id), self.now, size) };
+        let mut packet = SentPacket::new(PacketId(self.next_id), self.now, size);
+        packet.payload = Payload::Audio;
         let (sent, grace, before) = self.depart(packet, &content);
         // While there is nothing else, nothing else asks for reports.
-        Some(Packet { sent, grace, before, asks: self.queue.is_empty(), content })
+        Some(Packet { sent, grace, before, asks: self.parts.queue.is_empty(), content })
     }
 }

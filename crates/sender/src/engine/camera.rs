@@ -1,12 +1,12 @@
 //! From the camera to the queue: which pictures are encoded, and which candidates are sent.
 
-use thalweg_control::FrameQueued;
+use thalweg_control::{FrameQueued, Signal};
+use thalweg_media::Fragment;
 use thalweg_units::{Rate, Span, Time};
 
 use super::{Engine, Output};
 use crate::event::{Event, Why};
 use crate::frames::{Basis, Buffers, EncodePlan, EncodedFrame, FramePlan, Occasion, Target, View};
-use crate::packet::Fragment;
 
 /// A picture that waits.
 #[derive(Debug, Clone, Copy)]
@@ -56,13 +56,13 @@ impl Engine {
             Occasion::QueueEmpty if !slot.considered => Occasion::EncoderFree,
             other => other,
         };
-        let mut view = self.view(occasion, self.now - slot.read);
-        if let Some(period) = self.policy.begins_period(&view) {
-            self.controller.on_period(self.now, period);
+        let mut view = self.seen(occasion, self.now - slot.read);
+        if let Some(period) = self.parts.policy.begins_period(&view) {
+            self.parts.controller.on_signal(self.now, Signal::Period(period));
             self.refresh();
-            view = self.view(occasion, self.now - slot.read);
+            view = self.seen(occasion, self.now - slot.read);
         }
-        match self.policy.plan(&view) {
+        match self.parts.policy.plan(&view) {
             FramePlan::Encode(plan) => {
                 self.slot = None;
                 self.start_encoding(slot, plan);
@@ -106,8 +106,8 @@ impl Engine {
             debug_assert!(false, "candidates for no picture");
             return;
         };
-        let view = self.view(Occasion::EncoderFree, self.now - encoding.read);
-        let choice = if encoding.abandoned { None } else { self.policy.choose(&view, candidates) };
+        let view = self.seen(Occasion::EncoderFree, self.now - encoding.read);
+        let choice = if encoding.abandoned { None } else { self.parts.policy.choose(&view, candidates) };
         let choice = choice.filter(|choice| *choice < candidates.len());
         let is_lost = encoding.orphaned || matches!(encoding.basis, Basis::Buffers(Buffers { sendable: false, .. }));
         let sendable = choice.filter(|choice| !is_lost || candidates[*choice].keyframe);
@@ -130,7 +130,7 @@ impl Engine {
         let occasion =
             if self.slot.is_some_and(|slot| slot.considered) { Occasion::QueueEmpty } else { Occasion::EncoderFree };
         // A held picture waits for the queue; one that the encoder kept waiting may go now.
-        if occasion == Occasion::EncoderFree || self.queue.is_empty() {
+        if occasion == Occasion::EncoderFree || self.parts.queue.is_empty() {
             self.consider(occasion);
         }
     }
@@ -159,18 +159,16 @@ impl Engine {
             self.last_frame = Some(frame);
         }
         let queue = self.queue_view();
-        let packets = self.queue.push(self.now, encoded.size, self.allowance.burst, template);
-        self.controller.on_frame_queued(
-            self.now,
-            FrameQueued {
-                size: self.queue.wire_bytes() - queue.bytes,
-                interval: self.camera.interval,
-                ahead: queue.bytes,
-                age: queue.age(self.now),
-            },
-        );
+        let packets = self.parts.queue.push(self.now, encoded.size, self.allowance.burst, template);
+        let queued = FrameQueued {
+            size: self.parts.queue.wire_bytes() - queue.bytes,
+            interval: self.camera.interval,
+            ahead: queue.bytes,
+            age: queue.age(self.now),
+        };
+        self.parts.controller.on_signal(self.now, Signal::FrameQueued(queued));
         self.refresh();
-        self.policy.on_queued(self.now, frame, encoded, packets);
+        self.parts.policy.on_queued(self.now, frame, encoded, packets);
         self.follow_policy();
         self.emit(Event::FrameQueued {
             frame,
@@ -192,12 +190,12 @@ impl Engine {
         }
     }
 
-    fn view(&self, occasion: Occasion, picture_age: Span) -> View {
+    pub(super) fn seen(&self, occasion: Occasion, picture_age: Span) -> View {
         View {
             now: self.now,
             occasion,
             allowance: self.allowance,
-            pacing: self.pacer.rate(),
+            pacing: self.parts.pacer.rate(),
             srtt: self.srtt(),
             in_flight: self.history.in_flight(),
             queue: self.queue_view(),

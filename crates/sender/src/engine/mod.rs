@@ -7,7 +7,9 @@
 //! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]); whoever drives it
 //! owns the pictures, the encoder and the encoded bytes, and finds a packet's bytes by its fragment.
 
+mod assembled;
 mod audio;
+mod builder;
 mod camera;
 mod change;
 mod release;
@@ -16,23 +18,22 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, Feedback, History, PathReport};
-use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
+use thalweg_control::{Acknowledgement, Allowance, Feedback, History, PacketId, PathReport, Signal};
+use thalweg_media::Packet;
+use thalweg_media::feedback::DecoderReport;
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
 
 use crate::event::{Event, Timed, Wake, Why};
-use crate::feedback::DecoderReport;
-use crate::filler::{Dummies, Useful};
-use crate::frames::{EncodePlan, FramePolicy, QueueVerdict, QueueView};
-use crate::pacing::{self, Pacer, PacingRate};
-use crate::packet::{Packet, PacketSizes};
-use crate::probing::Prober;
-use crate::queue::MediaQueue;
-use crate::repair::Repair;
-use crate::scheme::Scheme;
+use crate::frames::{EncodePlan, Occasion, QueueVerdict, QueueView, View};
+use crate::pacing::PacingRate;
+use crate::parts::Parts;
+use crate::scheme::SenderFactory;
+use assembled::Assembled;
 use audio::Sound;
+pub use builder::Builder;
 use camera::{Encoding, Slot};
 
-/// The smoothed round trip assumed before the first sample (vidaptive.md C3).
+/// The smoothed round trip assumed before the first sample (specs/vidaptive.md C3).
 const SRTT_BEFORE_SAMPLES: Span = Span::from_millis(100);
 /// How often the variables of controller and policy are sampled into the event stream.
 const INSPECTION_INTERVAL: Span = Span::from_millis(100);
@@ -82,21 +83,11 @@ pub enum Output {
 /// A sender of one video.
 pub struct Engine {
     camera: Camera,
-    controller: Box<dyn Controller>,
-    policy: Box<dyn FramePolicy>,
+    parts: Assembled,
     history: History,
     allowance: Allowance,
     reported: Allowance,
-    pacing: pacing::Config,
-    pacer: Pacer,
-    padding: Pacer,
-    prober: Prober,
-    dummies: Option<Dummies>,
-    useful: Option<Useful>,
-    repair: Option<Repair>,
     sounds: VecDeque<Sound>,
-    queue: MediaQueue,
-    sizes: PacketSizes,
     slot: Option<Slot>,
     encoding: Option<Encoding>,
     keyframe: Option<Why>,
@@ -104,8 +95,6 @@ pub struct Engine {
     last_keyframe_request: Option<Time>,
     last_read: Time,
     last_size: Size,
-    /// The first packet that the controller has seen leave.
-    heard_from: u64,
     next_id: u64,
     next_sequence: u64,
     next_frame: u64,
@@ -127,32 +116,29 @@ impl Engine {
     ///
     /// # Errors
     /// When a parameter of the scheme is out of range.
-    pub fn new(scheme: &Scheme, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
-        if camera.interval <= Span::ZERO {
-            return Err(ConfigError::out_of_range("camera.interval", camera.interval, "longer than 0, such as 33.3ms"));
-        }
-        let mut controller = scheme.controller.build()?;
-        if let Some(bounds) = scheme.frames.encoder_bounds() {
-            controller.on_demand(now, Demand { min: bounds.min, max: bounds.max });
-        }
-        let allowance = controller.allowance();
+    pub fn new(scheme: &dyn SenderFactory, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
+        Engine::with(scheme.parts(camera.size)?, camera, now)
+    }
+
+    /// A sender put together part by part.
+    pub fn builder(camera: Camera) -> Builder {
+        Builder::new(camera)
+    }
+
+    /// A sender of these parts for one camera, before its first picture.
+    ///
+    /// # Errors
+    /// When a parameter of a part is out of range.
+    pub fn with(parts: Parts, camera: Camera, now: Time) -> Result<Engine, ConfigError> {
+        check("camera.interval", camera.interval).within(above(Span::ZERO), "33.3ms")?;
+        let parts = Assembled::new(parts, PacketId(0), now)?;
         let mut engine = Engine {
             camera,
-            controller,
-            policy: scheme.frames.build(camera.size)?,
-            history: History::new(thalweg_control::feedback::Config::default()),
-            allowance,
+            allowance: parts.controller.allowance(),
+            parts,
+            history: History::default(),
             reported: Allowance::of_rate(Rate::ZERO),
-            pacing: scheme.pacing,
-            pacer: Pacer::new(scheme.pacing.burst),
-            padding: Pacer::new(Span::ZERO),
-            prober: Prober::default(),
-            dummies: scheme.filler.map(crate::filler::Config::build).transpose()?,
-            useful: scheme.fill_with.map(|fill_with| fill_with.build(scheme.packets)).transpose()?,
-            repair: scheme.repair.map(|repair| repair.build(scheme.packets)).transpose()?,
             sounds: VecDeque::new(),
-            queue: MediaQueue::new(scheme.packets),
-            sizes: scheme.packets,
             slot: None,
             encoding: None,
             keyframe: Some(Why::FirstFrame),
@@ -160,7 +146,6 @@ impl Engine {
             last_keyframe_request: None,
             last_read: now,
             last_size: camera.size,
-            heard_from: 0,
             next_id: 0,
             next_sequence: 0,
             next_frame: 0,
@@ -193,16 +178,8 @@ impl Engine {
     /// A report of the receiver came; `hold` is how long the receiver held it back, if it says so.
     pub fn on_feedback(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) {
         self.advance(now);
-        let feedback = change::since(self.heard_from, &self.history.on_report(now, acknowledgements, hold));
-        note_feedback(&mut self.events, &feedback);
-        self.controller.on_feedback(&feedback);
-        if let Some(repair) = &mut self.repair {
-            repair.on_feedback(&feedback);
-        }
-        if let Some(useful) = &mut self.useful {
-            useful.on_feedback(&feedback);
-        }
-        self.policy.on_feedback(&feedback);
+        let feedback = self.history.on_report(now, acknowledgements, hold);
+        deliver(&feedback, &mut self.parts, &mut self.events);
         self.follow_policy();
         self.refresh();
         self.watch_queue();
@@ -211,8 +188,8 @@ impl Engine {
     /// The receiver said what state its decoder is in, in a message of its own or along with a report. Of both, this comes first.
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
         self.advance(now);
-        self.controller.on_interarrival(now, report.interarrival);
-        self.policy.on_decoder(now, report);
+        self.parts.controller.on_signal(now, Signal::Interarrival(report.interarrival));
+        self.parts.policy.on_decoder(now, report);
         self.follow_policy();
         self.refresh();
     }
@@ -220,7 +197,7 @@ impl Engine {
     /// The receiver measured the path itself.
     pub fn on_path_report(&mut self, now: Time, report: &PathReport) {
         self.advance(now);
-        self.controller.on_path_report(now, report);
+        self.parts.controller.on_signal(now, Signal::PathReport(*report));
         self.refresh();
     }
 
@@ -228,7 +205,7 @@ impl Engine {
     pub fn on_missing(&mut self, now: Time, sequences: &[u64]) {
         self.advance(now);
         let srtt = self.srtt();
-        let Some(repair) = &mut self.repair else { return };
+        let Some(repair) = &mut self.parts.repair else { return };
         for &sequence in sequences {
             if let Err(why) = repair.request(now, sequence, srtt) {
                 self.events.push(Timed { at: now, event: Event::RepeatRefused { sequence, why } });
@@ -248,20 +225,14 @@ impl Engine {
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
     pub fn on_timeout(&mut self, now: Time) {
         self.advance(now);
-        if self.controller.next_timeout() <= now {
-            self.controller.on_timeout(now);
+        if self.parts.controller.next_timeout() <= now {
+            self.parts.controller.on_timeout(now);
             self.refresh();
         }
         if self.history.next_timeout() <= now
             && let Some(feedback) = self.history.on_timeout(now)
         {
-            let feedback = change::since(self.heard_from, &feedback);
-            note_feedback(&mut self.events, &feedback);
-            self.controller.on_feedback(&feedback);
-            if let Some(useful) = &mut self.useful {
-                useful.on_feedback(&feedback);
-            }
-            self.policy.on_feedback(&feedback);
+            deliver(&feedback, &mut self.parts, &mut self.events);
             self.follow_policy();
             self.refresh();
         }
@@ -305,6 +276,11 @@ impl Engine {
         &self.allowance
     }
 
+    /// What a frame policy would see now if a picture had just been read.
+    pub fn view(&self) -> View {
+        self.seen(Occasion::CameraRead, Span::ZERO)
+    }
+
     fn emit(&mut self, event: Event) {
         self.events.push(Timed { at: self.now, event });
     }
@@ -318,30 +294,34 @@ impl Engine {
             let mut see = |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
             // Before anything the scheme leaves free of it: what a controller's estimate is judged by.
             see("capacity_bps", self.allowance.capacity.as_bps_f64());
-            self.controller.inspect(&mut see);
-            self.policy.inspect(&mut see);
-            if let Some(repair) = &self.repair {
+            self.parts.controller.inspect(&mut see);
+            self.parts.policy.inspect(&mut see);
+            if let Some(repair) = &self.parts.repair {
                 repair.inspect(&mut see);
             }
         }
     }
 
     fn queue_view(&self) -> QueueView {
-        QueueView { bytes: self.queue.wire_bytes(), packets: self.queue.packets(), oldest: self.queue.oldest() }
+        QueueView {
+            bytes: self.parts.queue.wire_bytes(),
+            packets: self.parts.queue.packets(),
+            oldest: self.parts.queue.oldest(),
+        }
     }
 
     /// Takes over what the controller allows now.
     fn refresh(&mut self) {
-        while let Some(decision) = self.controller.poll_decision() {
+        while let Some(decision) = self.parts.controller.poll_decision() {
             self.emit(Event::Decision(Box::new(decision)));
         }
-        self.allowance = self.controller.allowance();
+        self.allowance = self.parts.controller.allowance();
         let rate = self.pacing_rate();
-        self.pacer.set_rate(self.now, rate);
-        self.padding.set_rate(self.now, self.allowance.padding);
-        if let Some(repair) = &mut self.repair {
+        self.parts.pacer.set_rate(self.now, rate);
+        self.parts.padding.set_rate(self.now, self.allowance.padding);
+        if let Some(repair) = &mut self.parts.repair {
             repair.set_wire(self.now, self.allowance.capacity);
-            repair.set_parity_interval(self.allowance.parity_interval);
+            repair.set_parity_interval(self.allowance.fec_interval);
         }
         let moved = |a: u64, b: u64| a.abs_diff(b) > b / 100;
         let window = |allowance: &Allowance| allowance.window.map_or(0, Bytes::get);
@@ -355,18 +335,18 @@ impl Engine {
     }
 
     fn pacing_rate(&self) -> Rate {
-        let rate = match (self.pacing.rate, self.allowance.window) {
+        let rate = match (self.parts.pacing.rate, self.allowance.window) {
             (PacingRate::Controller, _) | (PacingRate::WindowRate(_), None) => self.allowance.pacing,
             (PacingRate::WindowRate(factor), Some(window)) => window.per(self.srtt()).scale(factor),
             (PacingRate::Unpaced, _) => Rate::MAX,
         };
-        rate.min(self.pacing.limit.unwrap_or(Rate::MAX))
+        rate.min(self.parts.pacing.limit.unwrap_or(Rate::MAX))
     }
 
     /// Lets the policy judge the queue.
     fn watch_queue(&mut self) {
         let view = self.queue_view();
-        match self.policy.on_queue(self.now, &view) {
+        match self.parts.policy.on_queue(self.now, &view) {
             QueueVerdict::Keep => {}
             QueueVerdict::Pause => self.emit(Event::Paused { age: view.age(self.now) }),
             QueueVerdict::Resume => self.emit(Event::Resumed { why: Why::QueueEmpty }),
@@ -378,17 +358,17 @@ impl Engine {
     fn flush(&mut self, view: &QueueView) {
         self.emit(Event::Reset { age: view.age(self.now), packets: view.packets });
         let (now, events) = (self.now, &mut self.events);
-        self.queue.flush(|frame, packets| {
+        self.parts.queue.flush(|frame, packets| {
             events.push(Timed { at: now, event: Event::FrameFlushed { frame, packets } });
         });
-        if let Some(repair) = &mut self.repair {
+        if let Some(repair) = &mut self.parts.repair {
             repair.flush();
         }
         if let Some(encoding) = &mut self.encoding {
             encoding.orphaned = true;
         }
         self.discard_slot(Why::QueueFlushed);
-        if !self.policy.on_flushed(self.now) {
+        if !self.parts.policy.on_flushed(self.now) {
             self.force_keyframe(Why::QueueFlushed);
         }
         self.follow_policy();
@@ -396,12 +376,12 @@ impl Engine {
 
     /// Does what follows from something the policy was told of the receiver.
     fn follow_policy(&mut self) {
-        let recovering = self.policy.is_recovering(self.now);
+        let recovering = self.parts.policy.is_recovering(self.now);
         if recovering && !self.recovering {
             self.emit(Event::RecoveryBegan);
         }
         self.recovering = recovering;
-        while let Some(frame) = self.policy.poll_forgotten() {
+        while let Some(frame) = self.parts.policy.poll_forgotten() {
             self.outputs.push_back(Output::Forget { frame });
         }
     }
@@ -412,15 +392,19 @@ impl Engine {
     }
 }
 
-fn note_feedback(events: &mut Vec<Timed>, feedback: &Feedback<'_>) {
+/// The one place where feedback goes to whoever uses it, a report as well as the history's timeout.
+fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Timed>) {
+    let feedback = feedback.since(parts.first);
     let arrived = feedback.reports.iter().filter(|report| report.arrival().is_some()).count() as u32;
-    events.push(Timed {
-        at: feedback.now,
-        event: Event::Feedback {
-            arrived,
-            lost: feedback.reports.len() as u32 - arrived,
-            rtt: feedback.rtt,
-            in_flight: feedback.in_flight,
-        },
-    });
+    let lost = feedback.reports.len() as u32 - arrived;
+    let event = Event::Feedback { arrived, lost, rtt: feedback.rtt, in_flight: feedback.in_flight };
+    events.push(Timed { at: feedback.now, event });
+    parts.controller.on_feedback(&feedback);
+    if let Some(repair) = &mut parts.repair {
+        repair.on_feedback(&feedback);
+    }
+    if let Some(useful) = &mut parts.useful {
+        useful.on_feedback(&feedback);
+    }
+    parts.policy.on_feedback(&feedback);
 }

@@ -1,6 +1,7 @@
 //! From the queue to the wire: what leaves next, and when.
 
 use thalweg_control::{FramePlace, MSS, PacketId, Payload, SentPacket};
+use thalweg_media::{Content, Packet};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;
@@ -9,7 +10,6 @@ use crate::filler::useful::Useful;
 use crate::filler::{Dummies, Verdict};
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
-use crate::packet::{Content, Packet};
 use crate::repair::Repair;
 
 /// How much one packet weighs in the share of payload in what is sent: the last hundred count.
@@ -31,7 +31,7 @@ impl Engine {
         }
         self.begin_probe();
         self.follow_drain_rule();
-        let probing = self.prober.cluster().is_some();
+        let probing = self.parts.prober.cluster().is_some();
         if self.next_send() > self.now {
             return None;
         }
@@ -45,17 +45,18 @@ impl Engine {
 
     /// When the next packet may leave: on the probe's schedule while one runs, at once within a burst, otherwise on the pacer's.
     fn next_send(&self) -> Time {
-        if self.prober.cluster().is_some() {
-            self.prober.next_send()
+        if self.parts.prober.cluster().is_some() {
+            self.parts.prober.next_send()
         } else if self.within_burst() {
             self.now
-        } else if let (Some(burst), Some(repair)) = (self.allowance.burst.filter(|_| self.repairs_now()), &self.repair)
+        } else if let (Some(burst), Some(repair)) =
+            (self.allowance.burst.filter(|_| self.repairs_now()), &self.parts.repair)
         {
             // A repeat rides in the burst before it while that, by the pacer's account of what is not through yet, leaves room.
             let room = burst.scale(repair.riding_share()).saturating_sub(self.size_of(Next::Repair));
-            self.pacer.next_send() - self.pacer.rate().time_for(room)
+            self.parts.pacer.next_send() - self.parts.pacer.rate().time_for(room)
         } else {
-            self.pacer.next_send()
+            self.parts.pacer.next_send()
         }
     }
 
@@ -66,20 +67,20 @@ impl Engine {
 
     /// Whether media leaves next that belongs to a burst of which something has left.
     fn amid_burst(&self) -> bool {
-        self.allowance.burst.is_some() && self.queue.head().is_some_and(|head| !head.begins_burst)
+        self.allowance.burst.is_some() && self.parts.queue.head().is_some_and(|head| !head.begins_burst)
     }
 
     fn parity_follows(&self) -> bool {
-        self.repair.as_ref().is_some_and(Repair::has_parity)
+        self.parts.repair.as_ref().is_some_and(Repair::has_parity)
     }
 
     /// Whether what repairs goes before media: nothing else may come into a burst, which measures the path.
     fn repairs_now(&self) -> bool {
-        !self.amid_burst() && self.repair.as_ref().is_some_and(|repair| repair.next_time() <= self.now)
+        !self.amid_burst() && self.parts.repair.as_ref().is_some_and(|repair| repair.next_time() <= self.now)
     }
 
     /// Whether `size` more may be in flight; one packet may always be, so that a small window cannot lock the flow up. A burst may
-    /// begin as long as the window has any room (camel.md section 6).
+    /// begin as long as the window has any room (specs/camel.md 6).
     fn window_admits(&self, size: Bytes) -> bool {
         let in_flight = self.history.in_flight();
         let begins_burst = self.allowance.burst.is_some() && !self.within_burst();
@@ -93,24 +94,24 @@ impl Engine {
 
     /// A cluster begins with media, or once media was sent (libwebrtc starts at a queued packet, or opens with padding).
     fn begin_probe(&mut self) {
-        self.prober.expire(self.now);
+        self.parts.prober.expire(self.now);
         if let Some(probe) = self.allowance.probe
-            && (!self.queue.is_empty() || self.next_sequence > 0)
+            && (!self.parts.queue.is_empty() || self.next_sequence > 0)
         {
-            self.prober.begin(self.now, probe);
+            self.parts.prober.begin(self.now, probe);
         }
     }
 
-    /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (gcc.md section 11).
+    /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (specs/gcc.md 11).
     fn follow_drain_rule(&mut self) {
-        let Some(limit) = self.pacing.drain_within.filter(|_| self.allowance.burst.is_none()) else { return };
-        let mut rate = self.allowance.pacing.min(self.pacing.limit.unwrap_or(Rate::MAX));
-        if !self.queue.is_empty() {
-            let left = (limit - self.queue.mean_wait(self.now)).max(Span::from_millis(1));
-            rate = rate.max(self.queue.wire_bytes().per(left));
+        let Some(limit) = self.parts.pacing.drain_within.filter(|_| self.allowance.burst.is_none()) else { return };
+        let mut rate = self.allowance.pacing.min(self.parts.pacing.limit.unwrap_or(Rate::MAX));
+        if !self.parts.queue.is_empty() {
+            let left = (limit - self.parts.queue.mean_wait(self.now)).max(Span::from_millis(1));
+            rate = rate.max(self.parts.queue.wire_bytes().per(left));
         }
-        if matches!(self.pacing.rate, PacingRate::Controller) {
-            self.pacer.set_rate(self.now, rate);
+        if matches!(self.parts.pacing.rate, PacingRate::Controller) {
+            self.parts.pacer.set_rate(self.now, rate);
         }
     }
 
@@ -118,32 +119,32 @@ impl Engine {
         if self.repairs_now() {
             return Some(Next::Repair);
         }
-        if !self.queue.is_empty() {
+        if !self.parts.queue.is_empty() {
             return Some(Next::Media);
         }
         if self.next_sequence == 0 {
-            // No filler before the receiver has a stream to belong to (vidaptive.md C7).
+            // No filler before the receiver has a stream to belong to (specs/vidaptive.md C7).
             return None;
         }
         if probing {
             return Some(self.fill(self.probe_padding()));
         }
-        if let Some(dummies) = &mut self.dummies {
+        if let Some(dummies) = &mut self.parts.dummies {
             let (verdict, size) = (dummies.verdict(self.now, self.last_read, self.camera.interval), dummies.size());
             return (verdict == Verdict::Send).then(|| self.fill(size));
         }
-        let due = self.allowance.padding > Rate::ZERO && self.padding.next_send() <= self.now;
-        due.then(|| self.fill(self.sizes.padding))
+        let due = self.allowance.padding > Rate::ZERO && self.parts.padding.next_send() <= self.now;
+        due.then(|| self.fill(self.parts.sizes.padding))
     }
 
     /// What filler leaves now: something of use, or else `padding` bytes of nothing.
     fn fill(&mut self, padding: Bytes) -> Next {
         let nothing = Next::Filler(Content::Padding, padding);
-        if self.useful.is_none() {
+        if self.parts.useful.is_none() {
             return nothing;
         }
         let (round_trip, most) = (self.path_rtt(), self.room_for_filler());
-        let Some(useful) = &mut self.useful else { return nothing };
+        let Some(useful) = &mut self.parts.useful else { return nothing };
         let refresh = self.keyframe.is_none() && useful.wants_keyframe(self.now);
         let found =
             useful.head(self.now, round_trip, most).map_or(nothing, |(content, size)| Next::Filler(content, size));
@@ -158,28 +159,28 @@ impl Engine {
         let in_flight = self.history.in_flight();
         let window = self.allowance.window.filter(|_| in_flight > Bytes::ZERO);
         let room = window.map_or(Bytes::new(u64::MAX), |window| window.saturating_sub(in_flight));
-        let Some(dummies) = &self.dummies else { return room };
+        let Some(dummies) = &self.parts.dummies else { return room };
         let quiet = dummies.quiet_from(self.last_read, self.camera.interval);
-        if self.now < quiet { room.min(self.pacer.rate().over(quiet - self.now)) } else { room }
+        if self.now < quiet { room.min(self.parts.pacer.rate().over(quiet - self.now)) } else { room }
     }
 
     /// Probes are padded with repeats of recent packets where the stream has a retransmission stream, as libwebrtc does.
     fn probe_padding(&self) -> Bytes {
-        match &self.repair {
-            Some(_) => self.sizes.max_payload + self.sizes.overhead,
-            None => self.sizes.padding,
+        match &self.parts.repair {
+            Some(_) => self.parts.sizes.max_payload + self.parts.sizes.overhead,
+            None => self.parts.sizes.padding,
         }
     }
 
     fn size_of(&self, next: Next) -> Bytes {
-        let payload = |length: u32| Bytes::new(u64::from(length)) + self.sizes.overhead;
+        let payload = |length: u32| Bytes::new(u64::from(length)) + self.parts.sizes.overhead;
         match next {
             Next::Repair => {
-                let head = self.repair.as_ref().and_then(|repair| repair.head(self.now));
+                let head = self.parts.repair.as_ref().and_then(|repair| repair.head(self.now));
                 head.map_or(Bytes::ZERO, |(_, size)| size)
             }
-            Next::Media => self.queue.head().map_or(Bytes::ZERO, |head| {
-                let states = if head.fragment.index == 0 { self.sizes.states } else { Bytes::ZERO };
+            Next::Media => self.parts.queue.head().map_or(Bytes::ZERO, |head| {
+                let states = if head.fragment.index == 0 { self.parts.sizes.states } else { Bytes::ZERO };
                 payload(head.fragment.length) + states
             }),
             Next::Filler(_, size) => size,
@@ -196,11 +197,11 @@ impl Engine {
                 (Payload::Filler, None, content)
             }
             Next::Repair => {
-                let (content, _) = self.repair.as_mut().and_then(|r| r.pop(self.now)).expect("repair was chosen");
+                let (content, _) = self.parts.repair.as_mut().and_then(|r| r.pop(self.now)).expect("repair was chosen");
                 (Payload::Repair, None, content)
             }
             Next::Media => {
-                let head = self.queue.pop().expect("media was chosen");
+                let head = self.parts.queue.pop().expect("media was chosen");
                 let fragment = head.fragment;
                 let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
                 (begins_burst, ends_burst) = (head.begins_burst && self.allowance.burst.is_some(), head.ends_burst);
@@ -215,17 +216,18 @@ impl Engine {
                 (Payload::Media, Some(place), Content::Media { sequence, fragment })
             }
         };
-        let probe = self.prober.cluster();
+        let probe = self.parts.prober.cluster();
         if probe.is_some() {
-            self.prober.on_sent(self.now, size);
+            self.parts.prober.on_sent(self.now, size);
         }
-        let packet = SentPacket { payload, probe, place, ..SentPacket::new(PacketId(self.next_id), self.now, size) };
+        let mut packet = SentPacket::new(PacketId(self.next_id), self.now, size);
+        (packet.payload, packet.probe, packet.place) = (payload, probe, place);
         let (sent, grace, before) = self.depart(packet, &content);
         if let Some(frame) = finished {
-            self.policy.on_frame_sent(&frame);
+            self.parts.policy.on_frame_sent(&frame);
             self.emit(Event::FrameSent { frame: frame.frame, delay: frame.delay });
             self.watch_queue();
-            if self.queue.is_empty() {
+            if self.parts.queue.is_empty() {
                 self.consider(Occasion::QueueEmpty);
             }
         }
@@ -238,22 +240,22 @@ impl Engine {
 
     /// Charges a packet that leaves now to everything that counts packets; what became of it, how long before it the last one left,
     /// and how much before it in all.
-    pub(super) fn depart(&mut self, packet: SentPacket, content: &Content) -> (SentPacket, Span, Bytes) {
+    pub(super) fn depart(&mut self, mut packet: SentPacket, content: &Content) -> (SentPacket, Span, Bytes) {
         let (payload, size) = (packet.payload, packet.size);
-        self.pacer.on_sent(self.now, size);
+        self.parts.pacer.on_sent(self.now, size);
         if payload == Payload::Filler {
-            self.padding.on_sent(self.now, size);
+            self.parts.padding.on_sent(self.now, size);
         }
-        if let Some(dummies) = &mut self.dummies {
+        if let Some(dummies) = &mut self.parts.dummies {
             dummies.on_sent(self.now, size);
         }
         self.account(packet.id, payload, content, size);
-        let app_limited = self.nothing_follows();
-        let sent = self.history.on_sent(SentPacket { app_limited, ..packet });
+        packet.app_limited = self.nothing_follows();
+        let sent = self.history.on_sent(packet);
         self.next_id += 1;
-        self.controller.on_sent(&sent);
+        self.parts.controller.on_sent(&sent);
         // A controller that counts in frames allows less with every packet; the others wait for news.
-        if sent.probe.is_some() || self.allowance.frame.is_some() {
+        if sent.probe.is_some() || self.allowance.media.frame().is_some() {
             self.refresh();
         }
         self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
@@ -267,11 +269,11 @@ impl Engine {
     /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no filler
     /// may be made, and the window has room for a whole segment.
     fn nothing_follows(&mut self) -> bool {
-        if self.repairs_now() || !self.queue.is_empty() || !self.window_admits(MSS) {
+        if self.repairs_now() || !self.parts.queue.is_empty() || !self.window_admits(MSS) {
             return false;
         }
-        let next_send = self.pacer.next_send().max(self.now);
-        match &mut self.dummies {
+        let next_send = self.parts.pacer.next_send().max(self.now);
+        match &mut self.parts.dummies {
             Some(dummies) => dummies.verdict(next_send, self.last_read, self.camera.interval) != Verdict::Send,
             None => true,
         }
@@ -279,34 +281,34 @@ impl Engine {
 
     /// Filler that is of use leaves: it will not be of the same use again.
     fn note_filler(&mut self, content: &Content, size: Bytes) {
-        if let Some(useful) = &mut self.useful {
+        if let Some(useful) = &mut self.parts.useful {
             useful.on_sent(content);
             useful.on_filler(size);
         }
-        if let (Content::Retransmission { of, .. }, Some(repair)) = (content, &mut self.repair) {
+        if let (Content::Retransmission { of, .. }, Some(repair)) = (content, &mut self.parts.repair) {
             repair.on_repeat_elsewhere(self.now, *of);
         }
     }
 
     fn account(&mut self, id: PacketId, payload: Payload, content: &Content, size: Bytes) {
         if let Content::Parity { .. } = content {
-            self.repair.iter_mut().for_each(Repair::on_parity);
-            self.useful.iter_mut().for_each(Useful::on_parity);
+            self.parts.repair.iter_mut().for_each(Repair::on_parity);
+            self.parts.useful.iter_mut().for_each(Useful::on_parity);
         }
         if payload == Payload::Filler {
             return;
         }
         let payload = match content {
             // What the controller probes with comes on top of what it allows the encoder, as filler does.
-            Content::Parity { .. } if self.repair.as_ref().is_some_and(Repair::probes) => return,
+            Content::Parity { .. } if self.parts.repair.as_ref().is_some_and(Repair::probes) => return,
             Content::Padding => 0.0,
             Content::Retransmission { .. } | Content::Parity { .. } | Content::Audio { .. } => 0.0,
             Content::Media { sequence, fragment } => {
                 let srtt = self.srtt();
-                if let Some(repair) = &mut self.repair {
+                if let Some(repair) = &mut self.parts.repair {
                     repair.on_media(self.now, (*sequence, *fragment), size, srtt);
                 }
-                if let Some(useful) = &mut self.useful {
+                if let Some(useful) = &mut self.parts.useful {
                     useful.on_media(self.now, id, (*sequence, *fragment), size);
                 }
                 f64::from(fragment.length)
@@ -324,9 +326,9 @@ impl Engine {
                 wake = (at, why);
             }
         };
-        let repair = self.repair.as_ref().map_or(Time::NEVER, Repair::next_time);
-        let has_media = !self.queue.is_empty() || repair <= self.now;
-        let probing = self.prober.cluster().is_some();
+        let repair = self.parts.repair.as_ref().map_or(Time::NEVER, Repair::next_time);
+        let has_media = !self.parts.queue.is_empty() || repair <= self.now;
+        let probing = self.parts.prober.cluster().is_some();
         let after_now = self.now + Span::from_nanos(1);
         if has_media || probing {
             // What release() will choose: to ask for less would wake up for nothing, again and again.
@@ -341,26 +343,26 @@ impl Engine {
                 earlier(self.next_send().max(after_now), why);
             }
         } else if self.next_sequence > 0 {
-            let filler = self.dummies.as_ref().map_or(self.sizes.padding, Dummies::size);
+            let filler = self.parts.dummies.as_ref().map_or(self.parts.sizes.padding, Dummies::size);
             if !self.window_admits(filler) {
                 // Only news lets any go.
-            } else if let Some(dummies) = &mut self.dummies {
-                let at = self.pacer.next_send().max(self.now);
+            } else if let Some(dummies) = &mut self.parts.dummies {
+                let at = self.parts.pacer.next_send().max(self.now);
                 let at = match dummies.verdict(at, self.last_read, self.camera.interval) {
                     Verdict::Send => at,
                     Verdict::Wait(until) => until,
                 };
                 earlier(at.max(after_now), Wake::Filler);
             } else if self.allowance.padding > Rate::ZERO {
-                earlier(self.padding.next_send().max(self.pacer.next_send()).max(after_now), Wake::Filler);
+                earlier(self.parts.padding.next_send().max(self.parts.pacer.next_send()).max(after_now), Wake::Filler);
             }
         }
         if repair > self.now {
             earlier(repair, Wake::Repair);
         }
         let queue = self.queue_view();
-        earlier(self.policy.next_timeout(&queue).max(after_now), Wake::FramePolicy);
-        earlier(self.controller.next_timeout().max(after_now), Wake::Controller);
+        earlier(self.parts.policy.next_timeout(&queue).max(after_now), Wake::FramePolicy);
+        earlier(self.parts.controller.next_timeout().max(after_now), Wake::Controller);
         earlier(self.history.next_timeout().max(after_now), Wake::Silence);
         wake
     }

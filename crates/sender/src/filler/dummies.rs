@@ -1,18 +1,18 @@
-//! Dummies: when the path has room and there is no media (vidaptive.md section 5).
+//! Dummies: when the path has room and there is no media (specs/vidaptive.md 5).
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
 /// Dummies: small packets that make the sender look backlogged to its congestion controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
-    /// The size of a dummy on the wire, headers included (paper: at most 200 bytes; C9).
+    /// The size of a dummy on the wire, headers included (paper: at most 200 bytes; specs/vidaptive.md C9).
     pub size: Bytes,
     /// No dummies this close before the next camera read, so that a frame's first packet never waits behind one (5 ms).
     pub guard: Span,
-    /// No dummies while everything sent in the last `cap_window` exceeds this (the maximum video rate, 12 Mbps; C6).
+    /// No dummies while everything sent in the last `cap_window` exceeds this (the maximum video rate, 12 Mbps; specs/vidaptive.md C6).
     pub cap: Rate,
     /// See `cap` (T, 1 s).
     pub cap_window: Span,
@@ -35,15 +35,9 @@ impl Config {
     /// # Errors
     /// When a dummy would be smaller than its headers or larger than a packet, or the window or guard is not positive.
     pub fn build(self) -> Result<Dummies, ConfigError> {
-        if !(64..=1500).contains(&self.size.get()) {
-            return Err(ConfigError::out_of_range("filler.size", self.size, "64B to 1500B, headers included"));
-        }
-        if self.cap_window <= Span::ZERO {
-            return Err(ConfigError::out_of_range("filler.cap_window", self.cap_window, "longer than 0, such as 1s"));
-        }
-        if self.guard < Span::ZERO {
-            return Err(ConfigError::out_of_range("filler.guard", self.guard, "0ms or longer"));
-        }
+        check("filler.size", self.size).is((64..=1500).contains(&self.size.get()), "64B to 1500B, headers included")?;
+        check("filler.cap_window", self.cap_window).within(above(Span::ZERO), "1s")?;
+        check("filler.guard", self.guard).within(Span::ZERO.., "the default")?;
         let allowed = self.cap.over(self.cap_window);
         Ok(Dummies { config: self, allowed, sent: VecDeque::new(), sent_bytes: Bytes::ZERO })
     }
@@ -83,7 +77,7 @@ impl Dummies {
 
     /// Whether a dummy may leave at `now`, when the camera was last read at `last_read` and is read every `interval`.
     pub fn verdict(&mut self, now: Time, last_read: Time, interval: Span) -> Verdict {
-        // A read that is late keeps the guard up, but for one interval at most (C5).
+        // A read that is late keeps the guard up, but for one interval at most (specs/vidaptive.md C5).
         let end = last_read + interval + interval;
         if now >= self.quiet_from(last_read, interval) && now < end {
             return Verdict::Wait(end);

@@ -1,19 +1,16 @@
-//! Filler that the receiver may have a use for: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1; fec.md
-//! section 4).
+//! Filler that the receiver may have a use for: redundancy as the probe of any scheme (FBRA's idea, Vidaptive's footnote 1; specs/fec.md 4).
 //!
 //! What probes the path is acknowledged and lost like anything else, so it may as well carry something. Of the media packets that left
 //! lately and are not known to have arrived, one is still of use if it would be there before its frame is to be shown. Filler is made of
 //! those: a packet known to be lost again, a sum of packets of which any one may be lost, or nothing, where nothing helps.
 
-mod block;
 mod remembered;
 
 use thalweg_control::{Feedback, PacketId};
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_media::{Content, Fragment, PacketSizes, Protected};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, between, check};
 
-use crate::packet::{Content, Fragment, PacketSizes};
-use crate::repair::parity::{Code, Due, Format, Symbol, Written};
-use block::Block;
+use crate::repair::parity::{Due, Format, Written};
 use remembered::{Remembered, Tracked};
 
 /// What filler is made of, and for how long it is of use.
@@ -22,31 +19,26 @@ use remembered::{Remembered, Tracked};
 pub struct Config {
     /// What of.
     pub kind: Kind,
-    /// Of which code parity is.
-    pub code: Code,
     /// How it is written.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
     pub format: Format,
-    /// Where it is a block code: a block has as many parity packets at most as this share of its media, above 0 and at most 4 (fec.md section 4:
-    /// half, unless much is lost; filler costs nothing but itself, R).
-    pub block_share: f64,
-    /// A frame is of no use this long after it was captured (fbra.md section 2, delay_max: 400 ms).
+    /// A frame is of no use this long after it was captured (specs/fbra.md 2, delay_max: 400 ms).
     pub deadline: Span,
-    /// The fewest packets under one sum (fec.md section 4: 2).
+    /// The fewest packets under one sum (specs/fec.md 4: 2).
     pub least_group: u16,
-    /// The most packets under one sum (fec.md section 4: 14; FBRA's longest FEC interval).
+    /// The most packets under one sum (specs/fec.md 4: 14; FBRA's longest FEC interval).
     pub most_group: u16,
     /// A sum is of as many packets as lose one at this loss at least, 0..1: without losses, of 1 / 0.02 = 50 and so of `most_group`
-    /// (fec.md section 4).
+    /// (specs/fec.md 4).
     pub least_loss: f64,
-    /// How many sums a packet is under at most; the second goes across the first. fec.md section 4 has 2; with 4, filler that would otherwise be
+    /// How many sums a packet is under at most; the second goes across the first. specs/fec.md 4 has 2; with 4, filler that would otherwise be
     /// of nothing leaves 9 % of the time in stalls instead of 13 % where a tenth is lost (crates/lab/tests/scenarios/filler.rs), (R).
     pub sums: u8,
     /// How often a packet is repeated before it is known to be lost (R).
     pub repeats: u8,
-    /// A keyframe is of use once this share of packets was lost lately, 0..1 (fec.md section 4: 0.05).
+    /// A keyframe is of use once this share of packets was lost lately, 0..1 (specs/fec.md 4: 0.05).
     pub refresh_loss: f64,
-    /// And not within this time of the last one (fec.md section 4: 2 s).
+    /// And not within this time of the last one (specs/fec.md 4: 2 s).
     pub refresh_interval: Span,
     /// A parity packet's own RTP header extensions, besides those it protects (see [`crate::repair::parity::Config::extensions`]).
     pub extensions: Bytes,
@@ -72,9 +64,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             kind: Kind::Fec,
-            code: Code::Sum,
             format: Format::Flexfec,
-            block_share: 1.0,
             deadline: Span::from_millis(400),
             least_group: 2,
             most_group: 14,
@@ -99,33 +89,18 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self, sizes: PacketSizes) -> Result<Useful, ConfigError> {
-        if self.deadline <= Span::ZERO {
-            return Err(ConfigError::out_of_range("fill_with.deadline", self.deadline, "longer than 0, such as 400ms"));
-        }
-        if !(1..=self.most_group).contains(&self.least_group) {
-            let range = "1 to fill_with.most_group, such as 2";
-            return Err(ConfigError::out_of_range("fill_with.least_group", self.least_group, range));
-        }
-        if u64::from(self.most_group) > crate::repair::parity::LONGEST {
-            return Err(ConfigError::out_of_range("fill_with.most_group", self.most_group, "1 to 109, such as 14"));
-        }
+        check("fill_with.deadline", self.deadline).within(above(Span::ZERO), "400ms")?;
+        check("fill_with.least_group", self.least_group).within(1..=self.most_group, "2")?;
+        check("fill_with.most_group", self.most_group)
+            .is(u64::from(self.most_group) <= Protected::LONGEST, "1 to 109, such as 14")?;
         for (name, share) in [("fill_with.least_loss", self.least_loss), ("fill_with.refresh_loss", self.refresh_loss)]
         {
-            if !(share > 0.0 && share < 1.0) {
-                return Err(ConfigError::out_of_range(name, share, "above 0 and below 1, such as 0.02"));
-            }
+            check(name, share).within(between(0.0, 1.0), "0.02")?;
         }
-        if !(self.block_share > 0.0 && self.block_share <= 4.0) {
-            let (value, range) = (self.block_share, "above 0 and at most 4, such as 1");
-            return Err(ConfigError::out_of_range("fill_with.block_share", value, range));
-        }
-        if self.refresh_interval < Span::ZERO {
-            let range = "0 or longer, such as 2s";
-            return Err(ConfigError::out_of_range("fill_with.refresh_interval", self.refresh_interval, range));
-        }
+        check("fill_with.refresh_interval", self.refresh_interval).within(Span::ZERO.., "2s")?;
         let refresh = Refresh { last: Time::ZERO, cost: Bytes::ZERO, saved: Bytes::ZERO };
         let (among_media, remembered) = Default::default();
-        Ok(Useful { config: self, sizes, among_media, remembered, block: None, refresh })
+        Ok(Useful { config: self, sizes, among_media, remembered, refresh })
     }
 
     fn written(&self) -> Written {
@@ -150,8 +125,6 @@ pub struct Useful {
     /// Parity packets that left and took numbers of media.
     among_media: u64,
     remembered: Remembered,
-    /// The block that filler is of.
-    block: Option<Block>,
     refresh: Refresh,
 }
 
@@ -186,7 +159,7 @@ impl Useful {
 
     /// What would help most now and takes at most `most` of the wire; a packet takes half of `path_rtt` to arrive. The same until
     /// something happens or [`Useful::on_sent`] says that it left.
-    pub fn head(&mut self, now: Time, path_rtt: Span, most: Bytes) -> Option<(Content, Bytes)> {
+    pub fn head(&self, now: Time, path_rtt: Span, most: Bytes) -> Option<(Content, Bytes)> {
         let deadline = self.config.deadline;
         let in_time = |packet: &&Tracked| packet.fragment.captured + deadline > now + path_rtt / 2;
         let found = match self.config.kind {
@@ -201,10 +174,7 @@ impl Useful {
     /// What [`Useful::head`] gave has left.
     pub fn on_sent(&mut self, content: &Content) {
         match content {
-            Content::Parity { symbol: Symbol::OfBlock { index, .. }, .. } => {
-                self.block.iter_mut().for_each(|block| block.left(*index));
-            }
-            Content::Parity { protects, .. } => self.remembered.under_sum(protects),
+            Content::Parity { protects } => self.remembered.under_sum(protects),
             Content::Retransmission { of, .. } => self.remembered.repeated(*of),
             _ => {}
         }
@@ -223,7 +193,7 @@ impl Useful {
         self.remembered.loss()
     }
 
-    /// How many packets a sum is of: as many as lose one on average (fec.md section 4).
+    /// How many packets a sum is of: as many as lose one on average (specs/fec.md 4).
     fn group(&self) -> usize {
         let loss = self.remembered.loss().max(self.config.least_loss);
         let packets = libm::round(1.0 / loss) as u16;
@@ -246,16 +216,9 @@ impl Useful {
         (content, packet.size + self.sizes.retransmission)
     }
 
-    fn parity(&mut self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
-        match self.config.code {
-            Code::Sum => self.sum(in_time),
-            Code::Block => self.of_block(in_time),
-        }
-    }
-
     /// A sum of packets under way that are under the fewest so far: the first sums are of packets far apart, so that a burst of losses
     /// takes one of each, the second of neighbours, which a burst leaves alone.
-    fn sum(&self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
+    fn parity(&self, in_time: impl Fn(&&Tracked) -> bool + Copy) -> Option<(Content, Bytes)> {
         let group = self.group();
         (0..self.config.sums).find_map(|level| {
             let open = |packet: &&Tracked| !packet.arrived && !packet.lost && packet.sums == level;
@@ -264,7 +227,7 @@ impl Useful {
             let first = candidates().next()?.place;
             let near = |packet: &&Tracked| packet.place - first < self.config.format.longest();
             let members = || candidates().take_while(near).step_by(stride).take(group);
-            let due = Due::sum(members().map(Tracked::member), self.config.written())?;
+            let due = Due::over(members().map(Tracked::member), self.config.written())?;
             Some((due.content(), due.size))
         })
     }

@@ -2,8 +2,8 @@
 
 use alloc::vec;
 
-use super::plan::{EncodePlan, Target};
 use super::policy::{FramePlan, FramePolicy, View};
+use thalweg_media::{EncodePlan, Target};
 
 /// Encodes every picture at the camera's size, aiming at the controller's capacity.
 #[derive(Debug, Clone, Copy, Default)]

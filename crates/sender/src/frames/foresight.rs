@@ -1,11 +1,11 @@
-//! Foresight for any scheme: what its encoder is aimed at is forecast (Rebera's filter where its paper has none; rebera.md section 4).
+//! Foresight for any scheme: what its encoder is aimed at is forecast (Rebera's filter where its paper has none; specs/rebera.md 4).
 //!
 //! A controller says what the path bears now; what an encoder makes of that leaves in the moments after. The encoder's base at equal intervals
 //! is a series, its next member is forecast, and until that comes the base is multiplied by the growth that is forecast. When packets leave
 //! stays the scheme's own matter.
 
 use thalweg_control::estimate::forecast::{self, Guarded, MarginConfig, Predictor};
-use thalweg_units::{ConfigError, Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time, above, check};
 
 /// The forecast's parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,9 +36,7 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Foresight, ConfigError> {
-        if self.interval <= Span::ZERO {
-            return Err(ConfigError::out_of_range("foresight.interval", self.interval, "longer than 0, such as 200ms"));
-        }
+        check("foresight.interval", self.interval).within(above(Span::ZERO), "200ms")?;
         Ok(Foresight {
             interval: self.interval,
             forecast: Guarded::new(self.predictor, self.margin)?,

@@ -1,10 +1,9 @@
-//! Vidaptive's headroom factor alpha: the share of the CC-Rate to aim the encoder at, chosen by hindsight (vidaptive.md
-//! section 7).
+//! Vidaptive's headroom factor alpha: the share of the CC-Rate to aim the encoder at, chosen by hindsight (specs/vidaptive.md 7).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time, between, check};
 
 use crate::event::Why;
 
@@ -22,7 +21,7 @@ pub struct Config {
     pub min: f64,
     /// alpha_max.
     pub max: f64,
-    /// alpha before the first optimisation (C12).
+    /// alpha before the first optimisation (specs/vidaptive.md C12).
     pub initial: f64,
     /// What alpha loses per camera frame in an outage.
     pub outage_step: f64,
@@ -51,17 +50,13 @@ impl Config {
     /// # Errors
     /// When lambda is not inside 0..1, or the bounds of alpha are not 0 < min <= initial <= max.
     pub fn build(self) -> Result<Headroom, ConfigError> {
-        if !(self.lambda > 0.0 && self.lambda < 1.0) {
-            return Err(ConfigError::out_of_range("headroom.lambda", self.lambda, "above 0 and below 1, such as 0.5"));
-        }
-        if !(self.min > 0.0 && self.min <= self.initial && self.initial <= self.max && self.max.is_finite()) {
-            let value = alloc::format!("min {}, initial {}, max {}", self.min, self.initial, self.max);
-            return Err(ConfigError::out_of_range("headroom", value, "0 < min <= initial <= max"));
-        }
-        if self.window <= Span::ZERO || self.pause_threshold <= Span::ZERO {
-            let value = alloc::format!("window {}, pause_threshold {}", self.window, self.pause_threshold);
-            return Err(ConfigError::out_of_range("headroom", value, "both longer than 0"));
-        }
+        check("headroom.lambda", self.lambda).within(between(0.0, 1.0), "0.5")?;
+        check("headroom", format_args!("min {}, initial {}, max {}", self.min, self.initial, self.max)).is(
+            self.min > 0.0 && self.min <= self.initial && self.initial <= self.max && self.max.is_finite(),
+            "0 < min <= initial <= max",
+        )?;
+        check("headroom", format_args!("window {}, pause_threshold {}", self.window, self.pause_threshold))
+            .is(self.window > Span::ZERO && self.pause_threshold > Span::ZERO, "both longer than 0")?;
         Ok(Headroom {
             alpha: self.initial,
             config: self,
@@ -101,7 +96,7 @@ impl Headroom {
     }
 
     /// Whether so few frames are getting out that the path must be in an outage (the paper's N/T <= MinFrameRate), once a
-    /// whole window has passed since the first encoded frame (C11).
+    /// whole window has passed since the first encoded frame (specs/vidaptive.md C11).
     pub fn outage(&self, now: Time) -> bool {
         let warm = self.first_frame.is_some_and(|first| now - first >= self.config.window);
         warm && self.samples.len() as f64 / self.config.window.as_secs_f64() <= self.config.min_frame_rate
@@ -117,7 +112,7 @@ impl Headroom {
         self.samples.push_back(Sample { at: now, unit_delay: delay.as_secs_f64() / alpha });
     }
 
-    /// Chooses alpha anew; called once per camera frame, paused or not (C13).
+    /// Chooses alpha anew; called once per camera frame, paused or not (specs/vidaptive.md C13).
     pub fn update(&mut self, now: Time, interval: Span) -> (f64, Why) {
         while self.samples.front().is_some_and(|sample| sample.at + self.config.window <= now) {
             self.samples.pop_front();

@@ -2,15 +2,13 @@
 //!
 //! [`FramePolicy`] is the seam. [`EveryFrame`] is its trivial proof; [`RateTargeted`] steers a conventional encoder and is made
 //! of parts that ablations leave out: [`foresight`], [`safeguards`], [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make
-//! several frames of a picture and sends the one that fits, if any does; [`recovery`] says what frames may refer to, and [`layers`] is
+//! several frames of a picture and sends the one that fits, if any does; [`recovery`] says what frames may refer to, and [`thalweg_media::layers`] is
 //! the pattern of frames of which a sender or a relay may drop some. [`Selection`] sends those of a group that are worth most.
 
 mod every_frame;
 pub mod foresight;
 pub mod headroom;
 pub mod late_choice;
-pub mod layers;
-mod plan;
 mod policy;
 mod push_back;
 pub mod rate_targeted;
@@ -18,10 +16,12 @@ pub mod recovery;
 pub mod resolution;
 pub mod safeguards;
 pub mod selection;
+mod share;
 
 pub use every_frame::EveryFrame;
 pub use late_choice::LateChoice;
-pub use plan::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, StateHash, Target, Transition};
 pub use policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 pub use rate_targeted::RateTargeted;
 pub use selection::Selection;
+pub use share::Share;
+pub use thalweg_media::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, StateHash, Target, Transition};

@@ -1,11 +1,11 @@
 //! The seam for deciding which pictures become frames.
 
-use thalweg_control::{Allowance, Feedback};
+use thalweg_control::{Allowance, Demand, Feedback};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
-use super::plan::{EncodePlan, EncodedFrame};
 use crate::event::Why;
-use crate::feedback::DecoderReport;
 
 /// Decides, for each picture, whether to encode it and how; and for the queue, whether it is still worth sending.
 ///
@@ -15,8 +15,23 @@ pub trait FramePolicy: Send {
     /// A picture waits: encode it, hold it until the queue is empty, or let it go.
     fn plan(&mut self, view: &View) -> FramePlan;
 
+    /// What rates the encoder can be asked for, where it is steered by a rate within bounds.
+    fn demand(&self) -> Option<Demand> {
+        None
+    }
+
+    /// Whether it takes a functional codec, which makes several frames of a picture and can go back.
+    fn wants_candidates(&self) -> bool {
+        false
+    }
+
+    /// In how many temporal layers its frames are made, at least 1.
+    fn layers(&self) -> u8 {
+        1
+    }
+
     /// Whether the picture that waits begins a group that is planned as a whole, and how long that will take: the controller is told first
-    /// ([`thalweg_control::Controller::on_period`]), and what it then allows is what [`FramePolicy::plan`] sees.
+    /// ([`thalweg_control::Signal::Period`]), and what it then allows is what [`FramePolicy::plan`] sees.
     fn begins_period(&self, view: &View) -> Option<Span> {
         let _ = view;
         None
@@ -94,8 +109,9 @@ pub enum Occasion {
     EncoderFree,
 }
 
-/// What a policy sees when a picture waits.
+/// What a policy sees when a picture waits. An engine makes one; a test makes one with [`View::new`] and sets what it is about.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct View {
     /// The time.
     pub now: Time,
@@ -105,7 +121,7 @@ pub struct View {
     pub allowance: Allowance,
     /// What the pacer sends at: CC-Rate in a Vidaptive scheme.
     pub pacing: Rate,
-    /// Smoothed round-trip time; 100 ms before the first sample (vidaptive.md C3).
+    /// Smoothed round-trip time; 100 ms before the first sample (specs/vidaptive.md C3).
     pub srtt: Span,
     /// Bytes in flight.
     pub in_flight: Bytes,
@@ -125,8 +141,30 @@ pub struct View {
     pub keyframe_due: bool,
 }
 
+impl View {
+    /// A picture of a camera of this size and interval has just been read, and nothing waits or was sent before it.
+    pub fn new(now: Time, allowance: Allowance, source: Size, interval: Span) -> View {
+        View {
+            now,
+            occasion: Occasion::CameraRead,
+            allowance,
+            pacing: allowance.pacing,
+            srtt: Span::from_millis(100),
+            in_flight: Bytes::ZERO,
+            queue: QueueView::default(),
+            picture_age: Span::ZERO,
+            interval,
+            source,
+            next_frame: 0,
+            payload_share: 1.0,
+            keyframe_due: false,
+        }
+    }
+}
+
 /// The media queue, in brief.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct QueueView {
     /// Wire bytes waiting.
     pub bytes: Bytes,
@@ -174,6 +212,6 @@ pub struct FrameSent {
     pub frame: u64,
     /// When its last packet left.
     pub at: Time,
-    /// How long after its first packet was queued that was: d_i (vidaptive.md C10).
+    /// How long after its first packet was queued that was: d_i (specs/vidaptive.md C10).
     pub delay: Span,
 }

@@ -1,8 +1,8 @@
 //! WebRTC's answer to a controller that pushes back: fewer frames, at a rate to match (libwebrtc
 //! `VideoStreamEncoder::UpdateTargetBitrate`).
 //!
-//! gcc.md section 10 has the encoder's target untouched; in libwebrtc it is lowered with the frames, and Chromium's own figures show
-//! it (../shared/data/chromium-gcc: for 3 s after a drop the target is 193 kbps of a 414 kbps estimate).
+//! specs/gcc.md 10 has the encoder's target untouched; in libwebrtc it is lowered with the frames, and Chromium's own figures show
+//! it (data set chromium-gcc: for 3 s after a drop the target is 193 kbps of a 414 kbps estimate).
 //!
 //! The encoder does not learn that pictures are left out: it is told the frame rate of the input (`GetInputFramerateFps`), so each of
 //! the frames left gets the share of one among all, and half of the frames at half of the target come to a quarter of the estimate.

@@ -3,16 +3,17 @@
 use alloc::collections::VecDeque;
 use alloc::vec;
 
-use thalweg_control::camel::encoder;
-use thalweg_units::{ConfigError, Rate, Size, Span, Time};
+use thalweg_control::Demand;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
 use super::foresight::{self, Foresight};
 use super::headroom::{self, Headroom};
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
 use super::push_back::PushBack;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
+use super::share::Share;
 use crate::event::Why;
 
 /// What the encoder's target is taken from.
@@ -74,8 +75,8 @@ impl Default for Config {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Reserve {
     /// Camel's headroom, and as much as makes what waits leave in time.
-    Drain(encoder::Share),
-    /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (bbr.md section 6: 50 ms, 0.85).
+    Drain(Share),
+    /// While more waits than the pacer sends in `beyond`, the base is multiplied by `share` (specs/bbr.md 6: 50 ms, 0.85).
     Cut {
         /// How much may wait, in time.
         beyond: Span,
@@ -90,16 +91,12 @@ impl Reserve {
             Reserve::Drain(share) => ("reserve.headroom", share.headroom),
             Reserve::Cut { share, .. } => ("reserve.share", share),
         };
-        if !(share > 0.0 && share <= 1.0) {
-            return Err(ConfigError::out_of_range(name, share, "above 0 and at most 1, such as 0.95"));
-        }
+        check(name, share).within(above_to(0.0, 1.0), "0.95")?;
         let longest = match self {
             Reserve::Drain(share) => share.drain_within.unwrap_or(Span::MAX),
             Reserve::Cut { beyond, .. } => beyond,
         };
-        if longest <= Span::ZERO {
-            return Err(ConfigError::out_of_range("reserve", longest, "longer than 0, such as 250ms"));
-        }
+        check("reserve", longest).within(above(Span::ZERO), "250ms")?;
         Ok(self)
     }
 
@@ -119,7 +116,7 @@ impl Reserve {
 pub struct EncoderBounds {
     /// At least this (libwebrtc's minimum, 30 kbps).
     pub min: Rate,
-    /// At most this (vidaptive.md: 12 Mbps).
+    /// At most this (specs/vidaptive.md: 12 Mbps).
     pub max: Rate,
 }
 
@@ -130,15 +127,18 @@ impl Default for EncoderBounds {
 }
 
 impl EncoderBounds {
+    /// What a controller is told of them.
+    pub(super) fn demand(self) -> Demand {
+        Demand { min: self.min, max: self.max }
+    }
+
     /// Nothing, if they are the right way round.
     ///
     /// # Errors
     /// When they are not.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if self.min > self.max || self.max == Rate::ZERO {
-            let value = alloc::format!("{} to {}", self.min, self.max);
-            return Err(ConfigError::out_of_range("encoder bounds", value, "min <= max and max above 0"));
-        }
+        check("encoder bounds", format_args!("{} to {}", self.min, self.max))
+            .is(self.min <= self.max && self.max != Rate::ZERO, "min <= max and max above 0")?;
         Ok(())
     }
 }
@@ -205,7 +205,7 @@ impl RateTargeted {
             _ => base.scale(view.payload_share),
         };
         let target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
-        self.target = self.push_back.update(view.allowance.keep_frames, target, self.encoder.min);
+        self.target = self.push_back.update(view.allowance.media.share(), target, self.encoder.min);
         let signals =
             Signals { now: view.now, outage, alpha: self.alpha(), target: self.target, interval: view.interval };
         self.resolution.on_camera(&signals);
@@ -225,6 +225,10 @@ impl RateTargeted {
 }
 
 impl FramePolicy for RateTargeted {
+    fn demand(&self) -> Option<Demand> {
+        Some(self.encoder.demand())
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         // A picture that waited for the encoder is seen here first, as if it had just been read.
         if view.occasion != Occasion::QueueEmpty {
@@ -289,8 +293,7 @@ impl FramePolicy for RateTargeted {
 
 #[cfg(test)]
 mod tests {
-    use thalweg_control::Allowance;
-    use thalweg_units::Bytes;
+    use thalweg_control::{Allowance, MediaLimit};
 
     use super::*;
 
@@ -298,22 +301,12 @@ mod tests {
     fn the_encoder_is_told_the_cameras_interval_although_push_back_leaves_every_second_picture_out() {
         let source = Size { width: 1280, height: 720 };
         let mut policy = Config::default().build(source).unwrap();
-        let allowance = Allowance { keep_frames: 0.0, ..Allowance::of_rate(Rate::from_kbps(400)) };
+        let mut allowance = Allowance::of_rate(Rate::from_kbps(400));
+        allowance.media = MediaLimit::Share(0.0);
         let interval = Span::from_millis(33);
         let view = |picture: u64| View {
-            now: Time::from_millis(33 * picture),
-            occasion: Occasion::CameraRead,
-            allowance,
-            pacing: allowance.pacing,
-            srtt: Span::from_millis(50),
-            in_flight: Bytes::ZERO,
-            queue: QueueView { bytes: Bytes::ZERO, packets: 0, oldest: None },
-            picture_age: Span::ZERO,
-            interval,
-            source,
             next_frame: picture,
-            payload_share: 1.0,
-            keyframe_due: false,
+            ..View::new(Time::from_millis(33 * picture), allowance, source, interval)
         };
         let plans: vec::Vec<FramePlan> = (0..10).map(|picture| policy.plan(&view(picture))).collect();
         let encoded = plans.iter().filter_map(|plan| match plan {

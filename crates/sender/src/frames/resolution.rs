@@ -3,9 +3,9 @@
 mod ladder;
 mod quality_scaler;
 
+use thalweg_media::EncodedFrame;
 use thalweg_units::{ConfigError, Rate, Size, Span, Time};
 
-use super::plan::EncodedFrame;
 use crate::event::Why;
 
 pub use ladder::{Ladder, LadderConfig};
@@ -18,7 +18,7 @@ pub enum Config {
     /// Always the camera's.
     #[default]
     Fixed,
-    /// Vidaptive's: down in outages, up when the encoder leaves rate unused (vidaptive.md section 8).
+    /// Vidaptive's: down in outages, up when the encoder leaves rate unused (specs/vidaptive.md 8).
     Ladder(LadderConfig),
     /// WebRTC's: by the quantiser.
     QualityScaler(QualityScalerConfig),

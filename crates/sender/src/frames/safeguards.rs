@@ -1,7 +1,7 @@
 //! Vidaptive's latency safeguards: pause the encoder while the queue is old, throw the queue away when it is hopeless
-//! (vidaptive.md section 6).
+//! (specs/vidaptive.md 6).
 
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::policy::{QueueVerdict, QueueView};
 
@@ -39,10 +39,7 @@ impl Config {
                 return Err(ConfigError::out_of_range(name, value, "longer than 0"));
             }
         }
-        if !(self.resume_window >= 0.0 && self.resume_window.is_finite()) {
-            let range = "0 or more, in camera intervals";
-            return Err(ConfigError::out_of_range("safeguards.resume_window", self.resume_window, range));
-        }
+        check("safeguards.resume_window", self.resume_window).within(0.0..f64::INFINITY, "the default")?;
         Ok(Safeguards { config: self, paused: false })
     }
 }
@@ -68,7 +65,7 @@ impl Safeguards {
     /// The queue changed or time passed.
     pub fn on_queue(&mut self, now: Time, queue: &QueueView) -> QueueVerdict {
         if queue.packets == 0 {
-            // Resume only once the queue is empty, not merely young (C8).
+            // Resume only once the queue is empty, not merely young (specs/vidaptive.md C8).
             return if core::mem::take(&mut self.paused) { QueueVerdict::Resume } else { QueueVerdict::Keep };
         }
         let age = queue.age(now);

@@ -1,9 +1,10 @@
-//! What repair may take of the wire: shares by the losses seen (`thalweg_control::camel::repair`), and repeats held to
+//! What repair may take of the wire: shares by the losses seen ([`shares`]), and repeats held to
 //! theirs by a token bucket.
 
 use thalweg_control::Feedback;
-use thalweg_control::camel::repair as shares;
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
+
+use super::shares;
 
 /// How much, and how strictly.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,19 +43,13 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Budget, ConfigError> {
-        if !(self.slack >= 1.0 && self.slack.is_finite()) {
-            return Err(ConfigError::out_of_range("repair.budget.slack", self.slack, "1 or more, such as 2"));
-        }
-        if !(0.0..=1.0).contains(&self.least) {
-            return Err(ConfigError::out_of_range("repair.budget.least", self.least, "0 to 1, such as 0.1"));
-        }
+        check("repair.budget.slack", self.slack).within(1.0..f64::INFINITY, "2")?;
+        check("repair.budget.least", self.least).within(0.0..=1.0, "0.1")?;
         for (name, value) in [("repair.budget.burst", self.burst), ("repair.budget.patience", self.patience)] {
-            if value < Span::ZERO {
-                return Err(ConfigError::out_of_range(name, value, "0 or longer, such as 200ms"));
-            }
+            check(name, value).within(Span::ZERO.., "200ms")?;
         }
         let bucket = Bucket { credit: 0.0, most: 0.0, rate: Rate::ZERO, at: Time::ZERO, free: Time::ZERO };
-        Ok(Budget { config: self, shares: self.shares.build()?, wire: None, bucket })
+        Ok(Budget { config: self, shares: shares::Budget::new(self.shares)?, wire: None, bucket })
     }
 }
 

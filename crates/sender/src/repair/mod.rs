@@ -6,12 +6,13 @@
 mod budget;
 pub mod parity;
 mod retransmission;
+pub mod shares;
 
 use thalweg_control::Feedback;
-use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
+use thalweg_media::{Content, Fragment, PacketSizes};
+use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
 
 use crate::event::Why;
-use crate::packet::{Content, Fragment, PacketSizes};
 use budget::Budget;
 pub use budget::Config as BudgetConfig;
 use parity::{Amount, Parity, RoundTrips};
@@ -31,7 +32,7 @@ pub struct Config {
     /// Requests within a round trip are refused: counted from when.
     pub round_trip_from: RoundTripFrom,
     /// Where packets leave in bursts, repeats ride in one without waiting for the pacer while that makes it no longer than this share
-    /// of what it may be, 0..1. Ours: camel.md section 6 lets them ride anyhow. Behind 2 KB of queue the picture then stands still for
+    /// of what it may be, 0..1. Ours: specs/camel.md 6 lets them ride anyhow. Behind 2 KB of queue the picture then stands still for
     /// 19 % of the time instead of 7 %; if all waited for the pacer, for 60 % instead of 46 % where half of the packets are lost.
     pub riding_share: f64,
     /// Redundancy sent unasked; `None` for repeats only.
@@ -61,19 +62,12 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self, sizes: PacketSizes) -> Result<Repair, ConfigError> {
-        if !(1..=retransmission::MOST).contains(&self.packets) {
-            return Err(ConfigError::out_of_range("repair.packets", self.packets, "1 to 9600, such as 600"));
-        }
-        if !(0.0..=1.0).contains(&self.riding_share) {
-            return Err(ConfigError::out_of_range("repair.riding_share", self.riding_share, "0 to 1, such as 0.5"));
-        }
-        if self.budget.is_none() && self.parity.is_some_and(|parity| parity.amount == Amount::Granted) {
-            return Err(ConfigError::out_of_range(
-                "repair.parity.amount",
-                "granted, where no budget grants any",
-                "a share, such as 0.1, or repair.budget must be set",
-            ));
-        }
+        check("repair.packets", self.packets).within(1..=retransmission::MOST, "600")?;
+        check("repair.riding_share", self.riding_share).within(0.0..=1.0, "0.5")?;
+        check("repair.parity.amount", "granted, where no budget grants any").is(
+            self.budget.is_some() || !self.parity.is_some_and(|parity| parity.amount == Amount::Granted),
+            "a share, such as 0.1, or repair.budget must be set",
+        )?;
         Ok(Repair {
             sizes,
             repeats: Retransmissions::new(self.history, self.packets, self.round_trip_from),

@@ -2,10 +2,10 @@
 
 use alloc::collections::VecDeque;
 
+use thalweg_media::Fragment;
 use thalweg_units::{Bytes, Span, Time};
 
 use crate::event::Why;
-use crate::packet::Fragment;
 
 /// No more packets are ever remembered (libwebrtc `RtpPacketHistory::kMaxCapacity`).
 pub(super) const MOST: usize = 9_600;

@@ -1,24 +1,24 @@
-//! Camel (camel.md): whole frames leave in bursts, and what a burst shows of the path is the encoder's target.
+//! Camel (specs/camel.md): whole frames leave in bursts, and what a burst shows of the path is the encoder's target.
 
-use thalweg_control::camel::{self, burst_length, encoder};
+use thalweg_control::camel::{self, burst_length};
+use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, Scheme, gcc};
-use crate::frames::rate_targeted::Reserve;
-use crate::packet::PacketSizes;
+use crate::frames::{Share, rate_targeted::Reserve};
 use crate::{pacing, repair};
 
-/// The length of the bursts that the paper's Figure 13 compares with (camel.md section 8, C9).
+/// The length of the bursts that the paper's Figure 13 compares with (specs/camel.md 8, C9).
 const FIXED_BURST: Bytes = Bytes::new(20_480);
-/// A burst of fewer packets measures nothing once one is lost (camel.md section 1, required).
+/// A burst of fewer packets measures nothing once one is lost (specs/camel.md 1, required).
 const PACKETS_PER_BURST: u16 = 4;
 
-fn with(config: camel::Config, share: encoder::Share) -> Scheme {
+fn with(config: camel::Config, share: Share) -> Scheme {
     let scheme = Scheme {
         controller: ControllerConfig::Camel(config),
         // The drain rule is for its fall-back to GCC; bursts have none.
         pacing: pacing::Config { drain_within: Some(Span::from_secs(2)), ..pacing::Config::default() },
-        // Parity and repeats as Camel's section 5.3 implies them, at the shares of camel.md section 6.1.
+        // Parity and repeats as Camel section 5.3 implies them, at the shares of specs/camel.md 6.1.
         repair: Some(repair::Config {
             parity: Some(repair::parity::Config::default()),
             budget: Some(repair::BudgetConfig::default()),
@@ -32,14 +32,14 @@ fn with(config: camel::Config, share: encoder::Share) -> Scheme {
     scheme.reserving(Reserve::Drain(share))
 }
 
-/// With the readings of camel.md.
+/// With the readings of specs/camel.md.
 pub(super) fn camel() -> Scheme {
-    with(camel::Config::default(), encoder::Share::default())
+    with(camel::Config::default(), Share::default())
 }
 
 /// The paper's equations as printed.
 pub(super) fn of_the_paper() -> Scheme {
-    with(camel::Config::paper_literal(), encoder::Share::PAPER)
+    with(camel::Config::paper_literal(), Share::PAPER)
 }
 
 /// Without the bursting-length controller: what Figure 13 compares with.
@@ -50,12 +50,12 @@ pub(super) fn fixed_burst() -> Scheme {
         max: FIXED_BURST,
         ..burst_length::Config::default()
     };
-    with(camel::Config { burst_length: length, ..camel::Config::default() }, encoder::Share::default())
+    with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }
 
 /// With bursts shortened where their end loses 2 % more than their beginning. The paper's 10 % leaves a burst's last packets to be repeated
 /// for good: behind 6 KB of queue the picture stands still for 20 % of the time instead of 8 % (docs/papers/camel.md, Figure 13).
 pub(super) fn careful() -> Scheme {
     let length = burst_length::Config { margin: 0.02, ..burst_length::Config::default() };
-    with(camel::Config { burst_length: length, ..camel::Config::default() }, encoder::Share::default())
+    with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }

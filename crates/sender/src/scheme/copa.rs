@@ -1,15 +1,15 @@
-//! Vidaptive's ablations: Copa first alone, then with one part after another (vidaptive.md section 9).
+//! Vidaptive's ablations: Copa first alone, then with one part after another (specs/vidaptive.md 9).
 
 use alloc::string::String;
 
 use thalweg_control::copa;
+use thalweg_media::PacketSizes;
 use thalweg_units::Rate;
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::pacing::{self, PacingRate};
-use crate::packet::PacketSizes;
 use crate::{filler, repair};
 
 /// Copa's window and CC-Rate pacing; the encoder is aimed at CC-Rate, its size by quantiser as in WebRTC.

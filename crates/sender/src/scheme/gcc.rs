@@ -1,14 +1,14 @@
-//! WebRTC as Chromium ships it (gcc.md).
+//! WebRTC as Chromium ships it (specs/gcc.md).
 
 use alloc::string::String;
 
 use thalweg_control::gcc;
+use thalweg_media::PacketSizes;
 use thalweg_units::Span;
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
-use crate::packet::PacketSizes;
 use crate::{pacing, repair};
 
 /// GCC, pacing ahead by 40 ms and draining within 2 s, the target what the estimate leaves after overhead, size by quantiser.

@@ -1,4 +1,4 @@
-//! Rebera (rebera.md): whole frames leave as trains that measure the path, a forecast makes a budget, and of each group of frames those
+//! Rebera (specs/rebera.md): whole frames leave as trains that measure the path, a forecast makes a budget, and of each group of frames those
 //! worth most are sent.
 
 use alloc::string::String;
@@ -6,13 +6,13 @@ use alloc::string::String;
 use thalweg_control::End;
 use thalweg_control::estimate::forecast::{self, RlsConfig};
 use thalweg_control::rebera::{self, Backlog, Errors, MarginConfig, MeasurementConfig, Short};
+use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Rate};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::selection::{self, Room};
 use crate::frames::{foresight, resolution};
 use crate::pacing::{self, PacingRate};
-use crate::packet::PacketSizes;
 use crate::repair::{self, parity};
 
 /// What a packet says of itself where the receiver measures: the bytes sent before it, in a header extension (RFC 8285: 4 bytes and their

@@ -13,7 +13,7 @@ fn of(controller: ControllerConfig) -> Scheme {
     under_webrtc(controller, FeedbackStyle::Twcc)
 }
 
-/// FBRA (fbra.md), whose probes are parity packets that can still help in time.
+/// FBRA (specs/fbra.md), whose probes are parity packets that can still help in time.
 pub(super) fn fbra() -> Scheme {
     let config = fbra_control::Config::default();
     let (amount, deadline) = (parity::Amount::Asked, Some(config.delay_max));
@@ -34,17 +34,17 @@ pub(super) fn fbra_extended() -> Scheme {
     Scheme { controller: ControllerConfig::Fbra(config), feedback: FeedbackStyle::Extended, ..fbra() }
 }
 
-/// RRTCC (rrtcc.md).
+/// RRTCC (specs/rrtcc.md).
 pub(super) fn rrtcc() -> Scheme {
     of(ControllerConfig::Rrtcc(rrtcc_control::Config::default()))
 }
 
-/// A reading of C-NADU (cnadu.md).
+/// A reading of C-NADU (specs/cnadu.md).
 pub(super) fn cnadu() -> Scheme {
     of(ControllerConfig::Cnadu(cnadu_control::Config::default()))
 }
 
-/// TFRC (tfrc.md).
+/// TFRC (specs/tfrc.md).
 pub(super) fn tfrc() -> Scheme {
     of(ControllerConfig::Tfrc(tfrc_control::Config::default()))
 }

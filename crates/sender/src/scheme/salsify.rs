@@ -1,8 +1,9 @@
-//! Salsify (Fouladi et al., NSDI 2018; sprout_ewma_salsify.md), its ablations, and its frames under Vidaptive.
+//! Salsify (Fouladi et al., NSDI 2018; specs/salsify.md), its ablations, and its frames under Vidaptive.
 
 use alloc::string::String;
 
 use thalweg_control::salsify::{self, Grace, Smoothing, Unit};
+use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, KeptAtReceiver, ReceiverKind, Scheme, vidaptive};
@@ -10,7 +11,6 @@ use crate::frames::late_choice::{self, Candidates, Choice, EachSecond, Fitting, 
 use crate::frames::recovery::{self, kept_states, long_term};
 use crate::frames::safeguards;
 use crate::pacing;
-use crate::packet::PacketSizes;
 
 /// What the header extension adds to every packet (fragment and grace period, 12 bytes) and to a frame's first (two hashes, 16).
 fn packets() -> PacketSizes {

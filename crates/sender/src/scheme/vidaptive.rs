@@ -1,4 +1,4 @@
-//! Vidaptive (vidaptive.md): on the wire a backlogged flow of its controller, the encoder steered by hindsight.
+//! Vidaptive (specs/vidaptive.md): on the wire a backlogged flow of its controller, the encoder steered by hindsight.
 
 use thalweg_control::{gcc, rocc};
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thalweg_control::{Acknowledgement, fixed};
 use thalweg_sender::frames::{EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_sender::scheme::ControllerConfig;
-use thalweg_sender::{Camera, Content, Engine, Event, Output, Packet, Scheme, scheme};
+use thalweg_sender::{Camera, Content, Engine, Event, Output, Packet, Scheme, repair, scheme};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 const INTERVAL: Span = Span::from_millis(33);
@@ -170,6 +170,25 @@ fn sound_is_taken_off_what_the_encoder_is_aimed_at() {
     // 150 bytes 50 times a second are 60 kbps of a million.
     let (with, without) = (target(true), target(false));
     assert!((0.91..0.97).contains(&(with / without)), "{with} against {without}");
+}
+
+#[test]
+fn a_scheme_with_a_parameter_out_of_range_is_refused_and_nothing_has_changed() {
+    let (change, end) = (Time::from_millis(2000), Time::from_millis(4000));
+    let play = |scheme: Option<&Scheme>| {
+        let mut call = Call::new(&"vidaptive".parse().unwrap());
+        call.run(Time::ZERO, change, true);
+        if let Some(scheme) = scheme {
+            let problem = call.engine.change_scheme(change, scheme).unwrap_err().to_string();
+            assert!(problem.contains("repair.packets is 0"), "{problem}");
+        }
+        call.run(change, end, true);
+        (call.sent, call.events)
+    };
+    // The last part that is built: everything before it was good.
+    let gcc: Scheme = "gcc".parse().unwrap();
+    let repair = gcc.repair.map(|repair| repair::Config { packets: 0, ..repair });
+    assert_eq!(play(Some(&Scheme { repair, ..gcc })), play(None));
 }
 
 #[test]

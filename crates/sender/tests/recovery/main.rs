@@ -6,7 +6,7 @@ mod receivers;
 mod world;
 
 use proptest::prelude::*;
-use thalweg_sender::feedback::DecoderReport;
+use thalweg_media::feedback::DecoderReport;
 use thalweg_sender::frames::{StateHash, recovery};
 use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{Event, Scheme};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use thalweg_media::feedback::DecoderReport;
 use thalweg_sender::Fragment;
-use thalweg_sender::feedback::DecoderReport;
 use thalweg_sender::frames::StateHash;
 use thalweg_units::Span;
 
@@ -76,7 +76,7 @@ impl Ordinary {
     }
 }
 
-/// Keeps states by their hashes (sprout_ewma_salsify.md A2), and no more than `most`.
+/// Keeps states by their hashes (specs/salsify.md 2), and no more than `most`.
 #[derive(Debug)]
 pub struct Keeping {
     most: usize,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use thalweg_control::Acknowledgement;
-use thalweg_sender::feedback::DecoderReport;
+use thalweg_media::feedback::DecoderReport;
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Camera, Content, Engine, Event, Output, Packet, Scheme};
 use thalweg_units::{Random, Rate, Seed, Size, Span, Time};

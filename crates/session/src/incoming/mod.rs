@@ -10,9 +10,9 @@ use std::net::SocketAddr;
 
 use thalweg_receiver::rtp::{self, AudioPacket, Reception, Statistics, VideoFrame};
 use thalweg_sender::frames::StateHash;
-use thalweg_transport::{self as transport, Connection, Credentials, Datagram, TransportError};
+use thalweg_transport::{self as transport, Connection, Credentials, Datagram, Received, TransportError};
 use thalweg_units::{ConfigError, Span, Time};
-use thalweg_wire::rtcp::{self, Goodbye};
+use thalweg_wire::rtcp::{self, Bye};
 
 pub use crate::outgoing::Notice;
 pub use setup::Setup;
@@ -52,18 +52,18 @@ impl Incoming {
     /// A receiver over `connection`, which knows the other end.
     ///
     /// # Errors
-    /// What [`rtp::Config::build`] refuses of what was agreed on.
+    /// What [`Reception::new`] refuses of what was agreed on.
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Incoming, ConfigError> {
         // What is wrong is to be known now and not when the connection stands.
-        setup.config(&connection)?.build()?;
+        Reception::new(setup.config(&connection)?)?;
         let (reception, notices, round_trip) = (None, VecDeque::new(), None);
         Ok(Incoming { setup, connection, reception, notices, round_trip, closed: false, now })
     }
 
-    /// A datagram came.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+    /// A datagram came; returns what it was.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
-        self.connection.on_datagram(now, from, to, datagram);
+        self.connection.on_datagram(now, from, to, datagram)
     }
 
     /// The time of the last [`Output::Wait`] has come. Early and late calls do no harm.
@@ -118,7 +118,7 @@ impl Incoming {
         self.now = now;
         if self.reception.is_some() {
             let mut goodbye = Vec::new();
-            let packet = rtcp::Packet::Goodbye(Goodbye { sources: vec![self.setup.media.local.video], reason: None });
+            let packet = rtcp::Packet::Bye(Bye { sources: vec![self.setup.media.local.video], reason: None });
             if rtcp::write(&[packet], &mut goodbye).is_ok() {
                 // Before there are keys there is nobody to take leave of.
                 let _ = self.connection.send_rtcp(&goodbye);
@@ -190,7 +190,7 @@ impl Incoming {
         if self.reception.is_some() || self.closed {
             return;
         }
-        match self.setup.config(&self.connection).and_then(rtp::Config::build) {
+        match self.setup.config(&self.connection).and_then(Reception::new) {
             Ok(mut reception) => {
                 if let Some(round_trip) = self.round_trip {
                     reception.learn(round_trip);
@@ -198,7 +198,7 @@ impl Incoming {
                 self.reception = Some(reception);
                 self.notices.push_back(Notice::Connected);
             }
-            Err(error) => debug_assert!(false, "it was built before: {error}"),
+            Err(error) => self.end(Notice::Unusable(error)),
         }
     }
 

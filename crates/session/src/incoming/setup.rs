@@ -1,11 +1,11 @@
 //! What a receiver is made of: what was agreed on, in the receiver's own words.
 
-use thalweg_control::rebera::MeasurementConfig;
-use thalweg_receiver::rtp::{self, Codec, Config, Redundancy, Ssrcs};
+use thalweg_control::estimate::MeasurementConfig;
+use thalweg_receiver::rtp::{self, Codec, Config};
 use thalweg_sender::scheme::KeptAtReceiver;
 use thalweg_transport::Connection;
 use thalweg_transport::sdp::{self, Direction, Negotiated, VideoCodec};
-use thalweg_units::ConfigError;
+use thalweg_units::{ConfigError, check};
 use thalweg_wire::overhead;
 
 /// What a receiver is made of.
@@ -36,18 +36,16 @@ impl Setup {
     /// When this end was to send, or neither video nor audio was agreed on.
     pub(super) fn config(&self, connection: &Connection) -> Result<Config, ConfigError> {
         let media = &self.media;
-        if media.direction != Direction::ReceiveOnly {
-            return Err(ConfigError::out_of_range("direction", media.direction.name(), "recvonly for who receives"));
-        }
-        if media.video.is_none() && media.audio.is_none() {
-            return Err(ConfigError::out_of_range("media", "nothing", "video or audio: offer a codec both ends have"));
-        }
+        check("direction", media.direction.name())
+            .is(media.direction == Direction::ReceiveOnly, "recvonly for who receives")?;
+        check("media", "nothing")
+            .is(!media.video.is_none() || !media.audio.is_none(), "video or audio: offer a codec both ends have")?;
         let ip = if self.ipv6 { overhead::IPV6 } else { overhead::IPV4 };
         Ok(Config {
             ssrc: media.local.video,
             cname: self.cname.clone(),
             video: media.video.as_ref().map(|video| self.video(video)),
-            redundancy: media.video.as_ref().and_then(|video| video.redundancy).map(redundancy),
+            redundancy: media.video.as_ref().and_then(|video| video.redundancy),
             audio: media.audio.as_ref().map(audio),
             around: ip + overhead::UDP + connection.srtp_overhead(),
             measures: self.measures,
@@ -67,51 +65,20 @@ impl Setup {
             payload_type: video.payload_type,
             retransmission: video.retransmission,
             parity: video.parity,
-            ssrcs: Ssrcs {
-                media: video.streams.media,
-                retransmission: video.streams.retransmission,
-                parity: video.streams.parity,
-            },
+            ssrcs: video.streams,
             mid: Some(video.mid.clone()),
-            extensions: extensions(&video.extensions),
-            feedback: rtp::Feedback {
-                nack: video.feedback.nack,
-                pli: video.feedback.pli,
-                fir: video.feedback.fir,
-                transport: video.feedback.transport,
-                congestion: video.feedback.congestion,
-                extended: video.feedback.extended,
-                round_trip: video.feedback.round_trip,
-                path: video.feedback.path,
-            },
+            extensions: video.extensions,
+            feedback: video.feedback,
             keeps_states: self.keeps_states.filter(|_| is_functional),
         }
     }
-}
-
-fn redundancy(types: sdp::Redundancy) -> Redundancy {
-    let sdp::Redundancy { red, ulpfec, retransmission } = types;
-    Redundancy { red, ulpfec: Some(ulpfec), retransmission }
 }
 
 fn audio(audio: &sdp::Audio) -> rtp::Audio {
     rtp::Audio {
         ssrc: audio.streams.media,
         mid: Some(audio.mid.clone()),
-        extensions: extensions(&audio.extensions),
+        extensions: audio.extensions,
         ..rtp::Audio::new(audio.payload_type)
-    }
-}
-
-fn extensions(ids: &sdp::ExtensionIds) -> rtp::Extensions {
-    rtp::Extensions {
-        transport_sequence: ids.transport_sequence,
-        transport_on_request: ids.transport_on_request,
-        mid: ids.mid,
-        absolute_send_time: ids.absolute_send_time,
-        grace: ids.grace,
-        states: ids.states,
-        dependencies: ids.dependencies,
-        bytes_before: ids.bytes_before,
     }
 }

@@ -1,6 +1,6 @@
 //! The dependency descriptors of frames in layers.
 
-use thalweg_sender::packet::Fragment;
+use thalweg_media::Fragment;
 use thalweg_wire::WriteError;
 use thalweg_wire::rtp::dependency::{DependencyDescriptor, Structure, Template};
 
@@ -95,8 +95,8 @@ impl Dependencies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_media::layers::Config;
     use thalweg_sender::frames::EncodePlan;
-    use thalweg_sender::frames::layers::Config;
     use thalweg_units::{Size, Span, Time};
 
     /// The pattern's frames at these places, one packet each, numbered as they are sent.

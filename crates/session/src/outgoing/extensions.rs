@@ -1,7 +1,7 @@
 //! The header extensions of a packet.
 
+use thalweg_media::Fragment;
 use thalweg_sender::Packet;
-use thalweg_sender::packet::Fragment;
 use thalweg_transport::sdp::ExtensionIds;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::WriteError;
@@ -12,7 +12,7 @@ use thalweg_wire::rtp::{
 
 use super::counted::Counted;
 
-/// A scheme that wants each packet reported is content with a report this often: Chromium answers within 0.7 ms (design.md section 6), and
+/// A scheme that wants each packet reported is content with a report this often: Chromium answers within 0.7 ms (specs/measured.md 1), and
 /// more reports than that would be a load of their own.
 pub const ASK_INTERVAL: Span = Span::from_millis(5);
 

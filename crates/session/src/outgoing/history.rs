@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
 
-use thalweg_sender::packet::Fragment;
+use thalweg_media::Fragment;
 use thalweg_wire::rtp::Packet;
 
 /// A media packet that was sent.

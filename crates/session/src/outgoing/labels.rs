@@ -1,7 +1,7 @@
 //! What descriptors say of temporal layers, so that a relay can drop frames and a receiver knows which it can do without.
 
+use thalweg_media::Fragment;
 use thalweg_sender::frames::{Basis, Buffers, EncodePlan};
-use thalweg_sender::packet::Fragment;
 
 /// What the plan of a frame says beyond its fragments, where frames are in several layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Labels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_sender::frames::layers::Config;
+    use thalweg_media::layers::Config;
     use thalweg_units::{Size, Span, Time};
 
     fn fragment(frame: u64, layer: u8, depends_on: Option<u64>) -> Fragment {

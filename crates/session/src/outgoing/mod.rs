@@ -6,6 +6,7 @@
 mod counted;
 mod dependencies;
 mod extensions;
+mod fitted;
 mod history;
 mod labels;
 mod output;
@@ -21,17 +22,19 @@ mod writer;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use thalweg_media::feedback::{News, Reader};
 use thalweg_sender::event::Timed;
-use thalweg_sender::feedback::{News, Reader};
 use thalweg_sender::frames::EncodedFrame;
-use thalweg_sender::{Engine, Scheme, Wake, engine};
+use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
 use thalweg_transport::sdp::{Audio, CongestionFeedback, Video};
-use thalweg_transport::{self as transport, Connection, Credentials, TransportError};
-use thalweg_units::{ConfigError, Random, Time};
-use thalweg_wire::rtcp::{self, Goodbye};
+use thalweg_transport::{self as transport, Connection, Credentials, Received, SendError, TransportError};
+use thalweg_units::{Bytes, ConfigError, Random, Time};
+use thalweg_wire::rtcp::{self, Bye};
 
 pub use extensions::ASK_INTERVAL;
+use fitted::Fitted;
 use labels::Layered;
 pub use output::{Encoded, Figures, Notice, Output, Plain};
 use reports::Reports;
@@ -61,6 +64,8 @@ struct Flow {
     reader: Reader,
     receiver_time: ReceiverTime,
     reports: Reports,
+    /// How much of a frame a packet may carry.
+    max_payload: Bytes,
     /// Candidates of the picture in the encoder.
     candidates: Vec<Encoded>,
     /// Whether it is in one of several layers.
@@ -75,15 +80,15 @@ impl Outgoing {
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Outgoing, SetupError> {
         let video = setup.media.video.clone().ok_or(SetupError::NoVideo)?;
         // What is wrong with a scheme is to be known now and not when the connection stands.
-        Engine::new(&setup.scheme, setup.camera, now)?;
+        Engine::new(&*setup.scheme, setup.camera, now)?;
         let (notices, figures) = (VecDeque::new(), Figures::default());
         Ok(Outgoing { setup, video, connection, flow: None, notices, figures, plain: None, closed: false, now })
     }
 
-    /// A datagram came.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+    /// A datagram came; returns what it was.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         self.now = now;
-        self.connection.on_datagram(now, from, to, datagram);
+        self.connection.on_datagram(now, from, to, datagram)
     }
 
     /// The camera was read: `picture` is the number its driver knows it by, one higher each time.
@@ -98,7 +103,7 @@ impl Outgoing {
     pub fn on_encoded(&mut self, now: Time, candidates: Vec<Encoded>) {
         self.now = now;
         if let Some(flow) = &mut self.flow {
-            let (codec, most) = (self.video.codec, self.setup.scheme.packets.max_payload);
+            let (codec, most) = (self.video.codec, flow.max_payload);
             let sized = |made: &Encoded| payload::sized(codec, made.frame, &made.data, most);
             let frames: Vec<EncodedFrame> = candidates.iter().map(sized).collect();
             flow.candidates = candidates;
@@ -118,7 +123,7 @@ impl Outgoing {
         }
         match flow.writer.unreported_sound(number) {
             Some(Ok(bytes)) => self.send_rtp(bytes),
-            Some(Err(error)) => debug_assert!(false, "{error}"),
+            Some(Err(error)) => self.on_unsent(error.to_string()),
             None => {}
         }
     }
@@ -136,18 +141,20 @@ impl Outgoing {
     ///
     /// # Errors
     /// When a parameter of the scheme is out of range; then nothing has changed.
-    pub fn change_scheme(&mut self, now: Time, scheme: &Scheme) -> Result<(), ConfigError> {
+    pub fn change_scheme(&mut self, now: Time, scheme: Arc<dyn SenderFactory>) -> Result<(), ConfigError> {
         self.now = now;
-        let fitted = self.fitted(scheme);
+        let parts = self.parts(&*scheme)?;
         match &mut self.flow {
             Some(flow) => {
-                flow.engine.change_scheme(now, &fitted)?;
-                flow.writer.put_in_red(setup::in_red(&fitted, &self.video));
-                flow.writer.count(setup::is_measured(&fitted, &self.video));
+                let (redundancy, max_payload) = (setup::in_red(&parts, &self.video), parts.packets.max_payload);
+                flow.engine.change_parts(now, parts)?;
+                flow.max_payload = max_payload;
+                flow.writer.put_in_red(redundancy);
+                flow.writer.count(setup::is_measured(scheme.receiver(), &self.video));
             }
-            None => drop(Engine::new(&fitted, self.setup.camera, now)?),
+            None => drop(Engine::with(parts, self.setup.camera, now)?),
         }
-        self.setup.scheme = scheme.clone();
+        self.setup.scheme = scheme;
         Ok(())
     }
 
@@ -169,8 +176,8 @@ impl Outgoing {
     pub fn close(&mut self, now: Time) {
         self.now = now;
         if let Some(flow) = self.flow.take() {
-            let goodbye = Goodbye { sources: flow.writer.sources(), reason: None };
-            self.send_rtcp(&[rtcp::Packet::Goodbye(goodbye)]);
+            let goodbye = Bye { sources: flow.writer.sources(), reason: None };
+            self.send_rtcp(&[rtcp::Packet::Bye(goodbye)]);
         }
         self.connection.close(now);
         self.closed = true;
@@ -182,13 +189,17 @@ impl Outgoing {
     }
 
     /// What kind of sender it is.
-    pub fn scheme(&self) -> &Scheme {
+    pub fn scheme(&self) -> &Arc<dyn SenderFactory> {
         &self.setup.scheme
     }
 
-    /// The same with the sizes packets have on this path and without what the other end did not agree to: what the engine is made of.
-    pub fn fitted_scheme(&self) -> Scheme {
-        self.fitted(&self.setup.scheme)
+    /// The same with the sizes packets have on this path and without what the peer did not agree to: what the engine is made of.
+    ///
+    /// # Errors
+    /// When a parameter of the scheme is out of range.
+    pub fn fitted_scheme(&self) -> Result<Arc<dyn SenderFactory>, ConfigError> {
+        let scheme = &self.setup.scheme;
+        Ok(Fitted::of(scheme, self.parts(&**scheme)?))
     }
 
     /// The video as it was agreed on.
@@ -248,7 +259,7 @@ impl Outgoing {
             match flow.engine.poll() {
                 engine::Output::Transmit(packet) => match flow.writer.write(&packet) {
                     Ok(bytes) => self.send_rtp(bytes),
-                    Err(error) => debug_assert!(false, "{error}"),
+                    Err(error) => self.on_unsent(error.to_string()),
                 },
                 engine::Output::Encode { picture, plan } => {
                     flow.layered = Layered::of(&plan);
@@ -295,31 +306,46 @@ impl Outgoing {
         }
     }
 
-    fn fitted(&self, scheme: &Scheme) -> Scheme {
-        setup::fitted(scheme, &self.setup.media, &self.video, self.connection.srtp_overhead(), self.setup.ipv6)
+    fn parts(&self, scheme: &dyn SenderFactory) -> Result<Parts, ConfigError> {
+        let mut parts = scheme.parts(self.setup.camera.size)?;
+        let around = (self.connection.srtp_overhead(), self.setup.ipv6);
+        let measured = setup::is_measured(scheme.receiver(), &self.video);
+        setup::fit(&mut parts, measured, &self.setup.media, &self.video, around);
+        Ok(parts)
     }
 
     fn begin(&mut self) {
         if self.flow.is_some() || self.closed {
             return;
         }
-        let scheme = self.fitted(&self.setup.scheme);
         let mut random: Random = self.setup.seed.child("streams").random();
         let path = PathOverhead { ipv6: self.setup.ipv6, srtp_tag: self.connection.srtp_overhead() };
         let (setup, video) = (&self.setup, self.video.clone());
-        match Engine::new(&scheme, setup.camera, self.now) {
-            Ok(engine) => {
-                let redundancy = setup::in_red(&scheme, &video);
-                let mut writer = Writer::new(&setup.media, video, path, scheme.packets.max_payload, &mut random);
+        let made = self.parts(&*setup.scheme).and_then(|parts| {
+            let (redundancy, max_payload) = (setup::in_red(&parts, &video), parts.packets.max_payload);
+            Ok((Engine::with(parts, setup.camera, self.now)?, redundancy, max_payload))
+        });
+        match made {
+            Ok((engine, redundancy, max_payload)) => {
+                let mut writer = Writer::new(&setup.media, video, path, max_payload, &mut random);
                 writer.put_in_red(redundancy);
-                writer.count(setup::is_measured(&scheme, &self.video));
+                writer.count(setup::is_measured(setup.scheme.receiver(), &self.video));
                 let reader = if self.video.congestion().is_some() { Reader::new() } else { Reader::of_plain_reports() };
                 let reports = Reports::new(self.now, setup.wall, &setup.cname);
                 let (receiver_time, candidates) = (ReceiverTime::default(), Vec::new());
-                self.flow = Some(Flow { engine, writer, reader, receiver_time, reports, candidates, layered: None });
+                self.flow = Some(Flow {
+                    engine,
+                    writer,
+                    reader,
+                    receiver_time,
+                    reports,
+                    max_payload,
+                    candidates,
+                    layered: None,
+                });
                 self.notices.push_back(Notice::Connected);
             }
-            Err(error) => debug_assert!(false, "the scheme was built before: {error}"),
+            Err(error) => self.notices.push_back(Notice::Unusable(error)),
         }
     }
 
@@ -361,10 +387,21 @@ impl Outgoing {
         }
     }
 
-    /// Sends a packet. One that cannot be sent now is lost as on any path: the engine hears so from the reports.
+    /// Sends a packet. One that cannot be sent is lost as on any path: the engine learns so from the reports.
     fn send_rtp(&mut self, packet: Vec<u8>) {
-        if self.connection.send_rtp(&packet).is_ok() {
-            see(&mut self.plain, self.now, true, packet);
+        match self.connection.send_rtp(&packet) {
+            Ok(()) => see(&mut self.plain, self.now, true, packet),
+            // The connection has ended; its event comes next.
+            Err(SendError::NotConnected) => {}
+            Err(error) => self.on_unsent(error.to_string()),
+        }
+    }
+
+    /// A packet that the engine accounted for did not leave: every one is counted, the first is reported.
+    fn on_unsent(&mut self, error: String) {
+        self.figures.unsent += 1;
+        if self.figures.unsent == 1 {
+            self.notices.push_back(Notice::Unsent(error));
         }
     }
 

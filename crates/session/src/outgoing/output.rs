@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thalweg_sender::Wake;
 use thalweg_sender::frames::{EncodePlan, EncodedFrame};
 use thalweg_transport::{Datagram, TransportError};
-use thalweg_units::Time;
+use thalweg_units::{ConfigError, Time};
 
 /// One way to encode a picture, with its bytes.
 #[derive(Debug, Clone)]
@@ -62,6 +62,10 @@ pub enum Notice {
     Closed,
     /// The connection failed for good.
     Failed(TransportError),
+    /// Sender or receiver could not be built for this connection, though its configuration was valid before: nothing more will happen.
+    Unusable(ConfigError),
+    /// A packet could not be written or protected, and why. Only the first is reported; [`Figures::unsent`] counts all.
+    Unsent(String),
 }
 
 /// A packet before it was protected, or after protection was taken off: for captures.
@@ -88,4 +92,6 @@ pub struct Figures {
     pub reports: u64,
     /// Reports that came of what the path bears, and can be true.
     pub path_reports: u64,
+    /// RTP packets that the engine accounted for and that could not be written or protected; 0 unless something is wrong.
+    pub unsent: u64,
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use thalweg_media::Fragment;
 use thalweg_sender::frames::EncodedFrame;
-use thalweg_sender::packet::Fragment;
 use thalweg_transport::sdp::VideoCodec;
 use thalweg_units::Bytes;
 use thalweg_wire::vp8::PictureId;

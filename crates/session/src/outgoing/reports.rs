@@ -1,7 +1,7 @@
 //! Sender reports: when, and what is in them.
 
 use thalweg_units::{Span, Time};
-use thalweg_wire::rtcp::{Chunk, Item, NtpTime, Packet, SourceDescription};
+use thalweg_wire::rtcp::{Chunk, Item, NtpTime, Packet, Sdes};
 
 use super::writer::Writer;
 
@@ -41,7 +41,7 @@ impl Reports {
         if !packets.is_empty() {
             let chunk = |source| Chunk { source, items: vec![Item { kind: Item::CNAME, text: self.cname.clone() }] };
             let chunks = writer.sources().into_iter().map(chunk).collect();
-            packets.push(Packet::SourceDescription(SourceDescription { chunks }));
+            packets.push(Packet::Sdes(Sdes { chunks }));
         }
         packets
     }

@@ -1,7 +1,7 @@
 //! What a receiver that sends nothing learns the round trip by: its own times, sent back (RFC 3611 sections 4.4 and 4.5).
 
 use thalweg_units::Time;
-use thalweg_wire::rtcp::{Compound, ExtendedBlock, ExtendedReport, LastReceiverTime, NtpShort, Packet};
+use thalweg_wire::rtcp::{Compound, LastReceiverTime, NtpShort, Packet, Xr, XrBlock};
 
 /// The last time that the receiver said, until it is sent back.
 #[derive(Debug, Default)]
@@ -18,10 +18,10 @@ struct Said {
 impl ReceiverTime {
     /// A datagram came; one that cannot be read says nothing.
     pub(super) fn on_rtcp(&mut self, now: Time, datagram: &[u8]) {
-        let extended = |packet| if let Ok(Packet::ExtendedReport(report)) = packet { Some(report) } else { None };
-        for ExtendedReport { ssrc, blocks } in Compound::new(datagram).filter_map(extended) {
+        let extended = |packet| if let Ok(Packet::Xr(report)) = packet { Some(report) } else { None };
+        for Xr { ssrc, blocks } in Compound::new(datagram).filter_map(extended) {
             for block in blocks {
-                if let ExtendedBlock::ReceiverTime(time) = block {
+                if let XrBlock::ReceiverTime(time) = block {
                     self.0 = Some(Said { ssrc, time: time.short(), came: now });
                 }
             }
@@ -33,10 +33,7 @@ impl ReceiverTime {
         let said = self.0.take()?;
         let delay = NtpShort::of(now - said.came);
         let last = LastReceiverTime { ssrc: said.ssrc, last_report: said.time, delay };
-        Some(Packet::ExtendedReport(ExtendedReport {
-            ssrc,
-            blocks: vec![ExtendedBlock::SinceReceiverTime(vec![last])],
-        }))
+        Some(Packet::Xr(Xr { ssrc, blocks: vec![XrBlock::SinceReceiverTime(vec![last])] }))
     }
 }
 
@@ -50,9 +47,9 @@ mod tests {
     fn the_newest_time_is_sent_back_once_with_how_long_ago_it_came() {
         let mut times = ReceiverTime::default();
         let said = |millis| {
-            let blocks = vec![ExtendedBlock::ReceiverTime(NtpTime::at(Time::from_millis(millis)))];
+            let blocks = vec![XrBlock::ReceiverTime(NtpTime::at(Time::from_millis(millis)))];
             let mut datagram = Vec::new();
-            rtcp::write(&[Packet::ExtendedReport(ExtendedReport { ssrc: 9, blocks })], &mut datagram).unwrap();
+            rtcp::write(&[Packet::Xr(Xr { ssrc: 9, blocks })], &mut datagram).unwrap();
             datagram
         };
         assert_eq!(times.echo(Time::ZERO, 5), None);
@@ -62,8 +59,8 @@ mod tests {
         let last_report = NtpShort::at(Time::from_millis(8_000));
         // Half a second in 2^-16 s.
         let last = LastReceiverTime { ssrc: 9, last_report, delay: NtpShort::from_bits(0x8000) };
-        let blocks = vec![ExtendedBlock::SinceReceiverTime(vec![last])];
-        let expected = Packet::ExtendedReport(ExtendedReport { ssrc: 5, blocks });
+        let blocks = vec![XrBlock::SinceReceiverTime(vec![last])];
+        let expected = Packet::Xr(Xr { ssrc: 5, blocks });
         assert_eq!(times.echo(Time::from_millis(700), 5), Some(expected));
         assert_eq!(times.echo(Time::from_millis(800), 5), None);
     }

@@ -1,9 +1,11 @@
 //! What a sender is made of, and a scheme as it fits what was agreed on.
 
+use std::sync::Arc;
+
 use thalweg_sender::filler::useful::{self, Kind};
-use thalweg_sender::repair::parity::{Code, Format};
-use thalweg_sender::scheme::{FramesConfig, ReceiverKind};
-use thalweg_sender::{Camera, PacketSizes, Scheme};
+use thalweg_sender::repair::parity::Format;
+use thalweg_sender::scheme::ReceiverKind;
+use thalweg_sender::{Camera, PacketSizes, Parts, SenderFactory};
 use thalweg_transport::sdp::{ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
 use thalweg_units::{Bytes, ConfigError, Seed};
 use thalweg_wire::overhead::{self, Overhead};
@@ -14,7 +16,7 @@ use thalweg_wire::rtp::{BytesBefore, FragmentGrace};
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// What kind of sender.
-    pub scheme: Scheme,
+    pub scheme: Arc<dyn SenderFactory>,
     /// What takes its pictures.
     pub camera: Camera,
     /// What was agreed on with the other end.
@@ -40,10 +42,15 @@ pub enum SetupError {
     Scheme(#[from] ConfigError),
 }
 
-/// The scheme with the sizes packets have on this path, and without what the other end did not agree to.
-pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_tag: Bytes, ipv6: bool) -> Scheme {
-    let mut scheme = scheme.clone();
-    match &mut scheme.repair {
+/// Gives parts the sizes that packets have on this path, and takes away what the peer did not agree to; `measured` if it measures the path.
+pub(super) fn fit(
+    parts: &mut Parts,
+    measured: bool,
+    media: &Negotiated,
+    video: &Video,
+    (srtp_tag, ipv6): (Bytes, bool),
+) {
+    match &mut parts.repair {
         Some(repair) if video.retransmission.is_some() && video.feedback.nack => {
             if !takes_sums(video) {
                 repair.parity = None;
@@ -51,15 +58,10 @@ pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_ta
         }
         repair => *repair = None,
     }
-    scheme.fill_with = scheme.fill_with.and_then(|useful| fillable(useful, video));
-    if !video.block_code {
-        scheme.repair.iter_mut().filter_map(|repair| repair.parity.as_mut()).for_each(|parity| parity.code = Code::Sum);
-        scheme.fill_with.iter_mut().for_each(|useful| useful.code = Code::Sum);
-    }
-    let redundancy = in_red(&scheme, video);
+    parts.fill_with = parts.fill_with.and_then(|useful| fillable(useful, video));
+    let redundancy = in_red(parts, video);
     let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
-    let layered = is_layered(&scheme);
-    let measured = is_measured(&scheme, video);
+    let layered = parts.frames.layers() > 1;
     let mut every = lengths(&video.extensions, &video.mid, measured);
     every.extend(video.extensions.dependencies.filter(|_| layered).map(|_| DEPENDENCY));
     let mut first = every.clone();
@@ -70,7 +72,7 @@ pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_ta
         |lengths: &[usize]| Overhead { ip, srtp_tag, extensions: overhead::extension_block(lengths) }.per_packet();
     let of_audio = media.audio.as_ref().map_or(Vec::new(), |audio| lengths(&audio.extensions, &audio.mid, measured));
     let (of_video, of_first, of_audio) = (around(&every), around(&first), around(&of_audio));
-    scheme.packets = PacketSizes {
+    parts.packets = PacketSizes {
         overhead: of_video + red + descriptor(video.codec, layered),
         audio: of_audio,
         states: of_first.saturating_sub(of_video),
@@ -80,28 +82,27 @@ pub(super) fn fitted(scheme: &Scheme, media: &Negotiated, video: &Video, srtp_ta
             _ => overhead::RTX,
         },
         padding: of_video + Bytes::new(LONGEST_PADDING),
-        ..scheme.packets
+        ..parts.packets
     };
     let extensions = overhead::extension_block(&every);
     let format = if redundancy.is_some() { Format::Ulpfec } else { Format::Flexfec };
-    if let Some(parity) = scheme.repair.as_mut().and_then(|repair| repair.parity.as_mut()) {
+    if let Some(parity) = parts.repair.as_mut().and_then(|repair| repair.parity.as_mut()) {
         (parity.format, parity.extensions) = (format, extensions);
         parity.packets = parity.packets.min(format.longest());
     }
-    if let Some(useful) = &mut scheme.fill_with {
+    if let Some(useful) = &mut parts.fill_with {
         (useful.format, useful.extensions) = (format, extensions);
         let most = format.longest() as u16;
         useful.most_group = useful.most_group.min(most);
         useful.least_group = useful.least_group.min(most);
     }
-    scheme
 }
 
 /// What a payload alone in RED has before it (RFC 2198 section 3).
 const RED: Bytes = Bytes::new(1);
 
-/// What media leaves in under a scheme that is fitted: parity is among it, or would be if there was any.
-pub(super) fn in_red(fitted: &Scheme, video: &Video) -> Option<Redundancy> {
+/// What media leaves in with parts that are fitted: parity is among it, or would be if there was any.
+pub(super) fn in_red(fitted: &Parts, video: &Video) -> Option<Redundancy> {
     let beforehand = fitted.repair.as_ref().is_some_and(|repair| repair.parity.is_some());
     let fills = fitted.fill_with.as_ref().is_some_and(|useful| matches!(useful.kind, Kind::Fec | Kind::Best));
     among_media(video).filter(|_| beforehand || fills)
@@ -140,8 +141,8 @@ fn fillable(useful: useful::Config, video: &Video) -> Option<useful::Config> {
 const LONGEST_PADDING: u64 = 224;
 
 /// Whether the other end measures the path for the scheme, and is told what was sent before each packet.
-pub(super) fn is_measured(scheme: &Scheme, video: &Video) -> bool {
-    let wanted = matches!(scheme.receiver, ReceiverKind::Measures(_));
+pub(super) fn is_measured(receiver: ReceiverKind, video: &Video) -> bool {
+    let wanted = matches!(receiver, ReceiverKind::Measures(_));
     wanted && video.feedback.path && video.extensions.bytes_before.is_some()
 }
 
@@ -155,11 +156,6 @@ fn lengths(ids: &ExtensionIds, mid: &str, measured: bool) -> Vec<usize> {
 
 /// Bytes of a dependency descriptor whose template says all there is to say, as most do.
 const DEPENDENCY: usize = 3;
-
-/// Whether frames are made in several temporal layers.
-fn is_layered(scheme: &Scheme) -> bool {
-    matches!(&scheme.frames, FramesConfig::Selection(config) if config.layers.group > 1)
-}
 
 /// Bytes of payload descriptor in every packet: VP8 with a picture id of 15 bits (RFC 7741), H.264's FU indicator and header (RFC 6184), VP9's
 /// flags and picture id (RFC 9628); with layers what [`super::labels`] has them say.

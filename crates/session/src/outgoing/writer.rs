@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use thalweg_control::{Acknowledgement, PathReport};
-use thalweg_sender::feedback::Streams;
-use thalweg_sender::packet::Fragment;
-use thalweg_sender::repair::parity::{Protected, Symbol};
+use thalweg_media::feedback::Streams;
+use thalweg_media::{Fragment, Protected};
 use thalweg_sender::{Content, Packet};
 use thalweg_transport::sdp::{Audio, ExtensionIds, Negotiated, Redundancy, Video};
 use thalweg_units::{Bytes, Random, Time};
 use thalweg_wire::rtcp::{NtpTime, SenderReport};
 use thalweg_wire::rtp::{self, ExtensionBuffer, Header};
 use thalweg_wire::rtx::Retransmission;
-use thalweg_wire::{WriteError, block_code, flexfec, overhead, ulpfec};
+use thalweg_wire::{WriteError, flexfec, overhead, ulpfec};
 
 use super::dependencies::Dependencies;
 use super::extensions::{self, Elements};
@@ -51,8 +50,6 @@ pub(super) struct Writer {
     media: Stream,
     repeats: Stream,
     parity: Stream,
-    /// The block of which parity leaves.
-    block: Option<Block>,
     sound: Stream,
     /// IP, UDP and the SRTP tag around each packet.
     around: Bytes,
@@ -84,7 +81,6 @@ impl Writer {
             media: stream(agreed.local.video, VIDEO_CLOCK),
             repeats: stream(agreed.local.retransmission, VIDEO_CLOCK),
             parity: stream(agreed.local.parity, VIDEO_CLOCK),
-            block: None,
             redundancy: None,
             sound: stream(agreed.local.audio, AUDIO_CLOCK),
             video,
@@ -164,7 +160,7 @@ impl Writer {
             Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment),
             Content::Retransmission { of, .. } => self.repeat(packet, of),
             Content::Audio { number, .. } => self.sound(packet, number),
-            Content::Parity { protects, symbol } => self.parity(packet, &protects, &symbol),
+            Content::Parity { protects } => self.parity(packet, &protects),
             Content::Padding => self.filler(packet),
         }?;
         self.elements.on_packet(packet, self.around + Bytes::new(bytes.len() as u64));
@@ -198,18 +194,14 @@ impl Writer {
         })
     }
 
-    fn parity(&mut self, packet: &Packet, protects: &Protected, symbol: &Symbol) -> Result<Vec<u8>, WriteError> {
-        let kind = match (self.video.parity, self.redundancy, symbol) {
-            (Some(kind), ..) => kind,
-            (None, Some(types), Symbol::Sum(_)) => return self.parity_in_red(packet, protects, types),
-            _ => return self.filler(packet),
+    fn parity(&mut self, packet: &Packet, protects: &Protected) -> Result<Vec<u8>, WriteError> {
+        let kind = match (self.video.parity, self.redundancy) {
+            (Some(kind), _) => kind,
+            (None, Some(types)) => return self.parity_in_red(packet, protects, types),
+            (None, None) => return self.filler(packet),
         };
-        let payload = match *symbol {
-            Symbol::Sum(_) => self
-                .protected(protects.iter())
-                .and_then(|packets| flexfec::protect(flexfec::Format::Draft03, packets.iter().map(Vec::as_slice)).ok()),
-            Symbol::OfBlock { index, count, .. } => self.symbol_of_block(protects, index, count),
-        };
+        let packets = self.protected(protects.iter());
+        let payload = packets.and_then(|packets| flexfec::protect(packets.iter().map(Vec::as_slice)).ok());
         // The packets are no longer known, or padding among them has put them too far apart.
         let Some(payload) = payload else { return self.filler(packet) };
         let block = self.block(packet, None, None)?;
@@ -253,17 +245,6 @@ impl Writer {
             Some(bytes)
         };
         numbers.map(packet).collect()
-    }
-
-    /// One of the payloads of a block, which are all made with the first.
-    fn symbol_of_block(&mut self, protects: &Protected, index: u8, count: u8) -> Option<Vec<u8>> {
-        if !self.block.as_ref().is_some_and(|block| (block.protects, block.payloads.len()) == (*protects, count.into()))
-        {
-            let packets = self.protected(protects.iter())?;
-            let payloads = block_code::protect(packets.iter().map(Vec::as_slice), count).ok()?;
-            self.block = Some(Block { protects: *protects, payloads });
-        }
-        self.block.as_ref()?.payloads.get(usize::from(index)).cloned()
     }
 
     fn repeat(&mut self, packet: &Packet, of: u64) -> Result<Vec<u8>, WriteError> {
@@ -357,13 +338,6 @@ impl Writer {
     ) -> Result<ExtensionBuffer, WriteError> {
         self.elements.block(&self.video.extensions, &self.video.mid, packet, fragment, dependency)
     }
-}
-
-/// A block of media and all its parity.
-#[derive(Debug)]
-struct Block {
-    protects: Protected,
-    payloads: Vec<Vec<u8>>,
 }
 
 /// Bytes that the extensions of a packet of media may have more than those of one without.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use thalweg_wire::rtcp::{self, Compound, ExtendedBlock};
+use thalweg_wire::rtcp::{self, Compound, XrBlock};
 
 use super::*;
 
@@ -21,13 +21,13 @@ fn streams_told(world: &mut World) -> (BTreeSet<u32>, BTreeSet<u32>) {
     let (mut losses, mut times) = (BTreeSet::new(), BTreeSet::new());
     for plain in world.outgoing.take_plain().iter().filter(|plain| !plain.leaves) {
         for packet in Compound::new(&plain.bytes) {
-            let rtcp::Packet::ExtendedReport(report) = packet.expect("the receiver's RTCP is sound") else { continue };
+            let rtcp::Packet::Xr(report) = packet.expect("the receiver's RTCP is sound") else { continue };
             for block in &report.blocks {
                 match block {
-                    ExtendedBlock::Losses(packets) if packets.sequences(false).next().is_some() => {
+                    XrBlock::Losses(packets) if packets.sequences(false).next().is_some() => {
                         losses.insert(packets.ssrc);
                     }
-                    ExtendedBlock::ReceiptTimes(stretch) => {
+                    XrBlock::ReceiptTimes(stretch) => {
                         times.insert(stretch.ssrc);
                     }
                     _ => {}

@@ -1,6 +1,7 @@
 //! A receiver that measures the path, and a sender that plans by it (Rebera).
 
 use thalweg_control::PathReport;
+use thalweg_sender::Registry;
 use thalweg_units::Rate;
 
 use super::*;
@@ -78,12 +79,12 @@ fn the_sender_plans_by_what_the_receiver_says_and_measures_itself_where_nothing_
 #[test]
 fn a_sender_that_becomes_one_of_reberas_in_the_middle_of_a_call_is_told_from_then_on() {
     let mut world = play("gcc", 0.0, |_| {});
-    world.outgoing.change_scheme(world.now(), &"rebera".parse().expect("a scheme")).expect("in range");
+    world.outgoing.change_scheme(world.now(), Registry::new().find("rebera").expect("a scheme")).expect("in range");
     world.run(Span::from_secs(4));
-    world.outgoing.change_scheme(world.now(), &"gcc".parse().expect("a scheme")).expect("in range");
+    world.outgoing.change_scheme(world.now(), Registry::new().find("gcc").expect("a scheme")).expect("in range");
     world.run(Span::from_secs(2));
     let (before, shown) = (world.outgoing.figures().path_reports, world.shown.len());
-    world.outgoing.change_scheme(world.now(), &"rebera".parse().expect("a scheme")).expect("in range");
+    world.outgoing.change_scheme(world.now(), Registry::new().find("rebera").expect("a scheme")).expect("in range");
     world.run(Span::from_secs(4));
     let told = world.outgoing.figures().path_reports - before;
     assert!((30..42).contains(&told) && (30..42).contains(&before), "{before}, then {told}");

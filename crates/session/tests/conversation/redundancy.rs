@@ -1,10 +1,14 @@
 //! Parity among the media: RED and ULPFEC, where the other end knows no flexfec-03.
 
+use std::sync::Arc;
+
+use thalweg_control::fixed;
 use thalweg_sender::event::Event;
 use thalweg_sender::repair::parity::{self, Amount};
-use thalweg_sender::{Scheme, repair};
+use thalweg_sender::{Scheme, SenderFactory, repair};
 use thalweg_session::outgoing::Plain;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, VideoCodec};
+use thalweg_units::Size;
 use thalweg_wire::red::Red;
 use thalweg_wire::rtp::Packet;
 
@@ -171,7 +175,7 @@ fn a_scheme_without_parity_sends_media_as_it_is_and_a_change_of_schemes_changes_
     assert!(media > 300 && repeats > 5, "{media}, {repeats}");
     assert_eq!((in_red, parity, in_red_again), (0, 0, 0));
     let now = world.now();
-    world.outgoing.change_scheme(now, &known("vidaptive+fec")).expect("a good scheme");
+    world.outgoing.change_scheme(now, Arc::new(known("vidaptive+fec"))).expect("a good scheme");
     world.run(Span::from_secs(20));
     let [media, in_red, parity, ..] = left(&mut world);
     assert!(in_red > 2000 && parity > 20, "{in_red}, {parity}");
@@ -213,6 +217,21 @@ fn without_repeats_of_red_media_is_repeated_outside_of_it_and_without_any_parity
 fn h264_whose_frames_are_not_numbered_leaves_as_it_is_where_repeats_mend_it() {
     let world = played(known("vidaptive+fec"), 0.0, |receiver| receiver.video = vec![VideoCodec::H264]);
     assert!(world.outgoing.video().redundancy.is_some());
-    let fitted = world.outgoing.fitted_scheme();
+    let fitted = world.outgoing.fitted_scheme().expect("a good scheme");
+    let fitted = fitted.as_scheme().expect("a scheme of this project");
     assert!(fitted.fill_with.is_none() && world.incoming.statistics().parity_in_red == 0, "{fitted:?}");
+}
+
+#[test]
+fn a_sender_of_another_program_is_fitted_to_the_path_as_a_scheme_is() {
+    let world = played(known("gcc"), 0.0, |_| {});
+    let gcc = world.outgoing.fitted_scheme().expect("a good scheme");
+    let mut world = world;
+    let mine = known("gcc").with_controller("mine", || fixed::Fixed::new(fixed::Config::default()));
+    world.outgoing.change_scheme(world.now(), Arc::new(mine)).expect("a good scheme");
+    let mine = world.outgoing.fitted_scheme().expect("a good scheme");
+    assert!(mine.name() == "mine" && mine.as_scheme().is_none());
+    let sizes = |scheme: &dyn SenderFactory| scheme.parts(Size::HD).expect("a good scheme").packets;
+    assert_eq!(sizes(&*mine), sizes(&*gcc));
+    assert_ne!(sizes(&*mine), sizes(&known("gcc")));
 }

@@ -10,7 +10,7 @@ use thalweg_link::{Link, Path, PathConfig, Trace};
 use thalweg_receiver::rtp::{AudioPacket, VideoFrame};
 use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_sender::{Camera, Scheme};
-use thalweg_session::outgoing::Sound;
+use thalweg_session::outgoing::{Notice, Sound};
 use thalweg_session::{Encoded, Incoming, Outgoing, incoming, outgoing};
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds, VideoCodec};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
@@ -52,6 +52,8 @@ pub struct World {
     sounds: u64,
     /// Whether what the receiver would say of media is kept from the sender; the connection is kept up.
     pub muted: bool,
+    /// Why the first packet could not be sent, of those that could not.
+    pub unsent: Option<String>,
     /// Datagrams and bytes that the sender put on the path, as IP counts them.
     pub sent: (u64, Bytes),
 }
@@ -72,9 +74,20 @@ impl World {
         receiver: &Capabilities,
         change: impl Fn(&str) -> String,
     ) -> World {
+        World::with_config(scheme, path, receiver, change, Config::default())
+    }
+
+    /// The same, with the sender's connection configured so.
+    pub fn with_config(
+        scheme: Scheme,
+        path: &PathConfig,
+        receiver: &Capabilities,
+        change: impl Fn(&str) -> String,
+        config: Config,
+    ) -> World {
         let identities = [(); 2].map(|()| Identity::generate().expect("random numbers"));
         let [here, there] = addresses();
-        let mut configs = [Config::default(), Config { controlling: true, ..Config::default() }];
+        let mut configs = [config, Config { controlling: true, ..Config::default() }];
         let connect = |config: &Config, identity: &Identity, address| {
             let mut connection = Connection::new(config.clone(), identity, origin()).expect("a connection");
             connection.add_local(address).expect("an address");
@@ -102,7 +115,7 @@ impl World {
         watching.set_dtls_role(accepted.dtls);
         watching.set_remote(Time::ZERO, &accepted.remote).expect("a good description");
         let setup = outgoing::Setup {
-            scheme,
+            scheme: Arc::new(scheme),
             camera: Camera { size: Size::new(320, 180), interval: Span::from_millis(33) },
             media: answer.media,
             cname: "publisher".into(),
@@ -110,7 +123,7 @@ impl World {
             wall: NtpTime::at(Time::ZERO),
             ipv6: false,
         };
-        let functional = setup.scheme.needs_candidates();
+        let functional = setup.scheme.parts(setup.camera.size).expect("a good scheme").frames.wants_candidates();
         let outgoing = Outgoing::new(setup, publishing, Time::ZERO).expect("a sender");
         let incoming = incoming::Setup::new(accepted.media, "watcher".into());
         let incoming = Incoming::new(incoming, watching, Time::ZERO).expect("a receiver");
@@ -136,6 +149,7 @@ impl World {
             pictures: 0,
             sounds: 0,
             muted: false,
+            unsent: None,
             sent: (0, Bytes::ZERO),
         }
     }
@@ -216,6 +230,7 @@ impl World {
                     self.latest = self.transitions[self.candidates + index].target;
                     self.states.insert(frame, self.latest);
                 }
+                outgoing::Output::News(Notice::Unsent(why)) => self.unsent = Some(why),
                 outgoing::Output::Commit { .. } | outgoing::Output::Forget { .. } | outgoing::Output::News(_) => {}
             }
         }

@@ -12,8 +12,8 @@ use crate::dtls::Dtls;
 use crate::ice::{Ice, check_credentials, read_candidate};
 use crate::srtp::{Inbound, Outbound};
 use crate::{
-    Config, Credentials, DtlsRole, Event, Identity, Output, Profile, Remote, SendError, Statistics, TransportError,
-    identity,
+    Config, Credentials, DtlsRole, Event, Identity, Output, Profile, Received, Remote, SendError, Statistics,
+    TransportError, identity,
 };
 
 /// A connection to one other end.
@@ -152,14 +152,19 @@ impl Connection {
         Ok(credentials)
     }
 
-    /// Takes a datagram that came from `from` to our address `to`.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
+    /// Takes a datagram that came from `from` to our address `to`; returns what it was.
+    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Received {
         let instant = self.advance(now);
         self.statistics.datagrams += 1;
-        if let Err(refusal) = self.take(instant, from, to, datagram) {
-            self.statistics.dropped.count(refusal);
-        } else {
-            self.drain();
+        match self.take(instant, from, to, datagram) {
+            Ok(received) => {
+                self.drain();
+                received
+            }
+            Err(refusal) => {
+                self.statistics.dropped.count(refusal);
+                Received::Dropped(refusal)
+            }
         }
     }
 

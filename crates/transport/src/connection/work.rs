@@ -10,7 +10,7 @@ use crate::demultiplex::Kind;
 use crate::dtls::{Dtls, Progress};
 use crate::ice::{Heard, Route};
 use crate::srtp::{Inbound, Keys, Outbound};
-use crate::{Datagram, Event, Output, Refusal, TransportError};
+use crate::{Datagram, Event, Output, Received, Refusal, TransportError};
 
 /// Datagrams of a handshake that wait for a path: more than a flight has.
 const MOST_WAITING: usize = 32;
@@ -22,7 +22,7 @@ impl Connection {
         from: SocketAddr,
         to: SocketAddr,
         datagram: &[u8],
-    ) -> Result<(), Refusal> {
+    ) -> Result<Received, Refusal> {
         if self.over {
             return Err(Refusal::AfterEnd);
         }
@@ -37,6 +37,8 @@ impl Connection {
                 }
                 self.statistics.stun += 1;
                 self.ice.on_timeout(instant);
+                self.hear();
+                Ok(Received::Stun)
             }
             Kind::Dtls => {
                 let dtls = self.dtls.as_mut().ok_or(Refusal::Dtls)?;
@@ -45,26 +47,24 @@ impl Connection {
                 if let Err(error) = result {
                     self.fail(error);
                 }
-                // A record of DTLS is authentic only after the handshake, and which are is not told: not heard.
-                return Ok(());
+                // A record of DTLS is authentic only after the handshake, and which are is not known here: no sign of life.
+                Ok(Received::Dtls)
             }
             Kind::Rtp => {
                 let packet = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtp(datagram)?;
                 self.statistics.rtp += 1;
                 self.hear();
                 self.outputs.push_back(Output::Event(Event::Rtp(packet)));
-                return Ok(());
+                Ok(Received::Rtp)
             }
             Kind::Rtcp => {
                 let compound = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtcp(datagram)?;
                 self.statistics.rtcp += 1;
                 self.hear();
                 self.outputs.push_back(Output::Event(Event::Rtcp(compound)));
-                return Ok(());
+                Ok(Received::Rtcp)
             }
         }
-        self.hear();
-        Ok(())
     }
 
     /// Something authentic came.

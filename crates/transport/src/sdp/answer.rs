@@ -7,9 +7,9 @@ use super::choose::{Chosen, choose};
 use super::error::{Refusal, SdpError};
 use super::local::Local;
 use super::negotiate::{Negotiator, Preference};
-use super::negotiated::{Audio, Negotiated, Streams, Video};
+use super::negotiated::{Audio, Negotiated, Ssrcs, Video, mapped};
 use super::read::{Document, Section, dtls_role, remote};
-use super::write::{Codec, ParityLines, SectionLines, TransportLines, audio_format, closed, session, video_formats};
+use super::write::{Codec, SectionLines, TransportLines, audio_format, closed, session, video_formats};
 use crate::parameters::{DtlsRole, Remote};
 
 /// An answer, and what it means here.
@@ -65,21 +65,21 @@ fn section_lines(
     };
     let transport = TransportLines { local, setup, with_candidates: section.index == chosen.tagged.index };
     let direction = capabilities.direction;
-    let sent = |streams| if direction == Direction::SendOnly { streams } else { Streams::default() };
+    let sent = |streams| if direction == Direction::SendOnly { streams } else { Ssrcs::default() };
     match (&chosen.video, &chosen.audio) {
         (Some((index, video)), _) if *index == section.index => {
-            let Video { codec, h264, payload_type, retransmission, block_code, redundancy, .. } = *video;
+            let Video { codec, h264, payload_type, retransmission, redundancy, .. } = *video;
             SectionLines {
                 kind: "video",
                 mid: &video.mid,
                 direction,
                 formats: video_formats(
                     &[Codec { codec, h264, payload_type, retransmission }],
-                    video.parity.map(|payload_type| ParityLines { payload_type, block_code }),
+                    video.parity,
                     redundancy,
                     video.feedback,
                 ),
-                extensions: video.extensions.mapped(),
+                extensions: mapped(&video.extensions),
                 extended: video.feedback.extended,
                 streams: sent(video.streams),
                 transport,
@@ -93,7 +93,7 @@ fn section_lines(
                 mid,
                 direction,
                 formats: vec![audio_format(*payload_type, *feedback)],
-                extensions: audio.extensions.mapped(),
+                extensions: mapped(&audio.extensions),
                 extended: feedback.extended,
                 streams: sent(audio.streams),
                 transport,

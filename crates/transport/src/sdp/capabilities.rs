@@ -1,7 +1,8 @@
 //! What this end can do.
 
+use thalweg_wire::negotiated::Feedback;
+
 use super::h264::H264Profile;
-use super::negotiated::Feedback;
 
 /// Which way media goes, seen from this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,8 +82,6 @@ pub struct Capabilities {
     pub retransmission: bool,
     /// Parity packets on a stream of their own: `flexfec-03`, the draft that libwebrtc speaks, not RFC 8627.
     pub parity: bool,
-    /// Parity may be of a block code ([`thalweg_wire::block_code`]), for a receiver of this project: `block-code=1` of `flexfec-03`.
-    pub block_code: bool,
     /// RED and ULPFEC in it, among the media (RFC 2198, RFC 5109): agreed on only where `flexfec-03` is not, which keeps parity apart.
     pub redundancy: bool,
     /// Kinds of congestion feedback; an answer names the first that the offer has too. The default order is by how often
@@ -121,7 +120,6 @@ impl Capabilities {
             audio: true,
             retransmission: true,
             parity: true,
-            block_code: true,
             redundancy: true,
             congestion: vec![
                 CongestionFeedback::TransportOnRequest,

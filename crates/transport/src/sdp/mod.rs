@@ -31,7 +31,7 @@ pub use capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 pub use error::{Place, Refusal, SdpError};
 pub use h264::{H264Format, H264Profile, UnknownProfile};
 pub use local::{Local, StreamIds, host_candidates};
-pub use negotiated::{Audio, ExtensionIds, Feedback, Negotiated, Redundancy, Streams, Video};
+pub use negotiated::{Audio, ExtensionIds, Feedback, Negotiated, Redundancy, Ssrcs, Video};
 pub use offer::{Offer, offer};
 
 /// Most bytes of an SDP that are read; Chromium's offers with every codec and candidate are about 10 kB.

@@ -5,9 +5,9 @@ use thalweg_wire::rtp::uri;
 use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCodec};
 use super::h264::{H264Format, H264Profile};
 use super::local::Local;
-use super::negotiated::{Audio, ExtensionIds, Feedback, Redundancy, Streams, Video};
+use super::negotiated::{Audio, ExtensionIds, Feedback, Kinds, Redundancy, Ssrcs, Video};
 use super::read::{Format, Mapped, Section, extensions, formats, has_extended_reports, streams};
-use super::write::{BLOCK_CODE, Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
+use super::write::{Codec, FLEXFEC, OPUS, RED, RTX, ULPFEC, codec_map};
 
 /// Whose order of codecs counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,6 @@ impl Negotiator<'_> {
         let mapped = extensions(section, self.capabilities.direction);
         let counted = [Some(media), repeats, parity, red.map(|(red, _)| red), red_repeats];
         let congestion = self.congestion(section, &counted, &mapped, &self.capabilities.congestion);
-        let takes_blocks = parity.is_some_and(|format| format.parameter(BLOCK_CODE) == Some("1"));
         let (retransmission, parity) =
             (repeats.map(|format| format.payload_type), parity.map(|format| format.payload_type));
         let ours = self.local.streams;
@@ -51,7 +50,6 @@ impl Negotiator<'_> {
             payload_type,
             retransmission,
             parity,
-            block_code: takes_blocks && self.capabilities.block_code,
             redundancy: red.map(|(red, ulpfec)| Redundancy {
                 red: red.payload_type,
                 ulpfec: ulpfec.payload_type,
@@ -66,14 +64,14 @@ impl Negotiator<'_> {
             },
             feedback: self.feedback(media.feedback, congestion),
             streams: match self.capabilities.direction {
-                Direction::SendOnly => Streams {
+                Direction::SendOnly => Ssrcs {
                     media: Some(ours.video),
                     retransmission: retransmission.map(|_| ours.retransmission),
                     parity: parity.map(|_| ours.parity),
                 },
                 Direction::ReceiveOnly => {
                     let theirs = streams(section);
-                    Streams {
+                    Ssrcs {
                         media: theirs.media,
                         retransmission: theirs.retransmission.filter(|_| retransmission.is_some()),
                         parity: theirs.parity.filter(|_| parity.is_some()),
@@ -111,12 +109,12 @@ impl Negotiator<'_> {
             in_band_repair: says("useinbandfec"),
             extensions: self.common_extensions(&mapped, congestion),
             feedback: self.feedback(media.feedback, congestion).of_audio(),
-            streams: Streams {
+            streams: Ssrcs {
                 media: match self.capabilities.direction {
                     Direction::SendOnly => Some(self.local.streams.audio),
                     Direction::ReceiveOnly => streams(section).media,
                 },
-                ..Streams::default()
+                ..Ssrcs::default()
             },
         })
     }

@@ -1,6 +1,7 @@
 //! What was agreed on.
 
 use thalweg_units::Rate;
+pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::rtp::uri;
 
 use super::capabilities::{CongestionFeedback, Direction, VideoCodec};
@@ -21,18 +22,6 @@ pub struct Negotiated {
     pub local: StreamIds,
 }
 
-/// SSRCs of what is sent in a section: ours where we send, the other end's where it does. `None` where there is no such
-/// stream, or the other end does not say: its packets are then known by payload type.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Streams {
-    /// Media.
-    pub media: Option<u32>,
-    /// Repeats of it (`a=ssrc-group:FID`).
-    pub retransmission: Option<u32>,
-    /// Parity packets over it (`a=ssrc-group:FEC-FR`).
-    pub parity: Option<u32>,
-}
-
 /// A section of video.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Video {
@@ -48,8 +37,6 @@ pub struct Video {
     pub retransmission: Option<u8>,
     /// Payload type of parity packets (`flexfec-03`).
     pub parity: Option<u8>,
-    /// Whether parity may be of a block code ([`thalweg_wire::block_code`]).
-    pub block_code: bool,
     /// Payload types of RED, where there are no parity packets on a stream of their own.
     pub redundancy: Option<Redundancy>,
     /// Header extensions.
@@ -57,7 +44,7 @@ pub struct Video {
     /// What the receiver reports.
     pub feedback: Feedback,
     /// SSRCs of what is sent.
-    pub streams: Streams,
+    pub streams: Ssrcs,
     /// Where the other end receives: most it wants to be sent in this section (`b=TIAS` or `b=AS`, RFC 3890).
     pub limit: Option<Rate>,
 }
@@ -72,17 +59,6 @@ impl Video {
             (false, false) => self.feedback.extended.then_some(CongestionFeedback::Extended),
         }
     }
-}
-
-/// RED (RFC 2198) with ULPFEC in it (RFC 5109): packets of the media's stream, numbers included. A sender may use it, and need not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Redundancy {
-    /// Payload type of packets that carry media, or parity, in RED.
-    pub red: u8,
-    /// Payload type of parity in it.
-    pub ulpfec: u8,
-    /// Payload type of repeats of such packets (RFC 4588); only where media has repeats too.
-    pub retransmission: Option<u8>,
 }
 
 /// A section of audio: `opus/48000/2` (RFC 7587).
@@ -101,130 +77,99 @@ pub struct Audio {
     /// What the receiver reports.
     pub feedback: Feedback,
     /// SSRCs of what is sent.
-    pub streams: Streams,
+    pub streams: Ssrcs,
 }
 
-/// Numbers of header extensions (RFC 8285), 1 to 14 or 16 to 255; `None`: not agreed on, not to be sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ExtensionIds {
-    /// Transport-wide sequence number.
-    pub transport_sequence: Option<u8>,
-    /// That number in the form of `transport-wide-cc-02`: feedback on request.
-    pub transport_on_request: bool,
-    /// How long the receiver should hold frames.
-    pub playout_delay: Option<u8>,
-    /// The name of the section.
-    pub mid: Option<u8>,
-    /// When the packet left.
-    pub absolute_send_time: Option<u8>,
-    /// Functional video: the grace period and the fragment.
-    pub grace: Option<u8>,
-    /// Functional video: source and target state.
-    pub states: Option<u8>,
-    /// What frames in layers refer to.
-    pub dependencies: Option<u8>,
-    /// How much was sent before the packet.
-    pub bytes_before: Option<u8>,
-}
-
-/// What a receiver reports (`a=rtcp-fb`, RFC 4585, but for extended reports).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Feedback {
-    /// What is missing (`nack`).
-    pub nack: bool,
-    /// A picture lost (`nack pli`).
-    pub pli: bool,
-    /// A key frame wanted (`ccm fir`, RFC 5104).
-    pub fir: bool,
-    /// Transport-wide (`transport-cc`); [`ExtensionIds::transport_on_request`] tells which.
-    pub transport: bool,
-    /// For each stream (`ack ccfb`, RFC 8888).
-    pub congestion: bool,
-    /// The receiver's own estimate (`goog-remb`).
-    pub bitrate: bool,
-    /// For each stream in extended reports (`a=rtcp-xr`, of a section and not of a payload type: RFC 3611 section 5).
-    pub extended: bool,
-    /// Its times, which the sender sends back so that it learns the round trip (RFC 3611; `rrtr` as libwebrtc names it).
-    pub round_trip: bool,
-    /// What it measured of the path (`ack app path`, [`thalweg_wire::rtcp::PathReport`]); known to this project alone.
-    pub path: bool,
-}
-
-impl ExtensionIds {
-    /// Each by its name.
-    pub(super) fn mapped(&self) -> Vec<Mapped<'static>> {
-        let transport = if self.transport_on_request { uri::TRANSPORT_CC_02 } else { uri::TRANSPORT_CC_01 };
-        let all = [
-            (self.mid, uri::MID),
-            (self.absolute_send_time, uri::ABSOLUTE_SEND_TIME),
-            (self.transport_sequence, transport),
-            (self.playout_delay, uri::PLAYOUT_DELAY),
-            (self.grace, uri::FRAGMENT_GRACE),
-            (self.states, uri::FRAME_STATES),
-            (self.dependencies, uri::DEPENDENCY_DESCRIPTOR),
-            (self.bytes_before, uri::BYTES_BEFORE),
-        ];
-        all.into_iter().filter_map(|(id, uri)| Some(Mapped { id: id?, uri })).collect()
-    }
+/// Each extension by its name.
+pub(super) fn mapped(ids: &ExtensionIds) -> Vec<Mapped<'static>> {
+    let transport = if ids.transport_on_request { uri::TRANSPORT_CC_02 } else { uri::TRANSPORT_CC_01 };
+    let all = [
+        (ids.mid, uri::MID),
+        (ids.absolute_send_time, uri::ABSOLUTE_SEND_TIME),
+        (ids.transport_sequence, transport),
+        (ids.playout_delay, uri::PLAYOUT_DELAY),
+        (ids.grace, uri::FRAGMENT_GRACE),
+        (ids.states, uri::FRAME_STATES),
+        (ids.dependencies, uri::DEPENDENCY_DESCRIPTOR),
+        (ids.bytes_before, uri::BYTES_BEFORE),
+    ];
+    all.into_iter().filter_map(|(id, uri)| Some(Mapped { id: id?, uri })).collect()
 }
 
 /// One of the kinds.
 type Part = fn(&mut Feedback) -> &mut bool;
 
-impl Feedback {
-    /// Each kind as `a=rtcp-fb` names it.
-    const KINDS: [(&str, Part); 8] = [
-        ("goog-remb", |feedback| &mut feedback.bitrate),
-        ("transport-cc", |feedback| &mut feedback.transport),
-        ("ack ccfb", |feedback| &mut feedback.congestion),
-        ("ccm fir", |feedback| &mut feedback.fir),
-        ("nack", |feedback| &mut feedback.nack),
-        ("nack pli", |feedback| &mut feedback.pli),
-        ("rrtr", |feedback| &mut feedback.round_trip),
-        ("ack app path", |feedback| &mut feedback.path),
-    ];
+/// Each kind as `a=rtcp-fb` names it.
+const KINDS: [(&str, Part); 8] = [
+    ("goog-remb", |feedback| &mut feedback.bitrate),
+    ("transport-cc", |feedback| &mut feedback.transport),
+    ("ack ccfb", |feedback| &mut feedback.congestion),
+    ("ccm fir", |feedback| &mut feedback.fir),
+    ("nack", |feedback| &mut feedback.nack),
+    ("nack pli", |feedback| &mut feedback.pli),
+    ("rrtr", |feedback| &mut feedback.round_trip),
+    ("ack app path", |feedback| &mut feedback.path),
+];
 
+/// What negotiation does with feedback.
+pub(super) trait Kinds: Sized {
     /// The names of what is there.
-    pub(super) fn names(mut self) -> Vec<&'static str> {
-        Feedback::KINDS.iter().filter(|(_, of)| *of(&mut self)).map(|(name, _)| *name).collect()
-    }
+    fn names(self) -> Vec<&'static str>;
 
     /// Takes note of a kind by its name; kinds that are not known here are left out.
-    pub(super) fn add(&mut self, name: &str) {
-        if let Some((_, of)) = Feedback::KINDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+    fn add(&mut self, name: &str);
+
+    /// What either has.
+    fn or(self, other: Self) -> Self;
+
+    /// What both have.
+    fn and(self, other: Self) -> Self;
+
+    /// What audio has of it: sound is not repeated and has no pictures, and the round trip is the video's.
+    fn of_audio(self) -> Self;
+
+    /// Without congestion feedback.
+    fn repair(self) -> Self;
+
+    /// With this kind of congestion feedback and no other.
+    fn with(self, kind: Option<CongestionFeedback>) -> Self;
+}
+
+impl Kinds for Feedback {
+    fn names(mut self) -> Vec<&'static str> {
+        KINDS.iter().filter(|(_, of)| *of(&mut self)).map(|(name, _)| *name).collect()
+    }
+
+    fn add(&mut self, name: &str) {
+        if let Some((_, of)) = KINDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             *of(self) = true;
         }
     }
 
-    /// What either has.
-    pub(super) fn or(mut self, mut other: Feedback) -> Feedback {
-        for (_, of) in Feedback::KINDS {
+    fn or(mut self, mut other: Feedback) -> Feedback {
+        for (_, of) in KINDS {
             *of(&mut self) |= *of(&mut other);
         }
         self
     }
 
-    /// What both have.
-    pub(super) fn and(mut self, mut other: Feedback) -> Feedback {
-        for (_, of) in Feedback::KINDS {
+    fn and(mut self, mut other: Feedback) -> Feedback {
+        for (_, of) in KINDS {
             *of(&mut self) &= *of(&mut other);
         }
         self
     }
 
-    /// What audio has of it: sound is not repeated and has no pictures, and the round trip is the video's.
-    pub(super) fn of_audio(self) -> Feedback {
+    fn of_audio(self) -> Feedback {
         let Feedback { transport, congestion, extended, .. } = self;
         Feedback { transport, congestion, extended, ..Feedback::default() }
     }
 
-    /// Without congestion feedback.
-    pub(super) fn repair(self) -> Feedback {
+    fn repair(self) -> Feedback {
         Feedback { transport: false, congestion: false, extended: false, ..self }
     }
 
-    /// With this kind of congestion feedback and no other.
-    pub(super) fn with(self, kind: Option<CongestionFeedback>) -> Feedback {
+    fn with(self, kind: Option<CongestionFeedback>) -> Feedback {
         Feedback {
             congestion: kind == Some(CongestionFeedback::PerStream),
             transport: matches!(kind, Some(CongestionFeedback::Transport | CongestionFeedback::TransportOnRequest)),

@@ -6,11 +6,9 @@ use super::capabilities::{Capabilities, CongestionFeedback, Direction, VideoCode
 use super::fragment::Fragment;
 use super::h264::H264Format;
 use super::local::Local;
-use super::negotiated::{Feedback, Redundancy, Streams};
+use super::negotiated::{Feedback, Kinds, Redundancy, Ssrcs};
 use super::read::Mapped;
-use super::write::{
-    Codec, FormatLines, ParityLines, SectionLines, TransportLines, audio_format, session, video_formats,
-};
+use super::write::{Codec, FormatLines, SectionLines, TransportLines, audio_format, session, video_formats};
 use crate::parameters::Credentials;
 
 /// The first payload type of video: of the dynamic range, 96 to 127, that every end leaves to video and audio.
@@ -68,24 +66,23 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
         let transport = TransportLines { local, setup: "actpass", with_candidates: sections.is_empty() };
         sections.push(Offered { kind, mid, formats: numbers, extensions: extensions.clone() });
         let direction = capabilities.direction;
-        let streams = if direction == Direction::SendOnly { streams } else { Streams::default() };
+        let streams = if direction == Direction::SendOnly { streams } else { Ssrcs::default() };
         lines.push(SectionLines { kind, mid, direction, formats, extensions, extended, streams, transport }.section());
     };
     let ids = local.streams;
     if !capabilities.video.is_empty() {
         let parity = capabilities.parity.then_some(PARITY);
-        let parity_lines = parity.map(|payload_type| ParityLines { payload_type, block_code: capabilities.block_code });
-        let streams = Streams {
+        let streams = Ssrcs {
             media: Some(ids.video),
             retransmission: capabilities.retransmission.then_some(ids.retransmission),
             parity: parity.map(|_| ids.parity),
         };
         let repeats = REDUNDANCY.retransmission.filter(|_| capabilities.retransmission);
         let redundancy = capabilities.redundancy.then_some(Redundancy { retransmission: repeats, ..REDUNDANCY });
-        add("video", video_formats(&codecs(capabilities), parity_lines, redundancy, feedback), streams);
+        add("video", video_formats(&codecs(capabilities), parity, redundancy, feedback), streams);
     }
     if capabilities.audio {
-        let streams = Streams { media: Some(ids.audio), ..Streams::default() };
+        let streams = Ssrcs { media: Some(ids.audio), ..Ssrcs::default() };
         add("audio", vec![audio_format(OPUS, feedback.of_audio())], streams);
     }
     let bundle: Vec<_> = sections.iter().map(|section| section.mid).collect();

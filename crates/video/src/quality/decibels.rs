@@ -1,6 +1,6 @@
 //! Decibels of a likeness.
 
-/// Identical pictures count as this, in dB (metrics.md section 2).
+/// Identical pictures count as this, in dB (specs/metrics.md 2).
 pub const PSNR_CAP: f64 = 100.0;
 
 /// -10 log10(1 - SSIM): 0.99 is 20 dB; at most [`PSNR_CAP`].

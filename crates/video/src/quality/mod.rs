@@ -1,4 +1,4 @@
-//! How alike two pictures are: metrics.md section 2, on luma.
+//! How alike two pictures are: specs/metrics.md 2, on luma.
 //!
 //! Every metric is a fixed sequence of whole-number and IEEE operations: the same bits on every machine.
 

@@ -2,7 +2,6 @@
 //!
 //! What av-metrics calls SSIM is Daala's: the window grows with the picture, and figures are in decibels.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use av_metrics::video::{psnr::calculate_frame_psnr, ssim::calculate_frame_ssim};
@@ -50,19 +49,12 @@ fn the_coded_scene_has_the_psnr_and_ssim_of_av_metrics() {
     }
 }
 
-#[test]
-fn a_coded_clip_has_the_psnr_and_ssim_of_av_metrics() {
-    let clips = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/video");
-    if !clips.is_dir() {
-        println!("skipped: ../shared/data is not here");
-        return;
-    }
+/// The same of a clip.
+pub fn a_coded_clip_has_the_psnr_and_ssim_of_av_metrics() {
+    let foreman = thalweg_data::testing::needed("video").join("foreman-cif30.mp4");
     if !ffmpeg_is_here() {
         return;
     }
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&clips).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let foreman = files.iter().find(|path| path.to_string_lossy().contains("foreman")).expect("README names the clip");
     let folder = Folder::new("av-metrics-clip");
-    agree(&pictures(foreman), &coded(foreman, 300, 8, &folder));
+    agree(&pictures(&foreman), &coded(&foreman, 300, 8, &folder));
 }

@@ -1,6 +1,7 @@
 //! Pictures that libvpx has coded, through the program ffmpeg where it is installed.
 
-mod av_metrics;
+#[allow(dead_code)] // The clip is the target `recorded`'s.
+pub mod av_metrics;
 mod barcode;
 
 use std::path::{Path, PathBuf};

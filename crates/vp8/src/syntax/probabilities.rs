@@ -1,11 +1,8 @@
 //! The probabilities that a stream changes as it goes on.
 
+pub use super::tables::CoefficientProbabilities;
 use super::tables::DEFAULT_COEFFICIENTS;
 use crate::bool_coder::Probability;
-
-/// Of coefficient tokens: by [kind of block](super::BlockKind), band of the coefficient's place, how large its
-/// neighbours are (0 to 2), and node of the token tree (RFC 6386 section 13.3).
-pub type CoefficientProbabilities = [[[[Probability; 11]; 3]; 8]; 4];
 
 /// Of a motion vector's two components, that down first (RFC 6386 section 17.1): whether it is long; the sign; seven nodes
 /// of the tree of short ones; ten bits of long ones.

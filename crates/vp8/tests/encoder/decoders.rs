@@ -49,22 +49,6 @@ fn every_quantizer_is_shown_as_the_encoder_says() {
 }
 
 #[test]
-fn natural_clips_are_shown_as_the_encoder_says_at_every_preset() {
-    let size = size(322, 182);
-    let mut streams = Vec::new();
-    for name in footage::CLIPS {
-        let Some(pictures) = footage::clip(name, size, 12) else { return };
-        for settings in presets() {
-            for quantizer in [6, 40, 100] {
-                let name = format!("{name} {settings:?} quantiser {quantizer}");
-                streams.push(in_order(name, &pictures, quantizer, &settings));
-            }
-        }
-    }
-    show_what_the_encoder_says(&all(), &streams);
-}
-
-#[test]
 fn the_built_in_scene_is_shown_as_the_encoder_says_at_every_preset() {
     let pictures = footage::built_in_scene(size(320, 180), 10);
     let streams: Vec<_> = presets()

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Format;
+use super::LONGEST;
 use crate::parity::Mask;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
@@ -20,9 +20,9 @@ impl Mask {
     /// Packet `first + j` (wrapping) for each bit j of `places`.
     ///
     /// # Errors
-    /// No place, or one as far from `first` as the format's longest mask.
-    pub fn new(format: Format, first: u16, places: u128) -> Result<Mask, WriteError> {
-        Mask::within(format.longest(), first, places)
+    /// No place, or one [`LONGEST`] or farther from `first`.
+    pub fn new(first: u16, places: u128) -> Result<Mask, WriteError> {
+        Mask::within(LONGEST, first, places)
     }
 
     /// Bytes it takes in a header with its sequence number: 4, 8 or 16.
@@ -35,7 +35,7 @@ impl Mask {
     }
 
     /// Reads sequence number and mask.
-    pub(crate) fn parse(format: Format, reader: &mut Reader<'_>) -> Result<Mask, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Mask, ParseError> {
         let first = reader.u16("FlexFEC base sequence number")?;
         let at = reader.at();
         let short = reader.u16("FlexFEC mask")?;
@@ -47,25 +47,22 @@ impl Mask {
             if middle & LAST_MIDDLE == 0 {
                 let at = reader.at();
                 let long = reader.u64("FlexFEC mask, third part")?;
-                match format {
-                    Format::Draft03 if long & LAST_LONG == 0 => {
-                        let what = "flag that ends the third part of a flexfec-03 mask";
-                        return Err(ParseError::OutOfRange { what, at, found: 0, least: 1, most: 1 });
-                    }
-                    Format::Draft03 => bits |= u128::from(long & !LAST_LONG) << (65 - MIDDLE),
-                    Format::Rfc8627 => bits |= u128::from(long) << (64 - MIDDLE),
+                if long & LAST_LONG == 0 {
+                    let what = "flag that ends the third part of a flexfec-03 mask";
+                    return Err(ParseError::OutOfRange { what, at, found: 0, least: 1, most: 1 });
                 }
+                bits |= u128::from(long & !LAST_LONG) << (65 - MIDDLE);
             }
         }
         if bits == 0 {
-            let (least, most) = (1, format.longest().into());
+            let (least, most) = (1, LONGEST.into());
             return Err(ParseError::OutOfRange { what: "packets in a FlexFEC mask", at, found: 0, least, most });
         }
         Ok(Mask { first, places: bits.reverse_bits() })
     }
 
     /// Appends sequence number and mask, in as few parts as have all places.
-    pub(crate) fn write(&self, format: Format, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let bits = self.places.reverse_bits();
         let short = (bits >> (128 - SHORT)) as u16;
         let middle = (bits >> (128 - MIDDLE)) as u32 & !LAST_MIDDLE;
@@ -76,10 +73,7 @@ impl Mask {
             out.extend_from_slice(&(middle | if size == 8 { LAST_MIDDLE } else { 0 }).to_be_bytes());
         }
         if size > 8 {
-            let long = match format {
-                Format::Draft03 => (bits >> (65 - MIDDLE)) as u64 | LAST_LONG,
-                Format::Rfc8627 => (bits >> (64 - MIDDLE)) as u64,
-            };
+            let long = (bits >> (65 - MIDDLE)) as u64 | LAST_LONG;
             out.extend_from_slice(&long.to_be_bytes());
         }
     }
@@ -90,55 +84,48 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn bytes(format: Format, places: u128) -> Vec<u8> {
+    fn bytes(places: u128) -> Vec<u8> {
         let mut out = Vec::new();
-        Mask::new(format, 1000, places).unwrap().write(format, &mut out);
+        Mask::new(1000, places).unwrap().write(&mut out);
         out
     }
 
     #[test]
     fn the_first_place_is_the_highest_bit_behind_the_flag() {
-        assert_eq!(bytes(Format::Draft03, 0b111), [0x03, 0xe8, 0xf0, 0x00]);
-        assert_eq!(bytes(Format::Draft03, 1 << 14), [0x03, 0xe8, 0x80, 0x01]);
-        assert_eq!(bytes(Format::Draft03, 1 << 15), [0x03, 0xe8, 0, 0, 0xc0, 0, 0, 0]);
-        assert_eq!(bytes(Format::Draft03, 1 << 45), [0x03, 0xe8, 0, 0, 0x80, 0, 0, 1]);
+        assert_eq!(bytes(0b111), [0x03, 0xe8, 0xf0, 0x00]);
+        assert_eq!(bytes(1 << 14), [0x03, 0xe8, 0x80, 0x01]);
+        assert_eq!(bytes(1 << 15), [0x03, 0xe8, 0, 0, 0xc0, 0, 0, 0]);
+        assert_eq!(bytes(1 << 45), [0x03, 0xe8, 0, 0, 0x80, 0, 0, 1]);
     }
 
     #[test]
-    fn the_third_part_has_a_flag_in_the_draft_only() {
-        assert_eq!(bytes(Format::Draft03, 1 << 46)[8..], [0xc0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(bytes(Format::Draft03, 1 << 108)[8..], [0x80, 0, 0, 0, 0, 0, 0, 1]);
-        assert_eq!(bytes(Format::Rfc8627, 1 << 46)[8..], [0x80, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(bytes(Format::Rfc8627, 1 << 109)[8..], [0, 0, 0, 0, 0, 0, 0, 1]);
+    fn the_third_part_begins_with_a_flag() {
+        assert_eq!(bytes(1 << 46)[8..], [0xc0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes(1 << 108)[8..], [0x80, 0, 0, 0, 0, 0, 0, 1]);
         let unflagged = [0, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0];
-        assert!(Mask::parse(Format::Draft03, &mut Reader::new(&unflagged)).is_err());
-        let mask = Mask::parse(Format::Rfc8627, &mut Reader::new(&unflagged)).unwrap();
-        assert_eq!(mask.places(), 1 << 47);
+        assert!(Mask::parse(&mut Reader::new(&unflagged)).is_err());
     }
 
     #[test]
     fn no_packet_and_one_too_far_are_refused() {
-        for (format, longest) in [(Format::Draft03, 109), (Format::Rfc8627, 110)] {
-            assert!(Mask::new(format, 0, 0).is_err());
-            assert!(Mask::new(format, 0, 1 << longest).is_err());
-            assert!(Mask::new(format, 0, 1 << (longest - 1)).is_ok());
-        }
-        assert!(Mask::parse(Format::Draft03, &mut Reader::new(&[0, 0, 0x80, 0])).is_err());
+        assert!(Mask::new(0, 0).is_err());
+        assert!(Mask::new(0, 1 << LONGEST).is_err());
+        assert!(Mask::new(0, 1 << (LONGEST - 1)).is_ok());
+        assert!(Mask::parse(&mut Reader::new(&[0, 0, 0x80, 0])).is_err());
     }
 
     proptest! {
         #[test]
         fn a_mask_survives_being_written_and_read(
-            draft: bool, first: u16, bits: u128, length in 1u32..=109, rest: Vec<u8>,
+            first: u16, bits: u128, length in 1u32..=109, rest: Vec<u8>,
         ) {
-            let format = if draft { Format::Draft03 } else { Format::Rfc8627 };
-            let mask = Mask::new(format, first, bits >> (128 - length) | 1 << (length - 1)).unwrap();
+            let mask = Mask::new(first, bits >> (128 - length) | 1 << (length - 1)).unwrap();
             let mut out = Vec::new();
-            mask.write(format, &mut out);
+            mask.write(&mut out);
             prop_assert_eq!(out.len(), mask.size());
             out.extend_from_slice(&rest);
             let mut reader = Reader::new(&out);
-            prop_assert_eq!(Mask::parse(format, &mut reader), Ok(mask));
+            prop_assert_eq!(Mask::parse(&mut reader), Ok(mask));
             prop_assert_eq!(reader.rest(), &rest[..]);
             prop_assert_eq!(mask.sequences().count() as u32, mask.count());
             prop_assert!(mask.sequences().all(|sequence| mask.contains(sequence)));

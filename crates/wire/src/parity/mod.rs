@@ -9,7 +9,6 @@ mod sums;
 
 pub use mask::Mask;
 pub(crate) use protected::Protected;
-pub(crate) use recover::is_packet;
 pub use recover::{Corrupt, Recovery};
 pub(crate) use sums::{HEADER, Sums};
 
@@ -30,7 +29,7 @@ pub(crate) mod testing {
     use crate::rtp::{Header, Packet};
     use alloc::vec::Vec;
 
-    /// The three packets of the example (fec.md section 5).
+    /// The three packets of the example (specs/fec.md 5).
     pub(crate) fn example() -> [Vec<u8>; 3] {
         let packet = |sequence, marker, payload: &[u8]| {
             let header = Header { marker, payload_type: 96, sequence, timestamp: 90_000, ssrc: 0x1122_3344 };

@@ -14,16 +14,12 @@ pub(crate) struct Protected {
 
 impl Protected {
     /// Of `packets`, plaintext RTP of one stream in ascending order of sequence numbers (those that wrap included), the
-    /// last of them less than `longest` numbers behind the first. `each` sees them one by one.
+    /// last of them less than `longest` numbers behind the first.
     ///
     /// # Errors
     /// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one
     /// too far from the first.
-    pub(crate) fn of<'a>(
-        longest: u16,
-        packets: impl IntoIterator<Item = &'a [u8]>,
-        mut each: impl FnMut(&'a [u8]) -> Result<(), WriteError>,
-    ) -> Result<Protected, WriteError> {
+    pub(crate) fn of<'a>(longest: u16, packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Protected, WriteError> {
         let mut sums = Sums::default();
         let mut start: Option<(u16, u32)> = None;
         let mut places = 0u128;
@@ -40,7 +36,6 @@ impl Protected {
             let what = "distance of a packet under parity from the first";
             WriteError::check(what, place, next, u64::from(longest) - 1)?;
             places |= 1 << place;
-            each(packet)?;
             sums.add(packet);
         }
         let (first, ssrc) = start.unwrap_or_default();

@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{HEADER, Parity};
+use super::{HEADER, Parity, Sums};
 use crate::ParseError;
+use crate::rtp::Packet;
 
 /// What a parity packet is good for, given what else there is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,18 +38,6 @@ pub enum Corrupt {
     Tail,
     /// What is left is no RTP packet.
     Packet(ParseError),
-    /// What is left is a packet of another payload type than the others of its block, or has bits that no packet has
-    /// (block codes alone).
-    Stream {
-        /// The two bits.
-        unused: u8,
-        /// Its payload type.
-        found: u8,
-        /// That of the others.
-        expected: u8,
-    },
-    /// The code has no such block (block codes alone).
-    Code,
 }
 
 impl fmt::Display for Corrupt {
@@ -60,16 +49,35 @@ impl fmt::Display for Corrupt {
             }
             Corrupt::Tail => f.write_str("a recovered packet goes on behind its end")?,
             Corrupt::Packet(error) => write!(f, "what was recovered is no packet: {error}")?,
-            Corrupt::Stream { unused, found, expected } => {
-                write!(f, "a recovered packet of type {found} and bits {unused}, allowed is {expected} and 0")?;
-            }
-            Corrupt::Code => f.write_str("a block that the code has not")?,
         }
         f.write_str("; drop the parity packet, and blank what senders change on the way")
     }
 }
 
 impl core::error::Error for Corrupt {}
+
+impl Sums {
+    /// What is left when all packets but one are taken off, as that one: number `sequence` of stream `ssrc`.
+    ///
+    /// # Errors
+    /// When it cannot be the packet.
+    pub(crate) fn packet(&self, sequence: u16, ssrc: u32) -> Result<Vec<u8>, Corrupt> {
+        let Some((rest, tail)) = self.rest.split_at_checked(self.length.into()) else {
+            return Err(Corrupt::Length { found: self.length, most: self.rest.len() });
+        };
+        if tail.iter().any(|byte| *byte != 0) {
+            return Err(Corrupt::Tail);
+        }
+        let mut out = Vec::with_capacity(HEADER + rest.len());
+        out.extend_from_slice(&[0x80 | self.flags, self.kind]);
+        out.extend_from_slice(&sequence.to_be_bytes());
+        out.extend_from_slice(&self.timestamp.to_be_bytes());
+        out.extend_from_slice(&ssrc.to_be_bytes());
+        out.extend_from_slice(rest);
+        Packet::parse(&out).map_err(Corrupt::Packet)?;
+        Ok(out)
+    }
+}
 
 impl Parity {
     /// Recovers the missing packet if it is the only one. `held` gives the packets that are there, plaintext RTP; which
@@ -109,23 +117,22 @@ impl Parity {
 }
 
 /// Whether `packet` is long enough for one, and number `sequence` of stream `ssrc`.
-pub(crate) fn is_packet(packet: &[u8], sequence: u16, ssrc: u32) -> bool {
+fn is_packet(packet: &[u8], sequence: u16, ssrc: u32) -> bool {
     packet.len() >= HEADER && packet[2..4] == sequence.to_be_bytes() && packet[8..12] == ssrc.to_be_bytes()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flexfec::testing::read;
-    use crate::flexfec::{Format, protect};
+    use crate::flexfec::{parse, protect};
     use crate::parity::testing::example;
-    use crate::rtp::{self, Packet};
+    use crate::rtp;
     use proptest::prelude::*;
 
     fn parity() -> ([Vec<u8>; 3], Parity) {
         let packets = example();
-        let payload = protect(Format::Draft03, packets.iter().map(Vec::as_slice)).unwrap();
-        (packets, read(Format::Draft03, &payload).unwrap())
+        let payload = protect(packets.iter().map(Vec::as_slice)).unwrap();
+        (packets, parse(&payload).unwrap())
     }
 
     #[test]
@@ -177,7 +184,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_packet_of_any_set_comes_back_from_the_others(
-            draft: bool, first: u16, timestamp: u32, ssrc: u32,
+            first: u16, timestamp: u32, ssrc: u32,
             places in prop::collection::btree_set(0u16..109, 1..30),
             payloads in prop::collection::vec((any::<bool>(), 0u8..128, 0u8..20, prop::collection::vec(any::<u8>(), 0..60)), 30),
             lost in any::<prop::sample::Index>(),
@@ -196,11 +203,7 @@ mod tests {
                     (sequence, out)
                 })
                 .collect();
-            let format = if draft { Format::Draft03 } else { Format::Rfc8627 };
-            let payload = protect(format, packets.iter().map(|(_, packet)| packet.as_slice())).unwrap();
-            let header = rtp::Header { marker: false, payload_type: 118, sequence: 0, timestamp, ssrc: 1 };
-            let contributors = if draft { Vec::new() } else { [ssrc].to_vec() };
-            let parity = Parity::parse(format, &Packet { contributors, ..Packet::new(header, &payload) }).unwrap();
+            let parity = parse(&protect(packets.iter().map(|(_, packet)| packet.as_slice())).unwrap()).unwrap();
             let (lost, expected) = lost.get(&packets);
             let held = |sequence: u16| {
                 packets.iter().find(|(number, _)| *number == sequence && number != lost).map(|(_, packet)| packet.as_slice())

@@ -3,10 +3,8 @@
 
 use alloc::vec::Vec;
 
-use super::Corrupt;
 use crate::ParseError;
 use crate::reader::Reader;
-use crate::rtp::Packet;
 
 /// The bytes every RTP packet begins with, which are not summed whole: version, sequence number and SSRC are known.
 pub(crate) const HEADER: usize = 12;
@@ -27,9 +25,6 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Bytes of the fields before the rest.
-    pub(crate) const FIELDS: usize = 8;
-
     /// Adds a packet of at least 12 and at most 65,547 bytes.
     pub(crate) fn add(&mut self, packet: &[u8]) {
         let length = packet.len().saturating_sub(HEADER);
@@ -64,26 +59,5 @@ impl Sums {
         out.extend_from_slice(&[self.flags, self.kind]);
         out.extend_from_slice(&self.length.to_be_bytes());
         out.extend_from_slice(&self.timestamp.to_be_bytes());
-    }
-
-    /// What is left when all packets but one are taken off, as that one: number `sequence` of stream `ssrc`.
-    ///
-    /// # Errors
-    /// When it cannot be the packet.
-    pub(crate) fn packet(&self, sequence: u16, ssrc: u32) -> Result<Vec<u8>, Corrupt> {
-        let Some((rest, tail)) = self.rest.split_at_checked(self.length.into()) else {
-            return Err(Corrupt::Length { found: self.length, most: self.rest.len() });
-        };
-        if tail.iter().any(|byte| *byte != 0) {
-            return Err(Corrupt::Tail);
-        }
-        let mut out = Vec::with_capacity(HEADER + rest.len());
-        out.extend_from_slice(&[0x80 | self.flags, self.kind]);
-        out.extend_from_slice(&sequence.to_be_bytes());
-        out.extend_from_slice(&self.timestamp.to_be_bytes());
-        out.extend_from_slice(&ssrc.to_be_bytes());
-        out.extend_from_slice(rest);
-        Packet::parse(&out).map_err(Corrupt::Packet)?;
-        Ok(out)
     }
 }

@@ -71,9 +71,9 @@ pub fn is_rtcp(datagram: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rtcp::{Goodbye, Opaque, PictureLoss};
+    use crate::rtcp::{Bye, Opaque, Pli};
 
-    const LOSS: Packet = Packet::PictureLoss(PictureLoss { sender_ssrc: 1, media_ssrc: 2 });
+    const LOSS: Packet = Packet::Pli(Pli { sender_ssrc: 1, media_ssrc: 2 });
 
     #[test]
     fn a_compound_is_read_packet_by_packet_up_to_the_first_error() {
@@ -99,7 +99,7 @@ mod tests {
     fn padding_is_taken_off_every_packet_and_checked() {
         // The padded goodbye of RFC 3550's form, then one more: padding need not be the last packet's.
         let datagram = [0xa0, 203, 0, 1, 0, 0, 0, 4, 0x80, 203, 0, 0];
-        let goodbye = Packet::Goodbye(Goodbye::default());
+        let goodbye = Packet::Bye(Bye::default());
         assert_eq!(parse(&datagram), Ok([goodbye.clone(), goodbye].to_vec()));
         for bad in [0, 5] {
             let mut datagram = datagram;

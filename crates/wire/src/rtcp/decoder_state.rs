@@ -14,7 +14,7 @@ pub(super) const IDENTIFIER: [u8; 4] = *b"SLFY";
 
 /// The acknowledgement of one packet of functional video, and what the sender wants to know of its decoder.
 ///
-/// It is what Salsify's receiver answers to every packet (NSDI 2018, section 3; `AckPacket` in `src/net/packet.cc` of
+/// It is what Salsify's receiver answers to every packet (NSDI 2018; Salsify section 3; `AckPacket` in `src/net/packet.cc` of
 /// excamera/alfalfa: connection u16, frame u32, fragment u16, average delay u32 in microseconds, current state u32,
 /// number of complete states u32 and as many u32, little-endian), as feedback of an application (RFC 4585 section 6.4).
 /// After the SSRCs and the identifier "SLFY", most significant byte first and all in whole words:

@@ -5,11 +5,11 @@
 //! nobody here knows is an [`Opaque`] packet, not an error.
 //!
 //! ```
-//! use thalweg_wire::rtcp::{self, Nack, Packet, PictureLoss};
+//! use thalweg_wire::rtcp::{self, Nack, Packet, Pli};
 //!
 //! let packets = [
 //!     Packet::Nack(Nack::of(1, 2, [1000, 1001, 1010])),
-//!     Packet::PictureLoss(PictureLoss { sender_ssrc: 1, media_ssrc: 2 }),
+//!     Packet::Pli(Pli { sender_ssrc: 1, media_ssrc: 2 }),
 //! ];
 //! let mut datagram = Vec::new();
 //! rtcp::write(&packets, &mut datagram)?;
@@ -20,44 +20,43 @@
 
 mod application;
 mod application_feedback;
-mod bitrate;
+mod bye;
 pub mod ccfb;
 mod compound;
 mod decoder_state;
-mod description;
-mod extended_report;
-mod full_intra;
-mod goodbye;
+mod fir;
 mod header;
 mod nack;
 mod ntp;
 mod opaque;
 mod path_report;
-mod picture_loss;
+mod pli;
 mod receiver_report;
+mod remb;
 mod report_block;
+mod sdes;
 mod sender_report;
 pub mod twcc;
+mod xr;
 
 pub use application::Application;
-pub use bitrate::EstimatedBitrate;
+pub use bye::Bye;
 pub use compound::{Compound, is_rtcp, parse, write};
 pub use decoder_state::DecoderState;
-pub use description::{Chunk, Item, SourceDescription};
-pub use extended_report::{
-    BytesDiscarded, ExtendedBlock, ExtendedReport, Hops, LastReceiverTime, ReceiptTimes, RunLengths, Spread,
-    StatisticsSummary,
-};
-pub use full_intra::{FullIntra, IntraRequest};
-pub use goodbye::Goodbye;
+pub use fir::{Fir, FirRequest};
 pub use nack::{Nack, NackPair};
 pub use ntp::{NtpShort, NtpTime};
 pub use opaque::Opaque;
 pub use path_report::PathReport;
-pub use picture_loss::PictureLoss;
+pub use pli::Pli;
 pub use receiver_report::ReceiverReport;
+pub use remb::Remb;
 pub use report_block::ReportBlock;
+pub use sdes::{Chunk, Item, Sdes};
 pub use sender_report::SenderReport;
+pub use xr::{
+    BytesDiscarded, Hops, LastReceiverTime, ReceiptTimes, RunLengths, Spread, StatisticsSummary, Xr, XrBlock,
+};
 
 use alloc::vec::Vec;
 
@@ -77,13 +76,13 @@ pub enum Packet {
     /// What a receiver got (201).
     ReceiverReport(ReceiverReport),
     /// Who the sources are (202).
-    SourceDescription(SourceDescription),
+    Sdes(Sdes),
     /// Sources that leave (203).
-    Goodbye(Goodbye),
+    Bye(Bye),
     /// Something an application made up (204).
     Application(Application),
     /// What receivers say beyond their reports: which packets came and when, and when they send themselves (207).
-    ExtendedReport(ExtendedReport),
+    Xr(Xr),
     /// Packets that are missed (205, format 1).
     Nack(Nack),
     /// Packets of every stream and when they came (205, format 15).
@@ -91,11 +90,11 @@ pub enum Packet {
     /// Packets of each stream, when they came and how they were marked (205, format 11).
     CongestionFeedback(ccfb::Feedback),
     /// A picture cannot be shown (206, format 1).
-    PictureLoss(PictureLoss),
+    Pli(Pli),
     /// A key frame is wanted (206, format 4).
-    FullIntra(FullIntra),
+    Fir(Fir),
     /// What the receiver thinks the path bears (206, format 15, "REMB").
-    EstimatedBitrate(EstimatedBitrate),
+    Remb(Remb),
     /// What became of a packet of functional video (206, format 15, "SLFY").
     DecoderState(DecoderState),
     /// What a receiver measured of the path (206, format 15, "PATH").
@@ -109,17 +108,17 @@ impl Packet {
         Ok(match (header.kind, header.count) {
             (sender_report::KIND, _) => Packet::SenderReport(SenderReport::parse(header)?),
             (receiver_report::KIND, _) => Packet::ReceiverReport(ReceiverReport::parse(header)?),
-            (description::KIND, _) => Packet::SourceDescription(SourceDescription::parse(header)?),
-            (goodbye::KIND, _) => Packet::Goodbye(Goodbye::parse(header)?),
+            (sdes::KIND, _) => Packet::Sdes(Sdes::parse(header)?),
+            (bye::KIND, _) => Packet::Bye(Bye::parse(header)?),
             (application::KIND, _) => Packet::Application(Application::parse(header)?),
-            (extended_report::KIND, _) => Packet::ExtendedReport(ExtendedReport::parse(header)?),
+            (xr::KIND, _) => Packet::Xr(Xr::parse(header)?),
             (TRANSPORT, nack::FORMAT) => Packet::Nack(Nack::parse(header)?),
             (TRANSPORT, twcc::FORMAT) => Packet::TransportFeedback(twcc::Feedback::parse(header)?),
             (TRANSPORT, ccfb::FORMAT) => Packet::CongestionFeedback(ccfb::Feedback::parse(header)?),
-            (PAYLOAD, picture_loss::FORMAT) => Packet::PictureLoss(PictureLoss::parse(header)?),
-            (PAYLOAD, full_intra::FORMAT) => Packet::FullIntra(FullIntra::parse(header)?),
+            (PAYLOAD, pli::FORMAT) => Packet::Pli(Pli::parse(header)?),
+            (PAYLOAD, fir::FORMAT) => Packet::Fir(Fir::parse(header)?),
             (PAYLOAD, application_feedback::FORMAT) => match application_feedback::identifier(header) {
-                Some(bitrate::IDENTIFIER) => Packet::EstimatedBitrate(EstimatedBitrate::parse(header)?),
+                Some(remb::IDENTIFIER) => Packet::Remb(Remb::parse(header)?),
                 Some(decoder_state::IDENTIFIER) => Packet::DecoderState(DecoderState::parse(header)?),
                 Some(path_report::IDENTIFIER) => Packet::PathReport(PathReport::parse(header)?),
                 _ => Packet::Opaque(Opaque::parse(header)),
@@ -136,16 +135,16 @@ impl Packet {
         match self {
             Packet::SenderReport(packet) => packet.write(out),
             Packet::ReceiverReport(packet) => packet.write(out),
-            Packet::SourceDescription(packet) => packet.write(out),
-            Packet::Goodbye(packet) => packet.write(out),
+            Packet::Sdes(packet) => packet.write(out),
+            Packet::Bye(packet) => packet.write(out),
             Packet::Application(packet) => packet.write(out),
-            Packet::ExtendedReport(packet) => packet.write(out),
+            Packet::Xr(packet) => packet.write(out),
             Packet::Nack(packet) => packet.write(out),
             Packet::TransportFeedback(packet) => packet.write(out),
             Packet::CongestionFeedback(packet) => packet.write(out),
-            Packet::PictureLoss(packet) => packet.write(out),
-            Packet::FullIntra(packet) => packet.write(out),
-            Packet::EstimatedBitrate(packet) => packet.write(out),
+            Packet::Pli(packet) => packet.write(out),
+            Packet::Fir(packet) => packet.write(out),
+            Packet::Remb(packet) => packet.write(out),
             Packet::DecoderState(packet) => packet.write(out),
             Packet::PathReport(packet) => packet.write(out),
             Packet::Opaque(packet) => packet.write(out),

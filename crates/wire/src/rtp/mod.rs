@@ -4,7 +4,7 @@
 //!
 //! [`FragmentGrace`] and [`FrameStates`] say of each packet what a functional codec and its transport want to know
 //! ("Salsify: Low-Latency Network Video through Tighter Integration between a Video Codec and a Transport Protocol",
-//! NSDI 2018, section 3); the receiver's answer is [`DecoderState`](crate::rtcp::DecoderState). Salsify's authors put
+//! NSDI 2018; Salsify section 3); the receiver's answer is [`DecoderState`](crate::rtcp::DecoderState). Salsify's authors put
 //! 22 bytes in front of each payload (`src/net/packet.cc` of excamera/alfalfa, little-endian): connection u16, source
 //! state u32, target state u32, frame u32, fragment u16, fragments u16, grace u32 in microseconds. Here the same is in
 //! header extensions, so that every receiver can read the payload, with these differences:

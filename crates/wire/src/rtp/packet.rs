@@ -42,12 +42,6 @@ impl<'a> Packet<'a> {
         Packet { header, contributors: Vec::new(), extensions: None, payload, padding: 0 }
     }
 
-    /// A packet of nothing but `padding` bytes, as libwebrtc probes with; it uses 224 (`kMaxPaddingLength` of
-    /// `rtp_sender.cc`), the count byte allows 255.
-    pub fn padding_only(header: Header, padding: u8) -> Packet<'a> {
-        Packet { padding, ..Packet::new(header, &[]) }
-    }
-
     /// Reads one packet, which ends where `bytes` end.
     ///
     /// # Errors
@@ -163,7 +157,7 @@ mod tests {
 
     #[test]
     fn padding_alone_is_a_packet_without_payload() {
-        let packet = Packet::padding_only(HEADER, 224);
+        let packet = Packet { padding: 224, ..Packet::new(HEADER, &[]) };
         let bytes = bytes_of(&packet);
         assert_eq!((bytes[0], bytes.len(), bytes.last()), (0xa0, 236, Some(&224)));
         assert_eq!(Packet::parse(&bytes), Ok(packet));

@@ -5,8 +5,8 @@ use rtcp_types::prelude::*;
 use rtcp_types::{FciFeedbackPacketType, PayloadFeedback, RtcpParseError, TransportFeedback, Twcc, TwccPacketStatus};
 use thalweg_units::Span;
 use thalweg_wire::rtcp::twcc::{Feedback, Status};
-use thalweg_wire::rtcp::{self, DecoderState, Goodbye, Nack, NtpShort, NtpTime, Packet, PictureLoss};
-use thalweg_wire::rtcp::{FullIntra, IntraRequest, ReceiverReport, ReportBlock, SenderReport};
+use thalweg_wire::rtcp::{self, Bye, DecoderState, Nack, NtpShort, NtpTime, Packet, Pli};
+use thalweg_wire::rtcp::{Fir, FirRequest, ReceiverReport, ReportBlock, SenderReport};
 use thalweg_wire::rtp;
 
 fn ours(packet: &Packet) -> Vec<u8> {
@@ -174,12 +174,12 @@ proptest! {
 
     #[test]
     fn requests_for_key_frames_mean_the_same(sender_ssrc: u32, media_ssrc: u32, ssrc: u32, sequence: u8) {
-        let loss = Packet::PictureLoss(PictureLoss { sender_ssrc, media_ssrc });
+        let loss = Packet::Pli(Pli { sender_ssrc, media_ssrc });
         let pli = PayloadFeedback::builder_owned(rtcp_types::Pli::builder()).sender_ssrc(sender_ssrc).media_ssrc(media_ssrc);
         prop_assert_eq!(theirs(&pli), ours(&loss));
         prop_assert_eq!(read(&theirs(&pli)), loss);
 
-        let intra = Packet::FullIntra(FullIntra { sender_ssrc, requests: vec![IntraRequest { ssrc, sequence }] });
+        let intra = Packet::Fir(Fir { sender_ssrc, requests: vec![FirRequest { ssrc, sequence }] });
         let fir = PayloadFeedback::builder_owned(rtcp_types::Fir::builder().add_ssrc(ssrc, sequence));
         let fir = fir.sender_ssrc(sender_ssrc);
         prop_assert_eq!(theirs(&fir), ours(&intra));
@@ -207,7 +207,7 @@ proptest! {
         for source in &sources {
             builder = builder.add_source(*source);
         }
-        let goodbye = Packet::Goodbye(Goodbye { sources, reason: Some(reason.into_bytes()) });
+        let goodbye = Packet::Bye(Bye { sources, reason: Some(reason.into_bytes()) });
         prop_assert_eq!(theirs(&builder), ours(&goodbye));
         prop_assert_eq!(read(&theirs(&builder)), goodbye);
     }

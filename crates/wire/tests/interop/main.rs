@@ -1,14 +1,11 @@
-//! The wire crate against what others wrote: packets, captures and fuzz corpora in `../shared/data/rtp-interop`
-//! (its README says whose they are), and what the crates of GStreamer and webrtc-rs make of the same
-//! values.
+//! The wire crate against other implementations: what the crates of GStreamer and webrtc-rs make of the same values.
 
+#[path = "../recorded/captures.rs"]
 mod captures;
-mod control;
+#[path = "../recorded/corpus.rs"]
 mod corpus;
 mod differential;
-mod extended_reports;
 mod mutation;
-mod packets;
 mod parity;
 mod payloads;
-mod video;
+mod xr;

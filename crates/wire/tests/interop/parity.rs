@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use rtc_interceptor::{FlexFec03Decoder, FlexFec03Encoder};
 use rtc_shared::marshal::{Marshal, Unmarshal};
-use thalweg_wire::flexfec::{Format, Parity, Recovery, protect};
+use thalweg_wire::flexfec::{Parity, Recovery, parse, protect};
 use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
 
 const MEDIA: u32 = 0x1122_3344;
@@ -39,7 +39,7 @@ proptest! {
     #[test]
     fn they_recover_what_we_protect(packets in any_stream(), lost: prop::sample::Index, stride in 1usize..3) {
         let set: Vec<&[u8]> = packets.iter().step_by(stride).map(Vec::as_slice).collect();
-        let payload = protect(Format::Draft03, set.iter().copied()).unwrap();
+        let payload = protect(set.iter().copied()).unwrap();
         let header = Header { marker: false, payload_type: 118, sequence: 7, timestamp: 1, ssrc: PARITY };
         let parity = written(&Packet::new(header, &payload));
         let lost = lost.index(set.len());
@@ -69,7 +69,7 @@ proptest! {
         let mut recovered = 0;
         for packet in repair {
             let bytes = packet.marshal().unwrap();
-            let parity = Parity::parse(Format::Draft03, &Packet::parse(&bytes).unwrap()).unwrap();
+            let parity = parse(Packet::parse(&bytes).unwrap().payload).unwrap();
             prop_assert_eq!(parity.ssrc, MEDIA);
             let expected = if parity.mask.contains(number) {
                 recovered += 1;
@@ -107,7 +107,7 @@ proptest! {
         }
         let mut to_us = BTreeSet::new();
         let parities: Vec<Parity> =
-            repair.iter().map(|bytes| Parity::parse(Format::Draft03, &Packet::parse(bytes).unwrap()).unwrap()).collect();
+            repair.iter().map(|bytes| parse(Packet::parse(bytes).unwrap().payload).unwrap()).collect();
         for parity in parities.iter().cycle().take(parities.len() * parities.len()) {
             let recovery = parity.recover(|sequence| held.get(&sequence).map(Vec::as_slice));
             if let Recovery::Packet(packet) = recovery.unwrap() {

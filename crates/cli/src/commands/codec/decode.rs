@@ -29,14 +29,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.out.is_none() && !arguments.md5 {
         bail!("nothing to do with the pictures: say where they go with --out FILE.y4m, or ask for --md5");
     }
-    let file = super::read(&arguments.input)?;
-    let reader = ivf::Reader::new(&file).with_context(|| arguments.input.display().to_string())?;
+    let reader = ivf::Reader::new(super::open(&arguments.input)?, &[ivf::VP8])
+        .with_context(|| arguments.input.display().to_string())?;
     let stem = arguments.input.file_stem().map_or("-".into(), |stem| stem.to_string_lossy().into_owned());
     let mut sink = arguments.out.as_ref().map(|path| Sink::create(path, reader.header())).transpose()?;
     let (mut state, mut shown, mut failed) = (State::new(), 0u64, 0u64);
     for (index, frame) in reader.enumerate() {
         let frame = frame.with_context(|| format!("frame {index}"))?;
-        let decoded = match decode(&state, frame.bytes) {
+        let decoded = match decode(&state, &frame.bytes) {
             Ok(decoded) => decoded,
             Err(error) if arguments.keep_going => {
                 eprintln!("frame {index} of {} bytes: {error}", frame.bytes.len());
@@ -97,8 +97,8 @@ impl Sink {
         if bare {
             return Ok(Sink::Bare(out));
         }
-        let size = Size::new(header.size.width() as u16, header.size.height() as u16);
-        let format = Format { size, frame_rate: (header.rate.max(1), header.scale.max(1)) };
+        let frame_rate = (header.rate.max(1), header.scale.max(1));
+        let format = Format { size: Size::new(header.width, header.height), frame_rate };
         Ok(Sink::Y4m { out: Some(out), writer: None, format, rescaled: 0 })
     }
 

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use thalweg_codecs::functional::{FunctionalEncoder, Preset, Settings};
 use thalweg_codecs::{Encoder, Image};
-use thalweg_lab::footage;
-use thalweg_lab::scenario::Video;
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size};
 use thalweg_video::source::SceneConfig;
+use thalweg_video::{Video, footage};
 use thalweg_vp8::ivf;
 
 #[derive(clap::Args)]
@@ -56,8 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let interval = format.interval();
     let mut encoder = FunctionalEncoder::new(Settings { preset: arguments.preset, ..Settings::default() })?;
     let size = thalweg_vp8::Size::new(format.size.width.into(), format.size.height.into())?;
-    let (rate, scale) = format.frame_rate;
-    let mut writer = ivf::Writer::new(super::create(&arguments.out)?, ivf::Header { size, rate, scale })?;
+    let mut writer = ivf::Writer::new(super::create(&arguments.out)?, ivf::Header::vp8(size, format.frame_rate))?;
     let most =
         arguments.pictures.or_else(|| SceneConfig::is_named_by(&arguments.input).then_some(300)).unwrap_or(u64::MAX);
     let (mut number, mut bytes) = (0u64, 0usize);

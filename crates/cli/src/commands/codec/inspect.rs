@@ -62,8 +62,8 @@ struct Macroblocks {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let file = super::read(&arguments.input)?;
-    let reader = ivf::Reader::new(&file).with_context(|| arguments.input.display().to_string())?;
+    let reader = ivf::Reader::new(super::open(&arguments.input)?, &[ivf::VP8])
+        .with_context(|| arguments.input.display().to_string())?;
     let mut state = State::new();
     if !arguments.json {
         outln!("{HEADS}");
@@ -71,14 +71,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for (index, frame) in reader.enumerate() {
         let frame = frame.with_context(|| format!("frame {index}"))?;
         let about = || format!("frame {index} of {} bytes", frame.bytes.len());
-        let decoded = decode(&state, frame.bytes).with_context(about)?;
+        let decoded = decode(&state, &frame.bytes).with_context(about)?;
         if frame.bytes.is_empty() {
             eprintln!("frame {index} is empty: the encoder dropped it");
             continue;
         }
-        let syntax = Frame::read(&state, frame.bytes).with_context(about)?;
+        let syntax = Frame::read(&state, &frame.bytes).with_context(about)?;
         let size = decoded.image.size();
-        let lengths = OpenFrame::new(frame.bytes).with_context(about)?.lengths;
+        let lengths = OpenFrame::new(&frame.bytes).with_context(about)?.lengths;
         let header = &syntax.header;
         let contents = Contents {
             frame: index,

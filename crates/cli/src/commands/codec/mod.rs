@@ -33,14 +33,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-/// A whole file, or standard input for `-`.
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+/// A file to be read, or standard input for `-`.
+fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
     if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).context("standard input")?;
-        return Ok(bytes);
+        return Ok(Box::new(std::io::stdin().lock()));
     }
-    std::fs::read(path).with_context(|| path.display().to_string())
+    let file = std::fs::File::open(path).with_context(|| path.display().to_string())?;
+    Ok(Box::new(std::io::BufReader::new(file)))
 }
 
 /// A file to be written, or standard output for `-`.

@@ -5,6 +5,7 @@ mod show;
 mod theirs;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 use thalweg_lab::Outcome;
@@ -13,27 +14,29 @@ use thalweg_sender::Scheme;
 use thalweg_units::{Seed, Span};
 
 use super::pictures::Pictures;
-use crate::link;
 use crate::play::{self, Job};
+use crate::{link, recorded};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The figure, such as vidaptive-fig7 or salsify-cellular, or `list`
     figure: String,
-    /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down
-    #[arg(long, default_value = "../shared/data/traces/mahimahi")]
-    traces: PathBuf,
-    /// The folder of the links that Salsify's authors made; links of our own making stand in for those that are not
+    /// The folder of recorded links in Mahimahi's format, each as NAME.up and NAME.down; where `thalweg data fetch mahimahi`
+    /// puts them when absent
+    #[arg(long)]
+    traces: Option<PathBuf>,
+    /// The folder of the links that Salsify's authors made (`thalweg data fetch salsify-traces`); links of our own making
+    /// stand in for those that are not there
+    #[arg(long)]
+    salsify_traces: Option<PathBuf>,
+    /// The folder of Lumos5G's logs, one throughput value a second (`thalweg data fetch lumos5g`); synthetic links stand in
+    /// for those that are not there
+    #[arg(long)]
+    lumos5g_traces: Option<PathBuf>,
+    /// The folder of what Salsify's authors measured (`thalweg data fetch salsify-results`), drawn beside ours where it is
     /// there
-    #[arg(long, default_value = "../shared/data/traces/salsify")]
-    salsify_traces: PathBuf,
-    /// The folder of Lumos5G's logs, one throughput value a second; synthetic links stand in for those that are not
-    /// there
-    #[arg(long, default_value = "../shared/data/traces/lumos5g")]
-    lumos5g_traces: PathBuf,
-    /// The folder of what Salsify's authors measured, drawn beside ours where it is there
-    #[arg(long, default_value = "../shared/data/salsify-results")]
-    salsify_results: PathBuf,
+    #[arg(long)]
+    salsify_results: Option<PathBuf>,
     #[command(flatten)]
     pictures: Pictures,
     /// How long to play each link; the figure's own time when absent
@@ -56,6 +59,24 @@ pub(crate) struct Arguments {
     out: PathBuf,
 }
 
+impl Arguments {
+    fn traces(&self) -> Result<PathBuf, thalweg_data::Error> {
+        recorded::folder(self.traces.as_ref(), "mahimahi")
+    }
+
+    fn salsify_traces(&self) -> Result<PathBuf, thalweg_data::Error> {
+        recorded::folder(self.salsify_traces.as_ref(), "salsify-traces")
+    }
+
+    fn lumos5g_traces(&self) -> Result<PathBuf, thalweg_data::Error> {
+        recorded::folder(self.lumos5g_traces.as_ref(), "lumos5g")
+    }
+
+    fn salsify_results(&self) -> Result<PathBuf, thalweg_data::Error> {
+        recorded::folder(self.salsify_results.as_ref(), "salsify-results")
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let figures = figures();
     if arguments.figure == "list" {
@@ -74,15 +95,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Experiment::Signals(signals) => show::signals(figure, &signals.play(arguments.seed), arguments.json),
         Experiment::Rows(table) => {
+            let traces = arguments.traces()?;
             let mut find = |name: &str| {
-                let path = arguments.traces.join(name).display().to_string();
+                let path = traces.join(name);
+                if !path.is_file() {
+                    return Err(format!("{}: no such file; {}", path.display(), scenarios::FIX));
+                }
+                let path = path.display().to_string();
                 link::find(&path, figure.setup.duration, arguments.seed).map_err(|error| format!("{error:#}"))
             };
             show::rows(figure, table.keys, &(table.play)(&mut find, arguments.seed)?, arguments.json)
         }
         Experiment::Runs { schemes, links, readings } => {
             let played = scenarios::played(links, figure.setup, arguments)?;
-            let theirs = theirs::read(&figure.theirs, &arguments.salsify_results);
+            let theirs = theirs::read(&figure.theirs, &arguments.salsify_results()?);
             let out = arguments.out.join(figure.name);
             let Runs { samples, first } = runs(&jobs(schemes, &played, &out), readings)?;
             let (played, samples, first, theirs) = (&played, &samples, &first, &theirs);
@@ -98,7 +124,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn jobs(schemes: &[Scheme], played: &[scenarios::Played], out: &Path) -> Vec<Job> {
     let over = |played: &scenarios::Played, scheme: &Scheme| -> Vec<Job> {
         let out = out.join(play::folder_name(played.name())).join(play::folder_name(&scheme.name));
-        let job = |(run, scenario)| Job { scenario, scheme: scheme.clone(), folder: out.clone(), is_written: run == 0 };
+        let job = |(run, scenario)| Job {
+            scenario,
+            scheme: Arc::new(scheme.clone()),
+            folder: out.clone(),
+            is_written: run == 0,
+        };
         played.scenarios(&scheme.name).enumerate().map(job).collect()
     };
     played.iter().flat_map(|played| schemes.iter().flat_map(move |scheme| over(played, scheme))).collect()

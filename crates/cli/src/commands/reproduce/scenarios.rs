@@ -42,7 +42,8 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
     match links {
         Links::Listed(listed) => listed.iter().cloned().map(played).collect(),
         Links::Recorded(starting_with) => {
-            let names = recordings(&arguments.traces)?;
+            let traces = arguments.traces()?;
+            let names = recordings(&traces)?;
             let chosen = names.into_iter().filter(|name| name.starts_with(starting_with));
             let all: Vec<Played> = chosen
                 .map(|name| {
@@ -51,7 +52,7 @@ pub(super) fn played(links: &Links, setup: Setup, arguments: &Arguments) -> anyh
                 })
                 .collect::<Result<_, _>>()?;
             if all.is_empty() {
-                bail!("{}: no link whose name begins with '{starting_with}'", arguments.traces.display());
+                bail!("{}: no link whose name begins with '{starting_with}'", traces.display());
             }
             Ok(all)
         }
@@ -71,7 +72,8 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             (vec![rates(drawn(of, *each, seed)?)], None, from)
         }
         Origin::Recorded { forth, back } => {
-            let [forth, back] = [forth, back].map(|name| arguments.traces.join(name));
+            let traces = arguments.traces()?;
+            let [forth, back] = [forth, back].map(|name| traces.join(name));
             if !forth.is_file() {
                 bail!("{}: no such file; {FIX}", forth.display());
             }
@@ -83,8 +85,9 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
         }
         Origin::BySecond { forth, back } => {
             let back = back.filter(|_| !arguments.unloaded);
-            let hops = forth.iter().map(|of| Ok(rates(scaled(of, &arguments.traces)?)));
-            let way_back = back.map(|of| scaled(&of, &arguments.traces)).transpose()?;
+            let traces = arguments.traces()?;
+            let hops = forth.iter().map(|of| Ok(rates(scaled(of, &traces)?)));
+            let way_back = back.map(|of| scaled(&of, &traces)).transpose()?;
             let named = |of: &Seconds| format!("{} by the second, {} on average", of.recording, of.mean);
             let hops_named: Vec<String> = forth.iter().map(named).collect();
             let back_named = back.as_ref().map_or("unlimited".into(), named);
@@ -94,13 +97,17 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
         }
         Origin::File { folder, file, instead } => {
             let path = match folder {
-                Folder::Salsify => arguments.salsify_traces.join(file),
-                Folder::Lumos5g => arguments.lumos5g_traces.join(file),
+                Folder::Salsify => arguments.salsify_traces()?.join(file),
+                Folder::Lumos5g => arguments.lumos5g_traces()?.join(file),
             };
             let shown = path.display().to_string();
+            let fetch = match folder {
+                Folder::Salsify => "`thalweg data fetch salsify-traces`",
+                Folder::Lumos5g => "`thalweg data fetch lumos5g`",
+            };
             match folder {
                 _ if !path.is_file() => {
-                    let from = format!("{instead}, made here: {shown} is not there");
+                    let from = format!("{instead}, made here: {shown} is not there ({fetch})");
                     (vec![bottleneck((*instead).to_string(), link.queue)], None, from)
                 }
                 Folder::Salsify => {
@@ -117,7 +124,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
     let duration = arguments.duration.unwrap_or(setup.duration);
     let pictures = arguments.pictures.of_figure(setup);
     let [up, down] = [up, down].map(|hops| PathConfig { hops });
-    let mut scenario = pictures.over(link.name.clone(), duration, seed, up, down);
+    let mut scenario = pictures.over(&link.name, duration, seed, up, down);
     (scenario.call, scenario.discard_after) = (setup.call, setup.discard_after);
     if scenario.undershoot.is_none() {
         scenario.undershoot = link.undershoot.clone();
@@ -147,7 +154,7 @@ fn scaled(of: &Seconds, folder: &Path) -> anyhow::Result<Rates> {
     of.rates(&trace).with_context(|| shown)
 }
 
-const FIX: &str = "give the folder of Mahimahi's traces (github.com/ravinet/mahimahi, folder traces) with --traces";
+pub(super) const FIX: &str = "`thalweg data fetch mahimahi` gets Mahimahi's traces, or give their folder with --traces";
 
 /// The recording of the other direction.
 fn way_back(name: &str) -> String {

@@ -20,8 +20,7 @@ pub(super) fn read(wanted: &[Theirs], results: &Path) -> Read {
         return Read::default();
     }
     if !results.is_dir() {
-        let fix =
-            "give the folder of github.com/excamera/salsify-results, as this project keeps it, with --salsify-results";
+        let fix = "`thalweg data fetch salsify-results` gets them, or give their folder with --salsify-results";
         return Read { points: Vec::new(), missing: Some(format!("{} is not here: {fix}", results.display())) };
     }
     let (mut points, mut missing) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Camel in a closed loop: the table of camel.md section 6.1, and what paths do to it where its sender asks for reports. What
+//! Camel in a closed loop: the table of specs/camel.md 6.1, and what paths do to it where its sender asks for reports. What
 //! they do to every controller is in `tests/torture`.
 
 use alloc::format;
@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Rate, Seed, Span};
 
 use super::super::Config;
-use super::super::encoder::Share;
 use super::record::print;
 use super::std;
 use super::world::{Reports, World};
@@ -58,13 +57,13 @@ fn the_closed_loop_does_what_the_specifications_model_does() {
 
 #[test]
 fn to_the_letter_the_senders_queue_grows_without_bound() {
-    let run = World { config: Config::paper_literal(), share: Share::PAPER, ..World::new(MEGABIT, 60) }.run();
+    let run = World { config: Config::paper_literal(), leaves_room: false, ..World::new(MEGABIT, 60) }.run();
     within(run.target_kbps(5.0, 60.0), 800.0, 1010.0, "target in kbps");
     within(run.delay_ms(30.0, 60.0).0, 1000.0, 20_000.0, "mean frame delay in ms");
     // Under an encoder that does not fill its target the letter holds.
     let under = World {
         config: Config::paper_literal(),
-        share: Share::PAPER,
+        leaves_room: false,
         encoded: (0.6, 0.0, 60.0),
         ..World::new(MEGABIT, 60)
     }

@@ -39,7 +39,7 @@ impl Run {
         states.iter().map(|state| state.target.as_kbps_f64()).sum::<f64>() / states.len() as f64
     }
 
-    /// Mean of 1 - |estimate - truth| / truth (metrics.md).
+    /// Mean of 1 - |estimate - truth| / truth (specs/metrics.md).
     pub(super) fn accuracy(&self, truth: Rate, from: f64, to: f64) -> f64 {
         let states = self.states(from, to);
         let error = |state: &State| (state.target.as_bps_f64() / truth.as_bps_f64() - 1.0).abs();

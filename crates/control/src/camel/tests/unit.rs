@@ -19,7 +19,7 @@ struct Sender {
 
 impl Sender {
     fn new(config: Config) -> Sender {
-        let mut camel = config.build().unwrap();
+        let mut camel = Camel::new(config).unwrap();
         camel.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) });
         Sender { history: History::new(feedback::Config::default()), camel, next: 0 }
     }
@@ -129,7 +129,7 @@ fn gamma_rests_at_its_floor_and_pacing_at_half_the_bandwidth() {
 
 #[test]
 fn the_window_holds_a_frame_that_is_more_than_the_product() {
-    // camel.md section 5: 1 Mbps x 25 ms is 3125 bytes, a frame 4167.
+    // specs/camel.md 5: 1 Mbps x 25 ms is 3125 bytes, a frame 4167.
     let mut sender = Sender::new(Config::default());
     sender.send(0, 75, &FRAME);
     sender.hear(125_000, &ARRIVALS);

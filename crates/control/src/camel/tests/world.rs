@@ -1,4 +1,4 @@
-//! A sender as camel.md section 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs
+//! A sender as specs/camel.md 6 describes it, a bottleneck and a receiver, in virtual time: what the controller needs
 //! of its surroundings and no more.
 
 use alloc::collections::{BTreeMap, VecDeque};
@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Random, Rate, Seed, Span, Time};
 
-use super::super::encoder::Share;
 use super::super::{Camel, Config};
 use super::record::{Run, State};
 use crate::controller::{Controller, Demand};
@@ -30,7 +29,8 @@ pub(super) enum Reports {
 pub(super) struct World {
     pub(super) config: Config,
     /// What the encoder gets of the target.
-    pub(super) share: Share,
+    /// Whether the encoder leaves 5 % of the target and what empties the queue in 250 ms, as the scheme does; the paper's gets all.
+    pub(super) leaves_room: bool,
     /// Capacities and the seconds they begin at.
     pub(super) capacity: Vec<(u64, Rate)>,
     pub(super) queue: Bytes,
@@ -56,11 +56,11 @@ pub(super) struct World {
 }
 
 impl World {
-    /// 30 frames a second, 25 ms each way, 100 KB of queue, reports by the frame (camel.md sections 6.1 and 8).
+    /// 30 frames a second, 25 ms each way, 100 KB of queue, reports by the frame (specs/camel.md 6.1 and 8).
     pub(super) fn new(capacity: Rate, seconds: u64) -> World {
         World {
             config: Config::default(),
-            share: Share::default(),
+            leaves_room: true,
             capacity: [(0, capacity)].into(),
             queue: Bytes::new(100_000),
             later_queue: None,
@@ -80,7 +80,7 @@ impl World {
     }
 
     pub(super) fn run(&self) -> Run {
-        let mut controller = self.config.clone().build().expect("in range");
+        let mut controller = Camel::new(self.config.clone()).expect("in range");
         controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(50), max: self.most });
         Simulation {
             world: self,
@@ -225,7 +225,8 @@ impl Simulation<'_> {
     fn encode(&mut self, now: Time) {
         let allowance = self.controller.allowance();
         let queued: Bytes = self.queue.iter().map(|packet| packet.size).sum();
-        let rate = self.world.share.rate(allowance.capacity, queued, Rate::ZERO, Rate::from_kbps(50));
+        let room = allowance.capacity.scale(0.95) - queued.per(Span::from_millis(250));
+        let rate = if self.world.leaves_room { room } else { allowance.capacity }.max(Rate::from_kbps(50));
         let (share, from, to) = self.world.encoded;
         let share = if now.as_secs_f64() >= from && now.as_secs_f64() < to { share } else { 1.0 };
         let spread = (1.0 + self.world.spread * self.random.normal()).clamp(0.3, 2.5);

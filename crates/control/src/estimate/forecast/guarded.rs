@@ -17,7 +17,7 @@ impl Guarded {
     /// # Errors
     /// When a parameter of either is out of range.
     pub fn new(predictor: Config, margin: MarginConfig) -> Result<Guarded, ConfigError> {
-        Ok(Guarded { predictor: predictor.build()?, margin: Margin::new(margin)? })
+        Ok(Guarded { predictor: Forecast::new(predictor)?, margin: Margin::new(margin)? })
     }
 
     /// u in bit/s, to be added to the forecast; `None` before the first sample.

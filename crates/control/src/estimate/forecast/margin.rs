@@ -1,9 +1,9 @@
-//! u: how far below a forecast a plan stays, from how wrong forecasts were (rebera.md section 4).
+//! u: how far below a forecast a plan stays, from how wrong forecasts were (specs/rebera.md 4).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Rate};
+use thalweg_units::{ConfigError, Rate, above_to, between, check};
 
 /// The margin's parameters. \[P\] is the paper, \[R\] a reading where it is silent.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,23 +63,11 @@ pub(crate) struct Margin {
 
 impl Margin {
     pub(crate) fn new(config: MarginConfig) -> Result<Margin, ConfigError> {
-        if !(config.delta > 0.0 && config.delta < 1.0) {
-            return Err(ConfigError::out_of_range("margin.delta", config.delta, "above 0 and below 1, such as 0.05"));
-        }
-        if !(0.0..1.0).contains(&config.before) {
-            return Err(ConfigError::out_of_range("margin.before", config.before, "0 to below 1, such as 0.15"));
-        }
-        if !(config.at_most > 0.0 && config.at_most <= 1.0) {
-            let range = "above 0 and at most 1, such as 0.7";
-            return Err(ConfigError::out_of_range("margin.at_most", config.at_most, range));
-        }
-        if config.window == 0 || config.least > config.window {
-            return Err(ConfigError::out_of_range(
-                "margin.window",
-                config.window,
-                "1 or more, and not below margin.least",
-            ));
-        }
+        check("margin.delta", config.delta).within(between(0.0, 1.0), "0.05")?;
+        check("margin.before", config.before).is((0.0..1.0).contains(&config.before), "0 to below 1, such as 0.15")?;
+        check("margin.at_most", config.at_most).within(above_to(0.0, 1.0), "0.7")?;
+        check("margin.window", config.window)
+            .is(config.window != 0 && config.least <= config.window, "1 or more, and not below margin.least")?;
         Ok(Margin { config, errors: VecDeque::new(), left_out: 0 })
     }
 

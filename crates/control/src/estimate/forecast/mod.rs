@@ -1,14 +1,14 @@
-//! What a path will bear next, from what it bore: one-step forecasts of a series of rates (rebera.md section 4).
+//! What a path will bear next, from what it bore: one-step forecasts of a series of rates (specs/rebera.md 4).
 //!
 //! [`Predictor`] is the seam: [`Rls`] learns a linear filter while it predicts, [`MovingAverage`] is what it is measured against, and
 //! [`Guarded`] knows how wrong either was. None knows where the samples come from, so any controller that measures its path once in a while
 //! can ask them, and whoever aims an encoder by a controller that does not (`thalweg_sender::frames::foresight`).
 //!
 //! ```
-//! use thalweg_control::estimate::forecast::{Config, Predictor, RlsConfig};
+//! use thalweg_control::estimate::forecast::{Config, Forecast, Predictor, RlsConfig};
 //! use thalweg_units::Rate;
 //!
-//! let mut forecast = Config::Rls(RlsConfig::default()).build().unwrap();
+//! let mut forecast = Forecast::new(Config::Rls(RlsConfig::default())).unwrap();
 //! for kbps in [400, 420, 380, 450, 500, 480, 470, 520] {
 //!     forecast.observe(Rate::from_kbps(kbps));
 //! }
@@ -53,19 +53,6 @@ impl Default for Config {
     }
 }
 
-impl Config {
-    /// The predictor before its first sample.
-    ///
-    /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Forecast, ConfigError> {
-        Ok(match self {
-            Config::Rls(config) => Forecast::Rls(config.build()?),
-            Config::MovingAverage(gain) => Forecast::MovingAverage(MovingAverage::new(gain)?),
-        })
-    }
-}
-
 /// A predictor of either kind.
 #[derive(Debug, Clone)]
 pub enum Forecast {
@@ -73,6 +60,19 @@ pub enum Forecast {
     Rls(Rls),
     /// See [`MovingAverage`].
     MovingAverage(MovingAverage),
+}
+
+impl Forecast {
+    /// The predictor before its first sample.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: Config) -> Result<Forecast, ConfigError> {
+        Ok(match config {
+            Config::Rls(config) => Forecast::Rls(Rls::new(config)?),
+            Config::MovingAverage(gain) => Forecast::MovingAverage(MovingAverage::new(gain)?),
+        })
+    }
 }
 
 impl Predictor for Forecast {

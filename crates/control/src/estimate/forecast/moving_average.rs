@@ -1,6 +1,6 @@
 //! The exponentially weighted moving average that a forecast has to beat.
 
-use thalweg_units::{ConfigError, Rate};
+use thalweg_units::{ConfigError, Rate, check};
 
 use super::Predictor;
 
@@ -18,9 +18,7 @@ impl MovingAverage {
     /// # Errors
     /// When the gain is not within 0..=1.
     pub fn new(gain: f64) -> Result<MovingAverage, ConfigError> {
-        if !(0.0..=1.0).contains(&gain) {
-            return Err(ConfigError::out_of_range("forecast.moving_average", gain, "0 to 1, such as 0.5"));
-        }
+        check("forecast.moving_average", gain).within(0.0..=1.0, "0.5")?;
         Ok(MovingAverage { gain, average: None })
     }
 }

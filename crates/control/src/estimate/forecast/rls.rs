@@ -1,10 +1,10 @@
-//! Recursive least squares: a linear filter over the last samples that is fitted anew with each (rebera.md section 4).
+//! Recursive least squares: a linear filter over the last samples that is fitted anew with each (specs/rebera.md 4).
 
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Rate};
+use thalweg_units::{ConfigError, Rate, above, above_to, between, check};
 
 use super::Predictor;
 
@@ -22,7 +22,7 @@ pub struct RlsConfig {
     pub unit: Rate,
     /// Until there are as many samples as taps the last one is the forecast (\[R\]): the first few fits swing wildly.
     pub waits_for_samples: bool,
-    /// A forecast is at most this many times the greatest of the last M samples, and never below 0 (rebera.md has 2 \[R\]; ours:
+    /// A forecast is at most this many times the greatest of the last M samples, and never below 0 (specs/rebera.md has 2 \[R\]; ours:
     /// 1.25, with which the filter is within 4 % of the best average on each of eight recorded links instead of 12); `None` for the
     /// filter's own answer, of which what is below 0 counts as 0.
     #[cfg_attr(feature = "serde", serde(default))]
@@ -47,7 +47,7 @@ impl Default for RlsConfig {
 }
 
 /// Beyond this the filter begins again: with lambda below 1 what it is unsure of grows without end in directions that the samples never
-/// take (rebera.md section 4 \[R\]).
+/// take (specs/rebera.md 4 \[R\]).
 const MOST_UNSURE: f64 = 1e9;
 
 impl RlsConfig {
@@ -61,48 +61,6 @@ impl RlsConfig {
         at_most: None,
         at_least: 0.0,
     };
-
-    /// The filter before its first sample.
-    ///
-    /// # Errors
-    /// When a parameter is out of range.
-    pub fn build(self) -> Result<Rls, ConfigError> {
-        if !(1..=32).contains(&self.taps) {
-            return Err(ConfigError::out_of_range("forecast.taps", self.taps, "1 to 32, such as 5"));
-        }
-        if !(self.forgetting > 0.0 && self.forgetting <= 1.0) {
-            let range = "above 0 and at most 1, such as 0.999";
-            return Err(ConfigError::out_of_range("forecast.forgetting", self.forgetting, range));
-        }
-        if !(self.regularisation > 0.0 && self.regularisation.is_finite()) {
-            return Err(ConfigError::out_of_range(
-                "forecast.regularisation",
-                self.regularisation,
-                "above 0, such as 0.001",
-            ));
-        }
-        if self.unit == Rate::ZERO {
-            return Err(ConfigError::out_of_range("forecast.unit", self.unit, "above 0, such as 1Mbps"));
-        }
-        if let Some(most) = self.at_most
-            && (most.is_nan() || most < 1.0)
-        {
-            return Err(ConfigError::out_of_range("forecast.at_most", most, "1 or more, such as 2"));
-        }
-        if !(0.0..=1.0).contains(&self.at_least) {
-            return Err(ConfigError::out_of_range("forecast.at_least", self.at_least, "0 to 1, such as 0.5"));
-        }
-        let taps = usize::from(self.taps);
-        let mut rls = Rls {
-            config: self,
-            weights: vec![0.0; taps],
-            unsure: Vec::new(),
-            samples: VecDeque::from(vec![0.0; taps]),
-            seen: 0,
-        };
-        rls.begin();
-        Ok(rls)
-    }
 }
 
 /// See the module. Vectors are as long as there are taps, the newest sample first; samples before the first are 0.
@@ -119,6 +77,31 @@ pub struct Rls {
 }
 
 impl Rls {
+    /// The filter before its first sample.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn new(config: RlsConfig) -> Result<Rls, ConfigError> {
+        check("forecast.taps", config.taps).within(1..=32, "5")?;
+        check("forecast.forgetting", config.forgetting).within(above_to(0.0, 1.0), "0.999")?;
+        check("forecast.regularisation", config.regularisation).within(between(0.0, f64::INFINITY), "0.001")?;
+        check("forecast.unit", config.unit).within(above(Rate::ZERO), "1Mbps")?;
+        if let Some(most) = config.at_most {
+            check("forecast.at_most", most).within(1.0.., "2")?;
+        }
+        check("forecast.at_least", config.at_least).within(0.0..=1.0, "0.5")?;
+        let taps = usize::from(config.taps);
+        let mut rls = Rls {
+            config,
+            weights: vec![0.0; taps],
+            unsure: Vec::new(),
+            samples: VecDeque::from(vec![0.0; taps]),
+            seen: 0,
+        };
+        rls.begin();
+        Ok(rls)
+    }
+
     fn begin(&mut self) {
         let taps = self.weights.len();
         self.unsure = vec![0.0; taps * taps];
@@ -189,12 +172,12 @@ impl Predictor for Rls {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Config, MovingAverage, rms};
+    use super::super::{MovingAverage, rms};
     use super::*;
     use proptest::prelude::*;
 
     fn forecasts(config: RlsConfig, kbps: &[u64]) -> Vec<u64> {
-        let mut rls = config.build().unwrap();
+        let mut rls = Rls::new(config).unwrap();
         let after = |kbps: &u64| {
             rls.observe(Rate::from_kbps(*kbps));
             rls.forecast().unwrap().as_bps()
@@ -204,10 +187,10 @@ mod tests {
 
     #[test]
     fn two_taps_give_the_numbers_of_the_specification() {
-        // rebera.md section 9, example 3.
+        // specs/rebera.md 9, example 3.
         let config = RlsConfig { taps: 2, ..RlsConfig::PAPER };
         assert_eq!(forecasts(config, &[400, 500, 450, 600])[1..], [621_126, 346_989, 679_312]);
-        let mut rls = config.build().unwrap();
+        let mut rls = Rls::new(config).unwrap();
         let weights = [400, 500, 450, 600].map(|kbps| {
             rls.observe(Rate::from_kbps(kbps));
             (rls.weights()[0], rls.weights()[1])
@@ -233,7 +216,7 @@ mod tests {
     #[test]
     fn a_line_that_swings_is_learnt_and_an_average_never_does() {
         let series: Vec<Rate> = (0..200).map(|i| Rate::from_kbps(if i % 2 == 0 { 300 } else { 500 })).collect();
-        let mut rls = Config::default().build().unwrap();
+        let mut rls = Rls::new(RlsConfig::default()).unwrap();
         assert!(rms(&mut rls, &series, 50).unwrap() < Rate::from_kbps(5));
         let mut average = MovingAverage::new(0.5).unwrap();
         assert!(rms(&mut average, &series, 50).unwrap() > Rate::from_kbps(100));
@@ -251,7 +234,7 @@ mod tests {
             RlsConfig { at_most: Some(0.5), ..RlsConfig::default() },
             RlsConfig { at_least: 1.5, ..RlsConfig::default() },
         ] {
-            assert!(config.build().is_err(), "{config:?}");
+            assert!(Rls::new(config).is_err(), "{config:?}");
         }
     }
 
@@ -260,7 +243,7 @@ mod tests {
         fn a_forecast_stays_within_its_bound_whatever_the_samples(
             kbps in prop::collection::vec(prop_oneof![Just(0u64), 1u64..2_000, Just(10_000_000)], 1..300),
         ) {
-            let mut rls = RlsConfig::default().build().unwrap();
+            let mut rls = Rls::new(RlsConfig::default()).unwrap();
             for (index, sample) in kbps.iter().enumerate() {
                 rls.observe(Rate::from_kbps(*sample));
                 let last = &kbps[index.saturating_sub(4)..=index];
@@ -274,7 +257,7 @@ mod tests {
         /// was learnt of large samples weighs more than what small ones say.
         #[test]
         fn a_constant_path_is_forecast_to_stay_so(before in prop::collection::vec(100u64..2_000, 0..30), kbps in 100u64..2_000) {
-            let mut rls = RlsConfig::default().build().unwrap();
+            let mut rls = Rls::new(RlsConfig::default()).unwrap();
             before.iter().for_each(|kbps| rls.observe(Rate::from_kbps(*kbps)));
             (0..400).for_each(|_| rls.observe(Rate::from_kbps(kbps)));
             let forecast = rls.forecast().unwrap().as_kbps_f64();

@@ -9,7 +9,7 @@ pub struct Config {
     /// A packet is lost once one sent this many places after it has arrived (RFC 9002 section 6.1.1).
     pub reorder_packets: u64,
     /// Everything in flight is lost when nothing was heard for the larger of this and `silence_rtts` smoothed round trips
-    /// (copa.md section 9, rocc.md section 5).
+    /// (specs/copa.md 9, specs/rocc.md 5).
     pub silence: Span,
     /// See `silence`.
     pub silence_rtts: i64,

@@ -2,31 +2,23 @@
 
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, Span, Time};
-
 use super::Config;
 use super::packets::Packets;
 use crate::feedback::{Fate, Report};
 use crate::packet::PacketId;
 
-/// What has been judged, and since when it has been quiet.
+/// What has been judged.
 #[derive(Debug, Default)]
 pub(super) struct Loss {
     /// Everything below this number has been looked at.
     judged: u64,
     newest_arrived: Option<u64>,
-    quiet_since: Time,
 }
 
 impl Loss {
     /// Everything below this number is arrived or lost.
     pub(super) fn judged(&self) -> u64 {
         self.judged
-    }
-
-    /// A report came, or a packet left with none in flight: patience begins anew.
-    pub(super) fn wait_from(&mut self, now: Time) {
-        self.quiet_since = now;
     }
 
     /// A packet arrived.
@@ -39,14 +31,6 @@ impl Loss {
     pub(super) fn judge_overtaken(&mut self, packets: &mut Packets, config: &Config, reports: &mut Vec<Report>) {
         let until = self.newest_arrived.map_or(0, |newest| (newest + 1).saturating_sub(config.reorder_packets));
         self.judge(until, packets, reports);
-    }
-
-    /// When silence has lasted too long; never while nothing is in flight.
-    pub(super) fn deadline(&self, packets: &Packets, config: &Config, srtt: Option<Span>) -> Time {
-        if packets.in_flight() == Bytes::ZERO {
-            return Time::NEVER;
-        }
-        self.quiet_since + config.silence.max(srtt.unwrap_or(Span::ZERO) * config.silence_rtts)
     }
 
     /// Declares lost everything in flight.
@@ -69,6 +53,7 @@ mod tests {
     use super::*;
     use crate::feedback::history::tests::{arrived, sent};
     use crate::feedback::{Cause, History};
+    use thalweg_units::{Bytes, Time};
 
     #[test]
     fn a_packet_is_lost_when_the_third_after_it_arrives_and_late_when_it_arrives_after_all() {

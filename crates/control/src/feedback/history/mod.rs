@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Span, Time};
 
+use super::timeout::{FeedbackTimeout, Then};
 use super::{Acknowledgement, Cause, Fate, Feedback, Report};
 use crate::packet::{PacketId, SentPacket};
 pub use config::Config;
@@ -27,15 +28,23 @@ pub struct History {
     packets: Packets,
     round_trips: RoundTrips,
     loss: Loss,
+    timeout: FeedbackTimeout,
     delivered: Bytes,
     delivered_at: Option<Time>,
     reports: Vec<Report>,
+}
+
+impl Default for History {
+    fn default() -> History {
+        History::new(Config::default())
+    }
 }
 
 impl History {
     /// An empty history.
     pub fn new(config: Config) -> History {
         History {
+            timeout: FeedbackTimeout::new(config.silence, config.silence_rtts, Then::Same),
             config,
             packets: Packets::default(),
             round_trips: RoundTrips::default(),
@@ -52,7 +61,7 @@ impl History {
     #[inline]
     pub fn on_sent(&mut self, packet: SentPacket) -> SentPacket {
         if self.packets.in_flight() == Bytes::ZERO {
-            self.loss.wait_from(packet.at);
+            self.timeout.restart(packet.at);
         }
         let delivered_at = self.delivered_at.unwrap_or(packet.at);
         let in_flight = self.packets.in_flight() + packet.size;
@@ -65,7 +74,6 @@ impl History {
     /// Takes in what a report says; `hold` is how long the receiver held the newest packet's report, where known.
     pub fn on_report(&mut self, now: Time, acknowledgements: &[Acknowledgement], hold: Option<Span>) -> Feedback<'_> {
         self.reports.clear();
-        self.loss.wait_from(now);
         let newest = self.take_arrivals(now, acknowledgements);
         let round_trip = newest.map(|newest| self.round_trips.on_report(now, newest, hold, &self.reports));
         self.loss.judge_overtaken(&mut self.packets, &self.config, &mut self.reports);
@@ -73,6 +81,7 @@ impl History {
             self.reports.sort_by_key(|report| report.packet.id);
         }
         self.forget(now);
+        self.timeout.on_news(now, self.srtt(), self.packets.in_flight() > Bytes::ZERO);
         Feedback {
             rtt: round_trip.map(|(rtt, _)| rtt),
             path_rtt: round_trip.and_then(|(_, path_rtt)| path_rtt),
@@ -101,7 +110,7 @@ impl History {
 
     /// When [`History::on_timeout`] wants to be called; [`Time::NEVER`] while nothing is in flight.
     pub fn next_timeout(&self) -> Time {
-        self.loss.deadline(&self.packets, &self.config, self.srtt())
+        if self.packets.in_flight() == Bytes::ZERO { Time::NEVER } else { self.timeout.deadline() }
     }
 
     /// Declares everything in flight lost if nothing was heard for too long.
@@ -110,7 +119,7 @@ impl History {
             return None;
         }
         self.reports.clear();
-        self.loss.wait_from(now);
+        self.timeout.stop();
         self.loss.judge_all(&mut self.packets, &mut self.reports);
         self.forget(now);
         Some(self.feedback(now, Cause::Silence))
@@ -149,16 +158,11 @@ impl History {
 
     fn feedback(&self, now: Time, cause: Cause) -> Feedback<'_> {
         Feedback {
-            now,
-            cause,
-            reports: &self.reports,
-            rtt: None,
-            newest_delay: None,
-            path_rtt: None,
             srtt: self.round_trips.srtt(),
             min_rtt: self.round_trips.least(),
             in_flight: self.packets.in_flight(),
             delivered: self.delivered,
+            ..Feedback::new(now, cause, &self.reports)
         }
     }
 }

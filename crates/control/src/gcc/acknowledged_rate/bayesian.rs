@@ -1,4 +1,4 @@
-//! The Bayesian bitrate estimator (gcc.md section 4.2; libwebrtc `bitrate_estimator.cc`).
+//! The Bayesian bitrate estimator (specs/gcc.md 4.2; libwebrtc `bitrate_estimator.cc`).
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 

@@ -13,10 +13,10 @@ pub(super) use robust::Robust;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Config {
-    /// Today's default (gcc.md section 4.1).
+    /// Today's default (specs/gcc.md 4.1).
     #[default]
     Robust,
-    /// That of builds around 2020 to 2022 (gcc.md section 4.2).
+    /// That of builds around 2020 to 2022 (specs/gcc.md 4.2).
     Bayesian,
 }
 

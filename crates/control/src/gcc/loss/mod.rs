@@ -13,10 +13,10 @@ use v2::LossV2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Config {
-    /// Today's default: the rate that explains the losses best (gcc.md section 6.2).
+    /// Today's default: the rate that explains the losses best (specs/gcc.md 6.2).
     #[default]
     V2,
-    /// Thresholds of 2 and 10 % (gcc.md section 6.1), as before 2021.
+    /// Thresholds of 2 and 10 % (specs/gcc.md 6.1), as before 2021.
     V1,
 }
 

@@ -1,4 +1,4 @@
-//! Thresholds of two and ten percent (gcc.md section 6.1; libwebrtc `send_side_bandwidth_estimation.cc` before 2021).
+//! Thresholds of two and ten percent (specs/gcc.md 6.1; libwebrtc `send_side_bandwidth_estimation.cc` before 2021).
 
 use thalweg_units::{Rate, Span, Time};
 

@@ -1,13 +1,13 @@
 //! Table II: how far one-step forecasts of the capacity are off, by recursive least squares and by moving averages.
 
-use thalweg_control::estimate::forecast::{Config, RlsConfig, rms};
-use thalweg_link::Trace;
+use thalweg_control::estimate::forecast::{Config, Forecast, RlsConfig, rms};
+use thalweg_link::{FindTrace, Trace};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 use super::super::rows::{Row, Rows};
 use super::super::{Experiment, Figure, Published};
 use super::{SETUP, SOURCE};
-use crate::simulate::{FindTrace, SimulateError};
+use crate::simulate::SimulateError;
 
 /// T: an intra-period.
 const PERIOD: Span = Span::from_nanos(1_066_666_667);
@@ -28,7 +28,7 @@ const KEYS: [&str; 8] = [
 ];
 
 /// Every recording, the slowest first.
-pub(super) const TRACES: [&str; 8] = [
+const TRACES: [&str; 8] = [
     "ATT-LTE-driving.up",
     "TMobile-UMTS-driving.up",
     "TMobile-UMTS-driving.down",
@@ -77,7 +77,7 @@ fn capacities(trace: &Trace) -> Vec<Rate> {
 /// A series' row: of averages every twentieth from 0.05 to 1.
 fn row(series: &[Rate]) -> Result<Vec<Option<f64>>, SimulateError> {
     let kbps = |config: Config| -> Result<f64, SimulateError> {
-        let error = rms(&mut config.build()?, series, SKIP);
+        let error = rms(&mut Forecast::new(config)?, series, SKIP);
         Ok(error.map_or(f64::NAN, Rate::as_kbps_f64))
     };
     let alphas: Vec<f64> = (1..=20).map(|twentieths| f64::from(twentieths) / 20.0).collect();
@@ -98,31 +98,4 @@ fn play(find: &mut FindTrace<'_>, _seed: Seed) -> Result<Vec<Row>, SimulateError
         Ok(Row { link: (*name).into(), scheme: "rls".into(), values: row(&capacities(&trace))? })
     };
     TRACES.iter().map(of).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    #[test]
-    fn on_each_recorded_link_the_filter_is_near_the_best_average_and_never_near_the_worst() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces/mahimahi");
-        if !folder.is_dir() {
-            println!("skipped: ../shared/data is not here");
-            return;
-        }
-        let mut find = |name: &str| {
-            let text = std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string())?;
-            Trace::parse(&text).map(Arc::new).map_err(|error| error.to_string())
-        };
-        for row in play(&mut find, Seed::new(1)).unwrap() {
-            let value = |key: &str| row.values[KEYS.iter().position(|known| *known == key).unwrap()].unwrap();
-            println!("{:26} {:?}", row.link, row.values);
-            let (rls, best, worst) = (value("rls_rms"), value("ewma_best_rms"), value("ewma_worst_rms"));
-            assert!(rls <= 1.06 * best && rls > 0.8 * best, "{}: {rls} against {best}", row.link);
-            assert!(rls < best + 0.5 * (worst - best).max(0.12 * best), "{}: {rls}, {best} to {worst}", row.link);
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! The tables and figures of Rebera (rebera.md section 8).
+//! The tables and figures of Rebera (specs/rebera.md 8).
 //!
 //! The paper's traces Tr1 to Tr8 are not public. They are measurements of throughput over 1000 intra-periods, replayed as rates, so its tables
 //! III to VII are played over recorded links by the second at the paper's means ([`traces`]). The recordings as they are, every chance to send
@@ -20,7 +20,7 @@ use self::traces::{FORTH, TR1, TR2, TR5, TR7};
 use super::vidaptive::known;
 use super::{Encoder, Experiment, Figure, Link, Links, Origin, Published, Reading, Seconds, Setup};
 
-const SOURCE: &str = "Rebera, as rebera.md section 8 has it";
+const SOURCE: &str = "Rebera, as specs/rebera.md 8 has it";
 
 /// 1000 intra-periods.
 const DURATION: Span = Span::from_nanos(1_066_666_666_667);

@@ -1,7 +1,8 @@
 //! Figure 4: what a budget buys by dynamic frame selection, by pushing layers and by pushing frames.
 
 use thalweg_codecs::{Codec, Image, model};
-use thalweg_sender::frames::layers::{self, Pattern};
+use thalweg_link::FindTrace;
+use thalweg_media::layers::{self, Pattern};
 use thalweg_sender::frames::selection::{Method, Room, Selector};
 use thalweg_sender::frames::{EncodePlan, Target};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
@@ -10,7 +11,7 @@ use super::super::rows::{Row, Rows};
 use super::super::{Experiment, Figure};
 use super::SETUP;
 use crate::metrics::spacing::time_weighted;
-use crate::simulate::{FindTrace, SimulateError};
+use crate::simulate::SimulateError;
 
 const KEYS: [&str; 4] = ["frames_sent", "unused_bytes", "interval_mean_ms", "interval_sigma_ms"];
 /// How the paper's video was coded (Crew at 30 fps, quantiser 36).

@@ -1,22 +1,11 @@
 //! From events to the figures of everybody else.
 
-use thalweg_units::{Bytes, Time};
+use thalweg_units::Time;
 
 use super::traffic::{CrossTraffic, Kind, Source};
 use crate::metrics::Traffic;
 use crate::outcome::{Outcome, Share};
-use crate::record::{Recorder, What};
-use crate::simulate::summarize::Bins;
-
-/// Arrivals and losses of one source.
-struct Counted {
-    delivered: Bins,
-    bytes: Bytes,
-    arrived: u64,
-    dropped: u64,
-    /// How long each page took, in seconds.
-    pages_s: Vec<f64>,
-}
+use crate::record::{Recorder, Tally};
 
 /// Puts the competing senders and the cross traffic beside the sender under test.
 pub(in crate::simulate) fn others(
@@ -36,30 +25,11 @@ pub(in crate::simulate) fn others(
         return;
     }
     let bins = outcome.series.delivered_mbps.len();
-    let empty =
-        || Counted { delivered: Bins::new(bins), bytes: Bytes::ZERO, arrived: 0, dropped: 0, pages_s: Vec::new() };
-    let mut counted: Vec<Counted> = cross.sources.iter().map(|_| empty()).collect();
-    let first = 1 + senders.len();
-    for record in recorder.records() {
-        let index = usize::from(record.flow).checked_sub(first);
-        let Some(counted) = index.and_then(|index| counted.get_mut(index)) else { continue };
-        match record.what {
-            What::DatagramArrived { size, .. } | What::SegmentArrived { size, .. } => {
-                counted.delivered.add(record.at, size);
-                counted.bytes += size;
-                counted.arrived += 1;
-            }
-            What::DatagramDropped { .. } | What::SegmentDropped { .. } => counted.dropped += 1,
-            What::PageRead { took, .. } => counted.pages_s.push(took.as_secs_f64()),
-            _ => {}
-        }
-    }
-    for (source, counted) in cross.sources.iter().zip(counted) {
-        let traffic = figures(name(source, &cross.sources), source, &counted, end);
-        outcome
-            .series
-            .others
-            .push(Share { name: traffic.name.clone(), delivered_mbps: counted.delivered.into_values() });
+    let nothing = Tally::default();
+    for source in &cross.sources {
+        let tally = recorder.tally(source.flow).unwrap_or(&nothing);
+        let traffic = figures(name(source, &cross.sources), source, tally, end);
+        outcome.series.others.push(Share { name: traffic.name.clone(), delivered_mbps: tally.delivered.values(bins) });
         outcome.summary.traffic.push(traffic);
     }
 }
@@ -73,13 +43,13 @@ fn name(source: &Source, all: &[Source]) -> String {
     }
 }
 
-fn figures(name: String, source: &Source, counted: &Counted, end: Time) -> Traffic {
+fn figures(name: String, source: &Source, tally: &Tally, end: Time) -> Traffic {
     let until = source.until.map_or(end, |until| end.min(Time::ZERO + until));
     let lasts = (until - (Time::ZERO + source.from)).as_secs_f64().max(0.0);
     let (pages, active_s) = match &source.kind {
         Kind::Tcp(tcp) if tcp.flow.reads_pages() => {
             let open = tcp.flow.open_page().map_or(0.0, |(asked, _)| (until - asked).as_secs_f64());
-            (Some(counted.pages_s.len() as u64), counted.pages_s.iter().sum::<f64>() + open.max(0.0))
+            (Some(tally.pages_s.len() as u64), tally.pages_s.iter().sum::<f64>() + open.max(0.0))
         }
         Kind::Tcp(_) | Kind::Datagrams(_) => (None, lasts),
     };
@@ -89,9 +59,9 @@ fn figures(name: String, source: &Source, counted: &Counted, end: Time) -> Traff
         from_s: source.from.as_secs_f64(),
         until_s: until.as_secs_f64(),
         active_s,
-        delivered_bps: if active_s > 0.0 { counted.bytes.bits() as f64 / active_s } else { 0.0 },
-        loss_ratio: counted.dropped as f64 / (counted.arrived + counted.dropped).max(1) as f64,
+        delivered_bps: if active_s > 0.0 { tally.delivered_bytes.bits() as f64 / active_s } else { 0.0 },
+        loss_ratio: tally.drops as f64 / (tally.arrivals + tally.drops).max(1) as f64,
         pages,
-        page_mean_s: mean(counted.pages_s.iter().sum(), counted.pages_s.len() as u64),
+        page_mean_s: mean(tally.pages_s.iter().sum(), tally.pages_s.len() as u64),
     }
 }

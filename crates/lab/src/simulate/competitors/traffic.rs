@@ -49,10 +49,10 @@ impl CrossTraffic {
             let (name, from, until, kinds) = match competitor {
                 Competitor::Sender(_) => continue,
                 Competitor::Datagrams(config) => {
-                    ("datagrams", config.from, config.until, vec![Kind::Datagrams(config.build(seed)?)])
+                    ("datagrams", config.from, config.until, vec![Kind::Datagrams(Datagrams::new(*config, seed)?)])
                 }
-                Competitor::Tcp(config) => ("tcp", config.from, config.until, tcp(config.build()?)),
-                Competitor::Web(config) => ("web", config.from, config.until, tcp(config.build(seed)?)),
+                Competitor::Tcp(config) => ("tcp", config.from, config.until, tcp(TcpFlow::endless(config)?)),
+                Competitor::Web(config) => ("web", config.from, config.until, tcp(TcpFlow::reading(config, seed)?)),
             };
             let source = |(flow, kind)| Source { flow: flow as u16, name, from, until, kind };
             sources.extend((number..).zip(kinds).map(source));

@@ -1,6 +1,5 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::repair::parity::{Sum, Symbol};
 
 /// The only packet of a frame of 1000 bytes, captured `sequence` times 100 ms after the start.
 fn fragment(sequence: u64) -> Fragment {
@@ -20,7 +19,8 @@ fn fragment(sequence: u64) -> Fragment {
 }
 
 fn packet(payload: Payload, size: u64, content: Content) -> Packet {
-    let sent = SentPacket { payload, ..SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(size)) };
+    let mut sent = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(size));
+    sent.payload = payload;
     Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, asks: true, content }
 }
 
@@ -29,7 +29,7 @@ fn media(sequence: u64) -> Packet {
 }
 
 fn parity(payload: Payload, protects: std::ops::Range<u64>) -> Packet {
-    let content = Content::Parity { protects: Protected::of(protects).unwrap(), symbol: Symbol::Sum(Sum::default()) };
+    let content = Content::Parity { protects: Protected::of(protects).unwrap() };
     packet(payload, 1102, content)
 }
 
@@ -48,7 +48,7 @@ fn figures(ledger: Ledger) -> (Delivery, Option<Redundancy>) {
 }
 
 fn ledger() -> Ledger {
-    let mut ledger = Ledger::new(Span::from_secs(2), Span::from_millis(400));
+    let mut ledger = Ledger::new(Span::from_millis(400));
     (0..10).for_each(|sequence| ledger.sent(&media(sequence)));
     ledger
 }

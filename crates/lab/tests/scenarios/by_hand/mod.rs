@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use ends::{Decoded, Ends, Modelled, Real};
+use thalweg_control::Acknowledgement;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Link, LossModel, Path, PathConfig, QueueConfig, Trace};
-use thalweg_receiver::{Receiver, Report, Request};
+use thalweg_media::feedback::{DecoderReport, News};
+use thalweg_receiver::{Message, MessageReader, Receiver};
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span, Time};
@@ -80,13 +82,16 @@ impl Seen {
     }
 }
 
-/// On its way to the sender.
-enum Answer {
-    Report(Report),
-    Request(Request),
+/// A report as the sender reads it.
+#[derive(Debug, Clone)]
+pub struct Report {
+    pub acknowledgements: Vec<Acknowledgement>,
+    pub hold: Option<Span>,
+    /// Of a receiver that keeps states.
+    pub decoder: Option<DecoderReport>,
 }
 
-/// What a receiver says is what the sender hears.
+/// What a receiver reports is what its sender reads.
 pub fn truth(report: Report) -> Vec<Report> {
     vec![report]
 }
@@ -116,7 +121,7 @@ impl Call {
         PathConfig { hops }.build(self.seed.child(name), &mut find).unwrap()
     }
 
-    /// Plays it; `say` makes of each report what the sender hears: it or another, several or none.
+    /// Plays it; `say` makes of each report what the sender reads: it or another, several or none.
     pub fn play(&self, ends: &mut dyn Ends, say: &mut dyn FnMut(Report) -> Vec<Report>) -> Seen {
         let scheme: Scheme = self.scheme.parse().unwrap();
         let interval = Span::from_nanos(33_333_333);
@@ -128,6 +133,7 @@ impl Call {
         let mut near = Near {
             engine: Engine::new(&scheme, camera, Time::ZERO).unwrap(),
             up: self.path("up", true, &self.loss),
+            reader: MessageReader::default(),
             made: Vec::new(),
             kept: BTreeSet::new(),
             encoded_at: Time::NEVER,
@@ -144,9 +150,9 @@ impl Call {
                 far.on_packet(now, &departure.packet, ends, &mut seen);
             }
             while near.up.poll_drop().is_some() {}
-            far.answer(now, say);
-            while let Some(answer) = far.down.poll(now) {
-                near.hear(now, answer.packet);
+            far.answer(now);
+            while let Some(message) = far.down.poll(now) {
+                near.on_message(now, message.packet, say);
                 near.pump(now, ends, &mut seen);
             }
             while far.down.poll_drop().is_some() {}
@@ -169,6 +175,7 @@ impl Call {
 struct Near {
     engine: Engine,
     up: Path<Packet>,
+    reader: MessageReader,
     made: Vec<EncodedFrame>,
     /// Frames whose states the encoder keeps.
     kept: BTreeSet<u64>,
@@ -181,23 +188,33 @@ impl Near {
         self.wake.min(self.encoded_at).min(self.up.next_event())
     }
 
-    fn hear(&mut self, now: Time, answer: Answer) {
-        match answer {
-            Answer::Report(report) => {
-                if let Some(decoder) = &report.decoder {
-                    self.engine.on_decoder(now, decoder);
+    fn on_message(&mut self, now: Time, message: Message, say: &mut dyn FnMut(Report) -> Vec<Report>) {
+        let mut decoder = None;
+        for news in self.reader.read(message) {
+            match news {
+                News::Decoder(report) => decoder = Some(report),
+                News::Arrivals { acknowledgements, hold } => {
+                    for report in say(Report { acknowledgements, hold, decoder: decoder.take() }) {
+                        if let Some(decoder) = &report.decoder {
+                            self.engine.on_decoder(now, decoder);
+                        }
+                        self.engine.on_feedback(now, &report.acknowledgements, report.hold);
+                    }
                 }
-                self.engine.on_feedback(now, &report.acknowledgements, report.hold);
+                News::Missing(sequences) => self.engine.on_missing(now, &sequences),
+                News::KeyframeNeeded => self.engine.on_keyframe_request(now),
+                News::Path(report) => self.engine.on_path_report(now, &report),
             }
-            Answer::Request(Request::Repeat(sequences)) => self.engine.on_missing(now, &sequences),
-            Answer::Request(Request::Keyframe) => self.engine.on_keyframe_request(now),
         }
     }
 
     fn pump(&mut self, now: Time, ends: &mut dyn Ends, seen: &mut Seen) {
         loop {
             match self.engine.poll() {
-                Output::Transmit(packet) => self.up.offer(now, packet.sent.size, packet),
+                Output::Transmit(packet) => {
+                    self.reader.on_sent(&packet);
+                    self.up.offer(now, packet.sent.size, packet);
+                }
                 Output::Encode { picture, plan } => {
                     self.made = ends.offer(picture, &plan);
                     self.encoded_at = now + ENCODE_TIME;
@@ -230,7 +247,7 @@ impl Near {
 
 struct Far {
     receiver: Receiver,
-    down: Path<Answer>,
+    down: Path<Message>,
 }
 
 impl Far {
@@ -250,14 +267,12 @@ impl Far {
         while self.receiver.poll_abandoned().is_some() {}
     }
 
-    fn answer(&mut self, now: Time, say: &mut dyn FnMut(Report) -> Vec<Report>) {
+    fn answer(&mut self, now: Time) {
         while let Some(report) = self.receiver.poll_report(now) {
-            for said in say(report) {
-                self.down.offer(now, said.size, Answer::Report(said));
-            }
+            self.down.offer(now, report.size, report);
         }
         for request in self.receiver.poll_requests(now) {
-            self.down.offer(now, request.size(), Answer::Request(request));
+            self.down.offer(now, request.size, request);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How a connection behaves.
 
-use thalweg_units::{Bytes, ConfigError, Span};
+use thalweg_units::{Bytes, ConfigError, Span, check};
 
 use super::cubic::CubicConfig;
 use super::segment::HEADERS;
@@ -16,7 +16,7 @@ pub enum Acknowledging {
     Delayed,
 }
 
-/// How a connection behaves. The defaults are those of cubic.md, which are Linux's.
+/// How a connection behaves. The defaults are those of specs/cubic.md, which are Linux's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct ConnectionConfig {
@@ -28,7 +28,7 @@ pub struct ConnectionConfig {
     /// as today's receivers offer; ns-2's senders take 20 unless told otherwise.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub receive_window: Option<u32>,
-    /// Whether a connection begins with a round trip for nothing else (cubic.md section 3).
+    /// Whether a connection begins with a round trip for nothing else (specs/cubic.md 3).
     pub handshake: bool,
     /// Whether slow start ends when round trips become longer (HyStart++, RFC 9406) and not only with a loss.
     pub hystart: bool,
@@ -74,25 +74,19 @@ impl ConnectionConfig {
     /// # Errors
     /// When a field is out of range.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        if !(100..=65_535).contains(&self.segment.get()) {
-            return Err(ConfigError::out_of_range("connection.segment", self.segment, "100B to 65535B, such as 1500B"));
-        }
+        check("connection.segment", self.segment)
+            .is((100..=65_535).contains(&self.segment.get()), "100B to 65535B, such as 1500B")?;
         for (name, timeout) in [
             ("connection.first_timeout", self.first_timeout),
             ("connection.least_timeout", self.least_timeout),
             ("connection.most_timeout", self.most_timeout),
         ] {
-            if timeout < Span::from_millis(1) {
-                return Err(ConfigError::out_of_range(name, timeout, "1ms or longer, such as 200ms"));
-            }
+            check(name, timeout).within(Span::from_millis(1).., "200ms")?;
         }
-        if self.most_timeout < self.least_timeout.max(self.first_timeout) {
-            let range = "no shorter than first_timeout and least_timeout, such as 60s";
-            return Err(ConfigError::out_of_range("connection.most_timeout", self.most_timeout, range));
-        }
-        if let Some(window) = self.receive_window.filter(|window| *window == 0) {
-            let range = "1 or more segments, such as 20, or absent";
-            return Err(ConfigError::out_of_range("connection.receive_window", window, range));
+        check("connection.most_timeout", self.most_timeout)
+            .within(self.least_timeout.max(self.first_timeout).., "60s")?;
+        if let Some(window) = self.receive_window {
+            check("connection.receive_window", window).within(1.., "20, or absent")?;
         }
         self.cubic.check()
     }

@@ -1,6 +1,6 @@
-//! Cubic's congestion window (RFC 9438; cubic.md section 1).
+//! Cubic's congestion window (RFC 9438; specs/cubic.md 1).
 
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_units::{ConfigError, Span, Time, above_to, check};
 
 /// Parameters of Cubic.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,16 +24,9 @@ impl Default for CubicConfig {
 
 impl CubicConfig {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        if !(self.steepness > 0.0 && self.steepness <= 100.0) {
-            return Err(ConfigError::out_of_range("cubic.steepness", self.steepness, "above 0 to 100, such as 0.4"));
-        }
-        if !(0.1..=0.95).contains(&self.decrease) {
-            return Err(ConfigError::out_of_range("cubic.decrease", self.decrease, "0.1 to 0.95, such as 0.7"));
-        }
-        if !(1..=10_000).contains(&self.initial_window) {
-            let range = "1 to 10000 segments, such as 10";
-            return Err(ConfigError::out_of_range("cubic.initial_window", self.initial_window, range));
-        }
+        check("cubic.steepness", self.steepness).within(above_to(0.0, 100.0), "0.4")?;
+        check("cubic.decrease", self.decrease).within(0.1..=0.95, "0.7")?;
+        check("cubic.initial_window", self.initial_window).within(1..=10_000, "10")?;
         Ok(())
     }
 

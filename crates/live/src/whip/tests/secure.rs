@@ -64,7 +64,7 @@ fn parameters(names: &[&str]) -> CertificateParams {
 
 /// A server that shows this and answers every request with a session; where an offer goes.
 fn serve(shown: &Shown) -> String {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().expect("some");
     let key = PrivatePkcs8KeyDer::from(shown.key.serialize_der()).into();
     let config = builder.with_no_client_auth().with_single_cert(vec![shown.certificate.clone()], key).expect("a key");
@@ -129,7 +129,7 @@ fn any_other_server_is_refused_for_good_with_what_is_wrong_and_what_to_do() {
         let error = open(&serve(shown), authorities).expect_err(what);
         assert!(matches!(error, WhipError::Untrusted { .. }) && !error.may_pass(), "{what}: {error:?}");
         let text = error.to_string();
-        assert!(text.contains(named) && text.contains("--certificate-authority"), "{what}: {text}");
+        assert!(text.contains(named) && text.contains("its certificate must be given"), "{what}: {text}");
         assert!(text.starts_with("POST https://127.0.0.1:") && !text.contains("secret"), "{what}: {text}");
     }
 }

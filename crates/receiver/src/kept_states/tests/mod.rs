@@ -3,13 +3,11 @@ mod any_order;
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::Receiver;
-use thalweg_control::salsify::{Grace, Smoothing};
+use crate::{MessageReader, Receiver};
+use thalweg_control::estimate::{Grace, Smoothing};
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_sender::FeedbackStyle;
-use thalweg_sender::feedback::DecoderReport;
-use thalweg_sender::frames::Transition;
-use thalweg_sender::scheme::ReceiverKind;
+use thalweg_media::feedback::{DecoderReport, News};
+use thalweg_media::{FeedbackStyle, ReceiverKind, Transition};
 use thalweg_units::Bytes;
 
 /// Where every decoder begins.
@@ -48,6 +46,7 @@ fn fragment(frame: u64, source: Option<u64>, (index, count): (u16, u16)) -> Frag
 
 struct Talk {
     receiver: Receiver,
+    reader: MessageReader,
     sent: u64,
     at: Time,
 }
@@ -56,7 +55,7 @@ impl Talk {
     fn new(config: KeptAtReceiver) -> Talk {
         let kind = ReceiverKind::KeepsStates(config);
         let receiver = Receiver::new(kind, FeedbackStyle::PerPacket, Span::from_secs(5)).unwrap();
-        Talk { receiver, sent: 0, at: Time::ZERO }
+        Talk { receiver, reader: MessageReader::default(), sent: 0, at: Time::ZERO }
     }
 
     /// A packet arrives a while after the one before, its sender having paused for `grace`.
@@ -66,7 +65,9 @@ impl Talk {
         self.sent += 1;
         let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1100));
         let content = fragment.map_or(Content::Padding, |fragment| Content::Media { sequence, fragment });
-        let ready = self.receiver.on_packet(self.at, &Packet { sent, grace, before: Bytes::ZERO, asks: true, content });
+        let packet = Packet { sent, grace, before: Bytes::ZERO, asks: true, content };
+        self.reader.on_sent(&packet);
+        let ready = self.receiver.on_packet(self.at, &packet);
         ready.into_iter().map(|ready| (ready.info.frame, ready.moves.unwrap())).collect()
     }
 
@@ -83,7 +84,11 @@ impl Talk {
 
     /// What goes along with the next report.
     fn report(&mut self) -> Option<DecoderReport> {
-        self.receiver.poll_report(self.at).expect("each packet is reported at once").decoder
+        let report = self.receiver.poll_report(self.at).expect("each packet is reported at once");
+        self.reader.read(report).into_iter().find_map(|news| match news {
+            News::Decoder(report) => Some(report),
+            _ => None,
+        })
     }
 
     fn kept(&mut self) -> (StateHash, Vec<StateHash>) {
@@ -227,9 +232,10 @@ fn the_largest_report_holds_the_most_states() {
     talk.frame(0, None);
     (1..300).for_each(|frame| drop(talk.frame(frame, Some(0))));
     let report = talk.receiver.poll_report(talk.at).unwrap();
-    assert_eq!(report.decoder.unwrap().complete.len(), MOST_STATES);
     // 62 of an acknowledgement and its headers.
     assert_eq!(report.size, Bytes::new(62 + 36 + 8 * MOST_STATES as u64));
+    let news = talk.reader.read(report);
+    assert!(matches!(&news[0], News::Decoder(report) if report.complete.len() == MOST_STATES), "{news:?}");
 }
 
 #[test]
@@ -307,18 +313,7 @@ fn the_pause_before_a_frame_or_filler_is_taken_off_and_read_as_the_wire_has_it()
 fn a_report_names_the_newest_packet_past_the_turn_of_the_wires_frame_numbers() {
     let first = (1 << 32) - 2;
     let mut talk = Talk::new(paper());
-    talk.receiver.on_packet(Time::ZERO, &{
-        let sent = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(1100));
-        let fragment = fragment(first, None, (0, 1));
-        talk.sent = 1;
-        Packet {
-            sent,
-            grace: Span::ZERO,
-            before: Bytes::ZERO,
-            asks: true,
-            content: Content::Media { sequence: 0, fragment },
-        }
-    });
+    talk.packet(Span::ZERO, Span::ZERO, Some(fragment(first, None, (0, 1))));
     let _ = talk.receiver.poll_abandoned();
     for frame in first + 1..first + 4 {
         talk.frame(frame, Some(frame - 1));

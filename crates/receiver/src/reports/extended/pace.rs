@@ -4,7 +4,7 @@ use thalweg_units::{Span, Time};
 
 use super::stream::Heard;
 
-/// The shortest interval of regular reports (fbra.md section 1, a reading).
+/// The shortest interval of regular reports (specs/fbra.md 1, a reading).
 const LEAST: Span = Span::from_millis(200);
 /// An interval is so many round trips where they are longer (FBRA).
 const ROUND_TRIPS: i64 = 2;

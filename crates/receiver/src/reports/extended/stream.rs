@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use thalweg_units::{Bytes, Span, Time};
-use thalweg_wire::rtcp::{BytesDiscarded, ExtendedBlock, ReceiptTimes, RunLengths};
+use thalweg_wire::rtcp::{BytesDiscarded, ReceiptTimes, RunLengths, XrBlock};
 
 use crate::reports::arrivals::{Arrivals, Memory};
 
@@ -77,7 +77,7 @@ impl Stream {
     }
 
     /// The blocks that tell it.
-    pub(super) fn blocks(&self, told: &Told) -> Vec<ExtendedBlock> {
+    pub(super) fn blocks(&self, told: &Told) -> Vec<XrBlock> {
         let ssrc = self.ssrc;
         let begin = told.first().map_or(0, |(number, _)| *number as u16);
         let runs = |bits: &mut dyn Iterator<Item = bool>| {
@@ -86,18 +86,18 @@ impl Stream {
             runs.ok()
         };
         let mut blocks = Vec::new();
-        blocks.extend(runs(&mut told.iter().map(|(_, at)| at.is_some())).map(ExtendedBlock::Losses));
+        blocks.extend(runs(&mut told.iter().map(|(_, at)| at.is_some())).map(XrBlock::Losses));
         if told.iter().any(|(number, _)| self.discarded.contains(number)) {
             let late = runs(&mut told.iter().map(|(number, _)| self.discarded.contains(number)));
-            blocks.extend(late.map(|packets| ExtendedBlock::Discards { early: false, packets }));
+            blocks.extend(late.map(|packets| XrBlock::Discards { early: false, packets }));
         }
         if self.bytes_discarded > Bytes::ZERO {
             let bytes = self.bytes_discarded.min(MOST_BYTES);
             let discarded = BytesDiscarded { ssrc, early: false, cumulative: true, bytes };
-            blocks.push(ExtendedBlock::BytesDiscarded(discarded));
+            blocks.push(XrBlock::BytesDiscarded(discarded));
         }
         let times = ReceiptTimes::of(ssrc, begin, told.iter().map(|(_, at)| at.map(|at| ticks(at, self.clock))));
-        blocks.extend(times.into_iter().map(ExtendedBlock::ReceiptTimes));
+        blocks.extend(times.into_iter().map(XrBlock::ReceiptTimes));
         blocks
     }
 }

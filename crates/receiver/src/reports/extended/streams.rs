@@ -1,7 +1,7 @@
 //! Extended reports of several streams, as a live receiver makes them: one pace for all, as they share a path.
 
 use thalweg_units::{Bytes, Span, Time};
-use thalweg_wire::rtcp::{self, ExtendedReport, Packet};
+use thalweg_wire::rtcp::{self, Packet, Xr};
 
 use super::pace::Pace;
 use super::stream::{Stream, Told};
@@ -76,7 +76,7 @@ impl ExtendedStreams {
         }
         let blocks = self.streams.iter().zip(told).filter(|(_, told)| !told.is_empty());
         let blocks = blocks.flat_map(|(stream, told)| stream.blocks(told)).collect();
-        let report = Packet::ExtendedReport(ExtendedReport { ssrc: self.ssrc, blocks });
+        let report = Packet::Xr(Xr { ssrc: self.ssrc, blocks });
         if count == 1 || (count <= PACKETS && fits(&report)) {
             reports.push(report);
             return;
@@ -110,8 +110,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use thalweg_control::PacketId;
-    use thalweg_sender::feedback::{News, Reader, Streams};
-    use thalweg_wire::rtcp::ExtendedBlock;
+    use thalweg_media::feedback::{News, Reader, Streams};
+    use thalweg_wire::rtcp::XrBlock;
 
     const MS: fn(u64) -> Time = Time::from_millis;
     const VIDEO: (u32, u32) = (7, 90_000);
@@ -184,9 +184,9 @@ mod tests {
         streams.on_discarded(MS(550), VIDEO.0, 54, Bytes::new(900));
         assert_eq!(streams.next(), MS(550));
         let messages = streams.messages(MS(550));
-        let [Packet::ExtendedReport(report)] = &messages[..] else { panic!("{messages:?}") };
-        let is_late = |block: &ExtendedBlock| match block {
-            ExtendedBlock::Discards { packets, .. } => packets.sequences(true).eq([54]),
+        let [Packet::Xr(report)] = &messages[..] else { panic!("{messages:?}") };
+        let is_late = |block: &XrBlock| match block {
+            XrBlock::Discards { packets, .. } => packets.sequences(true).eq([54]),
             _ => false,
         };
         assert!(report.blocks.iter().any(is_late), "{report:?}");
@@ -199,7 +199,7 @@ mod tests {
         streams.on_packet(MS(0), SOUND.0, SOUND.1, 5);
         streams.forget(VIDEO.0);
         let messages = streams.messages(MS(200));
-        let [Packet::ExtendedReport(report)] = &messages[..] else { panic!("{messages:?}") };
+        let [Packet::Xr(report)] = &messages[..] else { panic!("{messages:?}") };
         assert!(!format!("{report:?}").contains("ssrc: 7"), "{report:?}");
     }
 

@@ -1,7 +1,7 @@
 use super::*;
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_sender::feedback::{News, Reader, Streams};
-use thalweg_wire::rtcp::{self, BytesDiscarded, ExtendedBlock};
+use thalweg_media::feedback::{News, Reader, Streams};
+use thalweg_wire::rtcp::{self, BytesDiscarded, XrBlock};
 
 const MS: fn(u64) -> Time = Time::from_millis;
 const MEDIA: u32 = 7;
@@ -19,8 +19,8 @@ fn comes(extended: &mut Extended, now: Time, here: Time, id: u64) {
 }
 
 /// What the sender hears, in order.
-fn heard(reader: &mut Reader, sent: &Streams, datagrams: &[Vec<u8>]) -> Vec<(u64, Option<Time>)> {
-    let news = datagrams.iter().flat_map(|datagram| reader.read(datagram, sent).unwrap());
+fn heard(reader: &mut Reader, sent: &Streams, datagrams: &[(Vec<u8>, u32)]) -> Vec<(u64, Option<Time>)> {
+    let news = datagrams.iter().flat_map(|(datagram, _)| reader.read(datagram, sent).unwrap());
     let told = |news| match news {
         News::Arrivals { acknowledgements, hold: None } => acknowledgements,
         other => panic!("{other:?}"),
@@ -28,9 +28,9 @@ fn heard(reader: &mut Reader, sent: &Streams, datagrams: &[Vec<u8>]) -> Vec<(u64
     news.flat_map(told).map(|Acknowledgement { id, arrival, .. }| (id.0, arrival)).collect()
 }
 
-fn blocks(datagram: &[u8]) -> Vec<ExtendedBlock> {
+fn blocks(datagram: &[u8]) -> Vec<XrBlock> {
     match &rtcp::parse(datagram).unwrap()[..] {
-        [Packet::ReceiverReport(plain), Packet::ExtendedReport(extended)] => {
+        [Packet::ReceiverReport(plain), Packet::Xr(extended)] => {
             assert_eq!((plain.ssrc, extended.ssrc), (1, 1));
             extended.blocks.clone()
         }
@@ -46,7 +46,7 @@ fn a_report_tells_what_came_and_when_beside_a_receiver_report() {
     }
     assert_eq!(extended.next(), MS(210));
     let datagrams = extended.datagrams(MS(210));
-    let [datagram] = &datagrams[..] else { panic!("{datagrams:?}") };
+    let [(datagram, _)] = &datagrams[..] else { panic!("{datagrams:?}") };
     let Packet::ReceiverReport(plain) = &rtcp::parse(datagram).unwrap()[0] else { panic!("no receiver report") };
     let block = plain.blocks[0];
     assert_eq!((block.ssrc, block.cumulative_lost, block.fraction_lost), (MEDIA, 1, 64));
@@ -85,14 +85,14 @@ fn a_packet_that_comes_too_late_is_told_early_and_its_bytes_are_counted() {
     extended.on_discarded(MS(20), 65_501, Bytes::new(900));
     assert_eq!(extended.next(), MS(20));
     let datagrams = extended.datagrams(MS(20));
-    let found = blocks(&datagrams[0]);
+    let found = blocks(&datagrams[0].0);
     let late = found.iter().find_map(|block| match block {
-        ExtendedBlock::Discards { early: false, packets } => Some(packets.sequences(true).collect::<Vec<_>>()),
+        XrBlock::Discards { early: false, packets } => Some(packets.sequences(true).collect::<Vec<_>>()),
         _ => None,
     });
     assert_eq!(late, Some(vec![65_501]));
     let bytes = BytesDiscarded { ssrc: MEDIA, early: false, cumulative: true, bytes: Bytes::new(900) };
-    assert!(found.contains(&ExtendedBlock::BytesDiscarded(bytes)));
+    assert!(found.contains(&XrBlock::BytesDiscarded(bytes)));
     // It came all the same, and its time says how late.
     assert_eq!(heard(&mut Reader::new(), &sent(5), &datagrams), [(0, Some(MS(10))), (1, Some(MS(20)))]);
     // One early report in two intervals.
@@ -144,7 +144,7 @@ fn what_no_datagram_holds_goes_on_in_another_and_no_datagram_is_too_long() {
         comes(&mut extended, Time::from_micros(50 * id), Time::from_micros(50 * id), *id);
     }
     let datagrams = extended.datagrams(MS(200));
-    assert!(datagrams.iter().all(|datagram| datagram.len() <= LARGEST));
+    assert!(datagrams.iter().all(|(datagram, _)| datagram.len() <= LARGEST));
     let told = heard(&mut Reader::new(), &sent(4_000), &datagrams);
     assert!(told.iter().map(|(id, _)| *id).eq(0..=3_998));
     assert!(told.iter().all(|(id, at)| at.is_some() == (id % 2 == 0)));

@@ -7,17 +7,17 @@ use thalweg_wire::rtp::{BytesBefore, FragmentGrace, FrameStates, Packet, Transpo
 use thalweg_wire::rtx::Retransmission;
 
 use super::{Passage, Reception};
-use crate::rtp::config::Extensions;
+use crate::rtp::config::ExtensionIds;
 use crate::rtp::feedback::Arrival;
-use crate::rtp::frames::MediaPacket;
-use crate::rtp::functional::Said;
 use crate::rtp::measuring::Weighed;
+use crate::rtp::media_packet::{MediaPacket, Said};
 use crate::rtp::output::{Origin, Output, VideoFrame};
+use crate::rtp::red;
 use crate::rtp::references::Dependency;
 use crate::rtp::streams::{Found, Kind};
 
 impl Reception {
-    fn extensions(&self, kind: Kind) -> Option<&Extensions> {
+    fn extensions(&self, kind: Kind) -> Option<&ExtensionIds> {
         match kind {
             Kind::Audio => self.config.audio.as_ref().map(|audio| &audio.extensions),
             Kind::Video | Kind::Retransmission | Kind::Parity => {
@@ -81,7 +81,7 @@ impl Reception {
             Kind::Parity => {
                 self.on_nothing(now, said);
                 let media = self.streams.get(Kind::Video).and_then(|stream| stream.ssrc);
-                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp));
+                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp.payload));
                 made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
             }
             Kind::Audio => {
@@ -147,7 +147,7 @@ impl Reception {
     fn is_media(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
         let holds_media = match self.redundancy(kind, rtp) {
             None => true,
-            Some(types) => types.open(self.media_type(), rtp.payload).is_ok_and(|opened| opened.media.is_some()),
+            Some(types) => red::open(types, self.media_type(), rtp.payload).is_ok_and(|opened| opened.media.is_some()),
         };
         kind == Kind::Video && !rtp.payload.is_empty() && holds_media
     }
@@ -190,7 +190,7 @@ impl Reception {
             Some(number) => {
                 let payload = match self.redundancy(Kind::Retransmission, rtp) {
                     None => repeat.payload,
-                    Some(redundancy) => match redundancy.open(self.media_type(), repeat.payload) {
+                    Some(types) => match red::open(types, self.media_type(), repeat.payload) {
                         Ok(opened) => opened.media.unwrap_or_default(),
                         Err(_) => {
                             self.counts.malformed += 1;

@@ -5,10 +5,9 @@ use thalweg_wire::rtp::{Header, Packet};
 
 use super::Reception;
 use crate::rtp::config::Redundancy;
-use crate::rtp::frames::MediaPacket;
-use crate::rtp::functional::Said;
+use crate::rtp::media_packet::{MediaPacket, Said};
 use crate::rtp::output::Origin;
-use crate::rtp::red::without_red;
+use crate::rtp::red::{self, without_red};
 use crate::rtp::streams::Kind;
 
 impl Reception {
@@ -38,7 +37,7 @@ impl Reception {
         said: Option<Said>,
     ) {
         let media_type = self.media_type();
-        let opened = redundancy.map(|redundancy| redundancy.open(media_type, rtp.payload));
+        let opened = redundancy.map(|redundancy| red::open(redundancy, media_type, rtp.payload));
         let Some(Ok(opened)) = opened else {
             self.counts.malformed += 1;
             return;

@@ -2,13 +2,11 @@
 
 use thalweg_units::{Span, Time};
 use thalweg_wire::rtcp::{
-    self, Chunk, ExtendedBlock, ExtendedReport, FullIntra, IntraRequest, Item, Nack, NtpShort, NtpTime, Packet,
-    PictureLoss, ReceiverReport, SourceDescription,
+    self, Chunk, Fir, FirRequest, Item, NtpShort, NtpTime, Packet, Pli, ReceiverReport, Sdes, Xr, XrBlock,
 };
 
 use super::Reception;
 use crate::reports::path;
-use crate::request::MOST_REPEATS;
 use crate::rtp::output::Output;
 use crate::rtp::streams::Kind;
 
@@ -47,18 +45,17 @@ impl Reception {
         let (wants, agreed, sender_ssrc) = (frames.poll(now), video.feedback, self.config.ssrc);
         let Some(media_ssrc) = self.media_ssrc() else { return };
         if agreed.nack {
-            for some in wants.packets.chunks(MOST_REPEATS) {
-                let numbers = some.iter().map(|number| *number as u16);
-                self.send(now, Packet::Nack(Nack::of(sender_ssrc, media_ssrc, numbers)));
+            for (nack, _) in wants.nacks(sender_ssrc, media_ssrc) {
+                self.send(now, Packet::Nack(nack));
             }
         }
         if wants.keyframe && agreed.pli {
-            self.send(now, Packet::PictureLoss(PictureLoss { sender_ssrc, media_ssrc }));
+            self.send(now, Packet::Pli(Pli { sender_ssrc, media_ssrc }));
         } else if wants.keyframe && agreed.fir {
             // Counted, so that a copy asks for no second one (RFC 5104 section 4.3.1.1).
             self.intra_requests = self.intra_requests.wrapping_add(1);
-            let requests = vec![IntraRequest { ssrc: media_ssrc, sequence: self.intra_requests }];
-            self.send(now, Packet::FullIntra(FullIntra { sender_ssrc, requests }));
+            let requests = vec![FirRequest { ssrc: media_ssrc, sequence: self.intra_requests }];
+            self.send(now, Packet::Fir(Fir { sender_ssrc, requests }));
         }
     }
 
@@ -68,8 +65,8 @@ impl Reception {
             self.report_due = now + self.config.report_interval;
             let mut report = self.receiver_report(now);
             if self.learns_round_trip() {
-                let blocks = vec![ExtendedBlock::ReceiverTime(NtpTime::at(now))];
-                report.push(Packet::ExtendedReport(ExtendedReport { ssrc: self.config.ssrc, blocks }));
+                let blocks = vec![XrBlock::ReceiverTime(NtpTime::at(now))];
+                report.push(Packet::Xr(Xr { ssrc: self.config.ssrc, blocks }));
             }
             self.write(&report);
         }
@@ -80,12 +77,12 @@ impl Reception {
     }
 
     /// The sender sends back a time of ours: the round trip by RFC 3611 section 4.5.
-    pub(super) fn on_echo(&mut self, now: Time, report: &ExtendedReport) {
+    pub(super) fn on_echo(&mut self, now: Time, report: &Xr) {
         if !self.learns_round_trip() {
             return;
         }
-        let told = |block: &ExtendedBlock| match block {
-            ExtendedBlock::SinceReceiverTime(times) => times.iter().find(|last| last.ssrc == self.config.ssrc).copied(),
+        let told = |block: &XrBlock| match block {
+            XrBlock::SinceReceiverTime(times) => times.iter().find(|last| last.ssrc == self.config.ssrc).copied(),
             _ => None,
         };
         let Some(last) = report.blocks.iter().find_map(told) else { return };
@@ -105,7 +102,7 @@ impl Reception {
         let report = ReceiverReport { ssrc, blocks: self.streams.blocks(now), extension: Vec::new() };
         let name = Item { kind: Item::CNAME, text: self.config.cname.clone().into_bytes() };
         let chunks = vec![Chunk { source: ssrc, items: vec![name] }];
-        vec![Packet::ReceiverReport(report), Packet::SourceDescription(SourceDescription { chunks })]
+        vec![Packet::ReceiverReport(report), Packet::Sdes(Sdes { chunks })]
     }
 
     fn send(&mut self, now: Time, packet: Packet) {

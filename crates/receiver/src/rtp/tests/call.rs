@@ -33,7 +33,7 @@ impl Call {
     fn new(path: Path, seed: u64) -> Call {
         Call {
             now: Time::ZERO,
-            reception: config().build().unwrap(),
+            reception: Reception::new(config()).unwrap(),
             sender: Sender::new(),
             path,
             random: Seed::new(seed).child("path").random(),
@@ -74,7 +74,7 @@ impl Call {
                         self.send(&repeat);
                     }
                 }
-                Rtcp::PictureLoss(_) => self.keyframe_wanted = true,
+                Rtcp::Pli(_) => self.keyframe_wanted = true,
                 _ => {}
             }
         }

@@ -1,7 +1,6 @@
 use super::*;
 use crate::Moves;
-use thalweg_sender::frames::StateHash;
-use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_media::{KeptAtReceiver, StateHash};
 use thalweg_units::Span;
 use thalweg_wire::rtp::FrameFragment;
 
@@ -57,7 +56,7 @@ fn after_a_loss_the_decoder_goes_back_to_a_state_it_has_and_what_came_is_shown_d
     assert_eq!(shown[0].moves.as_ref().and_then(|moves| moves.length), Some(83));
     assert_eq!(shown[1].moves.as_ref().and_then(|moves| moves.load), Some(StateHash(1000)));
     // Nothing is asked for: the sender goes on from what is here.
-    assert!(!rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::Nack(_) | Rtcp::PictureLoss(_))));
+    assert!(!rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::Nack(_) | Rtcp::Pli(_))));
 }
 
 #[test]

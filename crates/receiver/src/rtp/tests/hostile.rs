@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_media::KeptAtReceiver;
 use thalweg_units::{Random, Seed};
 
 /// A packet of one of our streams, with anything in it.
@@ -53,7 +53,7 @@ fn forged_packets_take_bounded_memory_and_ask_for_little() {
     ];
     for (style, config) in styles.into_iter().enumerate() {
         let mut random = Seed::new(style as u64).child("forged").random();
-        let mut reception = config.build().unwrap();
+        let mut reception = Reception::new(config).unwrap();
         let mut keyframes = 0;
         for step in 0..20_000u64 {
             let packet = forged(&mut random);
@@ -62,7 +62,7 @@ fn forged_packets_take_bounded_memory_and_ask_for_little() {
             let told: usize =
                 outputs.iter().map(|output| if let Output::Rtcp(bytes) = output { bytes.len() } else { 0 }).sum();
             assert!(told < 300_000, "style {style}: {told} bytes");
-            keyframes += rtcp(&outputs).iter().filter(|packet| matches!(packet, Rtcp::PictureLoss(_))).count();
+            keyframes += rtcp(&outputs).iter().filter(|packet| matches!(packet, Rtcp::Pli(_))).count();
         }
         assert!(keyframes <= 11, "style {style}: {keyframes} keyframes asked for in 2 s");
         let statistics = reception.statistics();
@@ -72,7 +72,7 @@ fn forged_packets_take_bounded_memory_and_ask_for_little() {
 
 #[test]
 fn a_flood_of_frames_without_a_keyframe_is_given_up_within_bounds() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let mut abandoned = 0;
     for index in 0..3000 {
         let packets = sender.frame(index * 3000, &picture(false, 1, 60));
@@ -89,7 +89,7 @@ fn a_flood_of_frames_without_a_keyframe_is_given_up_within_bounds() {
 
 #[test]
 fn a_repeat_of_what_was_never_sent_makes_no_room_for_itself() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let packet = sender.frame(0, &picture(true, 1, 10)).remove(0);
     // Before any media there is nothing to repeat.
     assert!(frames(&give(&mut reception, 0, [&sender.repeat(&packet)])).is_empty());
@@ -111,7 +111,7 @@ fn a_configuration_that_cannot_be_is_refused_with_what_to_do() {
         (with_video(|video| video.parity = Some(AUDIO)), "no two alike"),
         (with_video(|video| video.ssrcs.media = Some(OURS)), "no two alike"),
         (
-            Config { redundancy: Some(Redundancy { red: VIDEO, ulpfec: None, retransmission: None }), ..config() },
+            Config { redundancy: Some(Redundancy { red: VIDEO, ulpfec: 117, retransmission: None }), ..config() },
             "alike",
         ),
         (Config { redundancy: Some(super::red::REDUNDANCY), video: None, ..config() }, "leave redundancy out"),
@@ -131,7 +131,7 @@ fn a_configuration_that_cannot_be_is_refused_with_what_to_do() {
         ),
     ];
     for (config, says) in wrong {
-        let message = config.build().unwrap_err().to_string();
+        let message = Reception::new(config).unwrap_err().to_string();
         assert!(message.contains(says), "{message}");
     }
 }
@@ -139,7 +139,7 @@ fn a_configuration_that_cannot_be_is_refused_with_what_to_do() {
 proptest! {
     #[test]
     fn no_bytes_panic(packets in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..60)), 0..30)) {
-        let mut reception = config().build().unwrap();
+        let mut reception = Reception::new(config()).unwrap();
         for (index, (is_rtcp, bytes)) in packets.iter().enumerate() {
             if *is_rtcp {
                 reception.on_rtcp(at(index as u64), bytes);

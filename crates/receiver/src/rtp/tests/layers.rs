@@ -63,7 +63,7 @@ fn data(first: u8, number: u32) -> Vec<u8> {
 
 #[test]
 fn the_base_comes_out_whatever_is_missing_of_the_layers_above() {
-    let (mut reception, mut sender, mut losses) = (config().build().unwrap(), Sender::new(), Losses::new());
+    let (mut reception, mut sender, mut losses) = (Reception::new(config()).unwrap(), Sender::new(), Losses::new());
     let mut came = Vec::new();
     let mut out = Vec::new();
     for number in 0..4_000 {
@@ -84,7 +84,7 @@ fn the_base_comes_out_whatever_is_missing_of_the_layers_above() {
 #[test]
 fn every_legal_subset_of_vp9_comes_out_because_frames_say_what_they_refer_to() {
     let config = with_video(|video| video.codec = Codec::Vp9);
-    let (mut reception, mut losses) = (config.build().unwrap(), Losses::new());
+    let (mut reception, mut losses) = (Reception::new(config).unwrap(), Losses::new());
     let (mut came, mut out) = (Vec::new(), Vec::new());
     let mut sequence = 0;
     for number in 0..40_000u32 {
@@ -121,7 +121,7 @@ fn every_legal_subset_of_vp9_comes_out_because_frames_say_what_they_refer_to() {
 
 #[test]
 fn without_a_frame_of_the_base_nothing_goes_on_until_it_is_repeated() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let mut packets = (0..12).map(|number| {
         sender.frame_described(3000 * number, &data(u8::from(number > 0), number), vp8(number), |_, _| Vec::new())
     });
@@ -138,7 +138,7 @@ fn without_a_frame_of_the_base_nothing_goes_on_until_it_is_repeated() {
 #[test]
 fn with_dependency_descriptors_every_legal_subset_of_vp8_comes_out_too() {
     let config = with_video(|video| video.extensions.dependencies = Some(9));
-    let (mut reception, mut sender, mut losses) = (config.build().unwrap(), Sender::new(), Losses::new());
+    let (mut reception, mut sender, mut losses) = (Reception::new(config).unwrap(), Sender::new(), Losses::new());
     let structure = Structure::hierarchical(3).unwrap();
     let (mut came, mut out) = (Vec::new(), Vec::new());
     for number in 0..70_000u32 {

@@ -33,7 +33,7 @@ fn at(millis: u64) -> Time {
 /// Video with repeats, everything told that goes together, and audio; streams named.
 fn config() -> Config {
     let extensions =
-        Extensions { transport_sequence: Some(3), grace: Some(4), states: Some(5), ..Extensions::default() };
+        ExtensionIds { transport_sequence: Some(3), grace: Some(4), states: Some(5), ..ExtensionIds::default() };
     let video = Video {
         retransmission: Some(REPEATS),
         ssrcs: Ssrcs { media: Some(MEDIA_SSRC), retransmission: Some(REPEATS_SSRC), parity: None },

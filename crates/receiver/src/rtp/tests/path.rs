@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::PathReport;
-use thalweg_control::rebera::{MeasurementConfig, Short};
+use thalweg_control::estimate::{MeasurementConfig, Short};
 use thalweg_units::Span;
 use thalweg_wire::rtp::BytesBefore;
 
@@ -61,7 +61,7 @@ fn later(reception: &mut Reception, millis: u64) -> Vec<rtcp::PathReport> {
 
 #[test]
 fn frames_are_trains_and_their_spacing_is_told_every_tenth_of_a_second_as_long_as_anything_comes() {
-    let (mut reception, mut sender) = (measuring().build().unwrap(), Counting::new());
+    let (mut reception, mut sender) = (Reception::new(measuring()).unwrap(), Counting::new());
     let (mut told, mut size) = (Vec::new(), 0);
     for frame in 0..10u64 {
         // The second of its packets comes 20 ms after the first.
@@ -92,7 +92,7 @@ fn frames_are_trains_and_their_spacing_is_told_every_tenth_of_a_second_as_long_a
 
 #[test]
 fn what_is_lost_is_told_by_the_next_packet_of_any_stream_and_copies_are_no_news() {
-    let (mut reception, mut sender) = (measuring().build().unwrap(), Counting::new());
+    let (mut reception, mut sender) = (Reception::new(measuring()).unwrap(), Counting::new());
     let frame: Vec<Vec<u8>> = (0..4).map(|place| sender.media(0, place == 3, 500)).collect();
     let size = frame[0].len() as u64 + AROUND;
     for packet in [&frame[0], &frame[0], &frame[1]] {
@@ -119,7 +119,7 @@ fn what_is_lost_is_told_by_the_next_packet_of_any_stream_and_copies_are_no_news(
 
 #[test]
 fn repeats_and_padding_count_and_measure_nothing() {
-    let (mut reception, mut sender) = (measuring().build().unwrap(), Counting::new());
+    let (mut reception, mut sender) = (Reception::new(measuring()).unwrap(), Counting::new());
     let mut sizes = 0;
     for place in 0..20u64 {
         let packet = sender.say(|sender, more| {
@@ -140,7 +140,7 @@ fn nothing_is_measured_that_was_not_agreed_on_nor_said() {
         let mut sender = Sender::new();
         (0..2).flat_map(|_| sender.frame(0, &picture(true, 1, 200))).collect::<Vec<_>>()
     };
-    let mut reception = measuring().build().unwrap();
+    let mut reception = Reception::new(measuring()).unwrap();
     assert_eq!(reports(&give(&mut reception, 1, &unsaid())), []);
     for change in [
         (|config| config.measures = None) as fn(&mut Config),
@@ -149,7 +149,7 @@ fn nothing_is_measured_that_was_not_agreed_on_nor_said() {
     ] {
         let mut config = measuring();
         change(&mut config);
-        let mut reception = config.build().unwrap();
+        let mut reception = Reception::new(config).unwrap();
         let packet = Counting::new().media(0, true, 100);
         assert_eq!(reports(&give(&mut reception, 1, [&packet])), []);
         assert_eq!(later(&mut reception, 1000), []);
@@ -157,12 +157,12 @@ fn nothing_is_measured_that_was_not_agreed_on_nor_said() {
     }
     let wrong = MeasurementConfig { interval: Span::ZERO, ..MeasurementConfig::default() };
     let config = Config { measures: Some(wrong), ..measuring() };
-    assert!(config.build().unwrap_err().to_string().contains("rebera.interval"));
+    assert!(Reception::new(config).unwrap_err().to_string().contains("rebera.interval"));
 }
 
 #[test]
 fn whatever_a_sender_says_of_what_it_sent_a_report_can_be_written() {
-    let mut reception = measuring().build().unwrap();
+    let mut reception = Reception::new(measuring()).unwrap();
     let mut sender = Sender::new();
     let mut told = 0;
     for place in 0..3_000u32 {

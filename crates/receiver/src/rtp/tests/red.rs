@@ -1,6 +1,7 @@
 //! What a browser sends where nothing better was agreed on: media in RED, ULPFEC among it.
 
 use super::*;
+use crate::rtp::red::open;
 use thalweg_units::Seed;
 use thalweg_wire::red::{Earlier, Red};
 use thalweg_wire::rtp::blank_extensions;
@@ -9,8 +10,7 @@ use thalweg_wire::ulpfec;
 const RED: u8 = 116;
 const ULPFEC: u8 = 117;
 const RED_REPEATS: u8 = 118;
-pub(super) const REDUNDANCY: Redundancy =
-    Redundancy { red: RED, ulpfec: Some(ULPFEC), retransmission: Some(RED_REPEATS) };
+pub(super) const REDUNDANCY: Redundancy = Redundancy { red: RED, ulpfec: ULPFEC, retransmission: Some(RED_REPEATS) };
 
 fn reception() -> Reception {
     Config { redundancy: Some(REDUNDANCY), ..config() }.build().unwrap()
@@ -188,7 +188,7 @@ fn forged_parity_shows_nothing_that_does_not_say_it_was_made() {
 fn sender_like(packets: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let without = |packet: &Vec<u8>| {
         let rtp = Packet::parse(packet).unwrap();
-        let media = REDUNDANCY.open(VIDEO, rtp.payload).unwrap().media.unwrap();
+        let media = open(REDUNDANCY, VIDEO, rtp.payload).unwrap().media.unwrap();
         crate::rtp::red::without_red(&rtp, packet, VIDEO, media)
     };
     packets.iter().map(without).collect()

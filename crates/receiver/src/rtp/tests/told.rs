@@ -1,9 +1,7 @@
 use super::*;
 use thalweg_units::Span;
 use thalweg_wire::rtcp::twcc::{self, Status};
-use thalweg_wire::rtcp::{
-    ExtendedBlock, ExtendedReport, LastReceiverTime, NtpShort, NtpTime, ReportBlock, SenderReport,
-};
+use thalweg_wire::rtcp::{LastReceiverTime, NtpShort, NtpTime, ReportBlock, SenderReport, Xr, XrBlock};
 
 fn audio(sender: &mut Sender, sequence: u16, timestamp: u32) -> Vec<u8> {
     let header = Header { marker: false, payload_type: AUDIO, sequence, timestamp, ssrc: AUDIO_SSRC };
@@ -39,7 +37,7 @@ fn sender_report(ssrc: u32, ntp: Time, rtp_timestamp: u32) -> Vec<u8> {
 
 #[test]
 fn transport_feedback_covers_media_repeats_padding_and_sound_62_ms_after_the_first_of_them() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let media = sender.frame(0, &picture(true, 1, 10));
     let header = sender.repeat_header(false, 0);
     let packets =
@@ -59,14 +57,14 @@ fn extended_reports_tell_of_every_stream_and_of_what_came_too_late() {
     let config = with_video(|video| {
         video.feedback = Feedback { extended: true, nack: true, ..Feedback::default() };
     });
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     reception.learn(Span::from_millis(150));
     let first = sender.frame(0, &picture(true, 1, 150));
     let second = sender.frame(3000, &picture(false, 2, 150));
     let keyframe = sender.frame(6000, &picture(true, 3, 10));
     let sound = audio(&mut sender, 1, 0);
-    let extended = |outputs: &[Output]| -> Vec<ExtendedBlock> {
-        let of = |packet| if let Rtcp::ExtendedReport(report) = packet { Some(report.blocks) } else { None };
+    let extended = |outputs: &[Output]| -> Vec<XrBlock> {
+        let of = |packet| if let Rtcp::Xr(report) = packet { Some(report.blocks) } else { None };
         rtcp(outputs).into_iter().filter_map(of).flatten().collect()
     };
     give(&mut reception, 100, first.iter().chain([&second[0], &sound, &keyframe[0]]));
@@ -75,7 +73,7 @@ fn extended_reports_tell_of_every_stream_and_of_what_came_too_late() {
     let told = extended(&outputs.into_iter().map(|(_, output)| output).collect::<Vec<_>>());
     let came = |ssrc| {
         told.iter().find_map(|block| match block {
-            ExtendedBlock::Losses(packets) => (packets.ssrc == ssrc).then(|| packets.iter().collect::<Vec<_>>()),
+            XrBlock::Losses(packets) => (packets.ssrc == ssrc).then(|| packets.iter().collect::<Vec<_>>()),
             _ => None,
         })
     };
@@ -84,8 +82,8 @@ fn extended_reports_tell_of_every_stream_and_of_what_came_too_late() {
     assert_eq!(came(AUDIO_SSRC), Some(vec![(1, true)]));
     // The keyframe was shown: what its forerunner missed is of no use any more.
     let outputs = give(&mut reception, 450, [&second[1]]);
-    let late = |block: &ExtendedBlock| match block {
-        ExtendedBlock::Discards { early: false, packets } => packets.sequences(true).eq([65_503]),
+    let late = |block: &XrBlock| match block {
+        XrBlock::Discards { early: false, packets } => packets.sequences(true).eq([65_503]),
         _ => false,
     };
     assert!(extended(&outputs).iter().any(late), "{outputs:?}");
@@ -94,7 +92,7 @@ fn extended_reports_tell_of_every_stream_and_of_what_came_too_late() {
 #[test]
 fn on_request_feedback_leaves_at_once_and_covers_what_was_asked_for() {
     let config = with_video(|video| video.extensions.transport_on_request = true);
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     sender.request = Some(None);
     let quiet = sender.frame(0, &picture(true, 1, 10));
     sender.request = Some(Some(FeedbackRequest { timestamps: true, count: 3 }));
@@ -110,7 +108,7 @@ fn on_request_feedback_leaves_at_once_and_covers_what_was_asked_for() {
     assert_eq!(later.iter().map(|(when, _)| *when).collect::<Vec<_>>(), [at(462)]);
     // As libwebrtc does it, what nobody asks for is not told.
     let config = Config { unasked: None, ..with_video(|video| video.extensions.transport_on_request = true) };
-    let mut reception = config.build().unwrap();
+    let mut reception = Reception::new(config).unwrap();
     give(&mut reception, 0, &quiet);
     assert!(until(&mut reception, 400).is_empty());
 }
@@ -118,7 +116,7 @@ fn on_request_feedback_leaves_at_once_and_covers_what_was_asked_for() {
 #[test]
 fn rfc_8888_tells_of_each_stream_every_31_ms_and_transport_feedback_is_then_silent() {
     let config = with_video(|video| video.feedback.congestion = true);
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let media = sender.frame(0, &picture(true, 1, 250));
     let packets = [&media[0], &media[2], &sender.repeat(&media[0]), &audio(&mut sender, 1, 0)];
     give(&mut reception, 100, packets);
@@ -134,7 +132,7 @@ fn rfc_8888_tells_of_each_stream_every_31_ms_and_transport_feedback_is_then_sile
 
 #[test]
 fn receiver_reports_leave_each_second_with_our_name_and_echo_the_senders_report() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let media = sender.frame(0, &picture(true, 1, 250));
     give(&mut reception, 0, [&media[0], &media[2]]);
     let ntp = at(40_000);
@@ -145,9 +143,7 @@ fn receiver_reports_leave_each_second_with_our_name_and_echo_the_senders_report(
         .filter(|(_, packets)| matches!(packets.first(), Some(Rtcp::ReceiverReport(_))))
         .collect();
     assert_eq!(reports.iter().map(|(when, _)| *when).collect::<Vec<_>>(), [at(500), at(1500), at(2500)]);
-    let [Rtcp::ReceiverReport(report), Rtcp::SourceDescription(names)] = &reports[0].1[..] else {
-        panic!("{reports:?}")
-    };
+    let [Rtcp::ReceiverReport(report), Rtcp::Sdes(names)] = &reports[0].1[..] else { panic!("{reports:?}") };
     let block = ReportBlock {
         ssrc: MEDIA_SSRC,
         fraction_lost: 85,
@@ -164,27 +160,27 @@ fn receiver_reports_leave_each_second_with_our_name_and_echo_the_senders_report(
 #[test]
 fn without_reduced_size_everything_told_begins_with_a_report_and_our_name() {
     let config = Config { reduced_size: false, ..config() };
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let media = sender.frame(0, &picture(true, 1, 250));
     let outputs = give(&mut reception, 0, [&media[0], &media[2]]);
     let packets = rtcp(&outputs);
-    assert!(matches!(packets[..], [Rtcp::ReceiverReport(_), Rtcp::SourceDescription(_), Rtcp::Nack(_)]), "{packets:?}");
+    assert!(matches!(packets[..], [Rtcp::ReceiverReport(_), Rtcp::Sdes(_), Rtcp::Nack(_)]), "{packets:?}");
 }
 
 #[test]
 fn what_was_not_agreed_on_is_not_told() {
     let config = with_video(|video| video.feedback = Feedback { fir: true, ..Feedback::default() });
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let media = sender.frame(0, &picture(false, 1, 250));
     let mut outputs = give(&mut reception, 0, [&media[0], &media[2]]);
     outputs.extend(until(&mut reception, 450).into_iter().map(|(_, output)| output));
     let packets = rtcp(&outputs);
-    assert!(matches!(&packets[..], [Rtcp::FullIntra(intra)] if intra.requests[0].ssrc == MEDIA_SSRC), "{packets:?}");
+    assert!(matches!(&packets[..], [Rtcp::Fir(intra)] if intra.requests[0].ssrc == MEDIA_SSRC), "{packets:?}");
 }
 
 #[test]
 fn audio_comes_out_in_order_and_sender_reports_tell_how_far_sound_and_picture_are_apart() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     reception.on_rtcp(at(0), &sender_report(MEDIA_SSRC, at(70_000), 9000));
     reception.on_rtcp(at(0), &sender_report(AUDIO_SSRC, at(70_000), 48_000));
     assert_eq!(reception.skew(), None);
@@ -205,23 +201,23 @@ fn audio_comes_out_in_order_and_sender_reports_tell_how_far_sound_and_picture_ar
 /// What the sender sends back of the receiver's times, and how long it held it.
 fn echo(receiver: u32, said: NtpShort, held: Span) -> Vec<u8> {
     let last = LastReceiverTime { ssrc: receiver, last_report: said, delay: NtpShort::of(held) };
-    let blocks = vec![ExtendedBlock::SinceReceiverTime(vec![last])];
+    let blocks = vec![XrBlock::SinceReceiverTime(vec![last])];
     let mut out = Vec::new();
-    rtcp::write(&[Rtcp::ExtendedReport(ExtendedReport { ssrc: MEDIA_SSRC, blocks })], &mut out).unwrap();
+    rtcp::write(&[Rtcp::Xr(Xr { ssrc: MEDIA_SSRC, blocks })], &mut out).unwrap();
     out
 }
 
 #[test]
 fn the_round_trip_is_learned_from_our_times_sent_back_and_from_no_lie() {
     let config = with_video(|video| video.feedback.round_trip = true);
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
     let outputs: Vec<Output> = until(&mut reception, 500).into_iter().map(|(_, output)| output).collect();
     let said: Vec<NtpTime> = rtcp(&outputs)
         .into_iter()
-        .filter_map(|packet| if let Rtcp::ExtendedReport(report) = packet { Some(report) } else { None })
+        .filter_map(|packet| if let Rtcp::Xr(report) = packet { Some(report) } else { None })
         .flat_map(|report| report.blocks)
-        .filter_map(|block| if let ExtendedBlock::ReceiverTime(time) = block { Some(time) } else { None })
+        .filter_map(|block| if let XrBlock::ReceiverTime(time) = block { Some(time) } else { None })
         .collect();
     assert_eq!(said, [NtpTime::at(at(500))], "one with each report");
     let said = said[0].short();
@@ -248,11 +244,11 @@ fn the_round_trip_is_learned_from_our_times_sent_back_and_from_no_lie() {
 
 #[test]
 fn without_agreement_no_times_are_sent_and_none_are_believed() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
     let outputs: Vec<Output> = until(&mut reception, 500).into_iter().map(|(_, output)| output).collect();
     assert!(rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::ReceiverReport(_))));
-    assert!(!rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::ExtendedReport(_))));
+    assert!(!rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::Xr(_))));
     reception.on_rtcp(at(900), &echo(OURS, NtpShort::at(at(500)), Span::ZERO));
     assert_eq!(reception.statistics().round_trip, None);
 }

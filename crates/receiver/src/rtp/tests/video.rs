@@ -1,18 +1,18 @@
 use super::*;
-use thalweg_wire::flexfec::{Format, protect};
+use thalweg_wire::flexfec::protect;
 use thalweg_wire::rtp::blank_extensions;
 
 /// What the receiver was asked to repeat, and whether for a keyframe.
 fn requests(outputs: &[Output]) -> (Vec<u16>, usize) {
     let sent = rtcp(outputs);
     let missing = sent.iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
-    let keyframes = sent.iter().filter(|packet| matches!(packet, Rtcp::PictureLoss(_))).count();
+    let keyframes = sent.iter().filter(|packet| matches!(packet, Rtcp::Pli(_))).count();
     (missing.flat_map(|nack| nack.lost().collect::<Vec<_>>()).collect(), keyframes)
 }
 
 #[test]
 fn a_frame_comes_out_when_its_last_packet_came_with_what_is_known_of_it() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let (first, second) = (picture(true, 1, 250), picture(false, 2, 20));
     let packets = sender.frame(5000, &first);
     assert_eq!((packets.len(), frames(&give(&mut reception, 10, &packets[..2])).len()), (3, 0));
@@ -29,7 +29,7 @@ fn a_frame_comes_out_when_its_last_packet_came_with_what_is_known_of_it() {
 
 #[test]
 fn a_missing_packet_is_asked_for_at_once_and_its_repeat_completes_the_frame() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let data = picture(true, 1, 350);
     let packets = sender.frame(0, &data);
     let outputs = give(&mut reception, 0, [&packets[0], &packets[3]]);
@@ -45,7 +45,7 @@ fn a_missing_packet_is_asked_for_at_once_and_its_repeat_completes_the_frame() {
 
 #[test]
 fn a_packet_made_of_parity_completes_its_frame_and_is_not_asked_for_again() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let data = picture(true, 1, 250);
     let packets = sender.frame(0, &data);
     give(&mut reception, 0, [&packets[0], &packets[2]]);
@@ -62,12 +62,12 @@ fn a_packet_made_of_parity_completes_its_frame_and_is_not_asked_for_again() {
 #[test]
 fn parity_on_the_stream_agreed_on_makes_what_is_missing() {
     let config = with_video(|video| (video.parity, video.ssrcs.parity) = (Some(98), Some(60)));
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let data = picture(true, 1, 350);
     let packets = sender.frame(0, &data);
     let mut blanked = packets.clone();
     blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());
-    let payload = protect(Format::Draft03, blanked.iter().map(Vec::as_slice)).unwrap();
+    let payload = protect(blanked.iter().map(Vec::as_slice)).unwrap();
     let header = Header { marker: false, payload_type: 98, sequence: 1, timestamp: 0, ssrc: 60 };
     let parity = sender.packet(header, &payload, 0, &[]);
     let outputs = give(&mut reception, 0, [&packets[0], &packets[2], &packets[3], &parity]);
@@ -89,7 +89,7 @@ fn h264_and_vp9_come_out_as_they_were_packed() {
         [0x82u8, 0x86, 0x86].iter().map(|first| [&[*first][..], &[9; 250]].concat()).collect();
     for codec in [Codec::H264, Codec::Vp9] {
         let config = with_video(|video| video.codec = codec);
-        let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+        let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
         let sent = if codec == Codec::H264 { units.to_vec() } else { frames_of_vp9.clone() };
         for (index, frame) in sent.iter().enumerate() {
             let limit = Bytes::new(100);
@@ -127,7 +127,7 @@ fn written(write: impl Fn(&mut Vec<u8>) -> Result<(), thalweg_wire::WriteError>)
 
 #[test]
 fn a_frame_waits_for_the_one_before_it_and_a_keyframe_does_not() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let data: Vec<Vec<u8>> = (0..5).map(|tag| picture(tag == 0 || tag == 3, tag, 150)).collect();
     let packets: Vec<Vec<Vec<u8>>> =
         data.iter().enumerate().map(|(index, data)| sender.frame(3000 * index as u32, data)).collect();
@@ -147,7 +147,7 @@ fn a_frame_waits_for_the_one_before_it_and_a_keyframe_does_not() {
 
 #[test]
 fn padding_on_the_streams_of_media_and_repeats_shows_nothing_and_leaves_no_hole() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let first = sender.frame(0, &picture(true, 1, 10));
     let padding = sender.padding();
     let header = sender.repeat_header(false, 0);
@@ -164,7 +164,7 @@ fn padding_on_the_streams_of_media_and_repeats_shows_nothing_and_leaves_no_hole(
 
 #[test]
 fn before_any_keyframe_one_is_asked_for_after_a_fifth_of_a_second_and_not_more_often() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let mut asked = Vec::new();
     for millis in (0..1000).step_by(10) {
         let packets = sender.frame(90 * millis as u32, &picture(false, 1, 10));
@@ -178,7 +178,7 @@ fn before_any_keyframe_one_is_asked_for_after_a_fifth_of_a_second_and_not_more_o
 
 #[test]
 fn a_stream_that_begins_anew_is_followed_and_asked_for_a_keyframe() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
     sender.sequence = 30_000;
     let outputs = give(&mut reception, 500, &sender.frame(1 << 31, &picture(false, 2, 250)));
@@ -191,7 +191,7 @@ fn a_stream_that_begins_anew_is_followed_and_asked_for_a_keyframe() {
 #[test]
 fn a_stream_that_was_not_named_gives_way_to_another_of_its_payload_type() {
     let config = with_video(|video| video.ssrcs = Ssrcs::default());
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let frame = |sender: &mut Sender, ssrc: u32, tag| {
         let mut packet = sender.frame(3000, &picture(true, tag, 10)).remove(0);
         packet[8..12].copy_from_slice(&ssrc.to_be_bytes());
@@ -209,7 +209,7 @@ fn a_stream_that_was_not_named_gives_way_to_another_of_its_payload_type() {
 #[test]
 fn a_packet_that_says_it_is_of_another_section_is_of_no_stream() {
     let config = with_video(|video| (video.mid, video.extensions.mid) = (Some("0".into()), Some(9)));
-    let (mut reception, mut sender) = (config.build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let of = |mid: &'static [u8]| move |_, _| vec![(9, mid.to_vec())];
     let elsewhere = sender.frame_saying(0, &picture(true, 1, 10), of(b"1"));
     let here = sender.frame_saying(3000, &picture(true, 2, 10), of(b"0"));
@@ -219,7 +219,7 @@ fn a_packet_that_says_it_is_of_another_section_is_of_no_stream() {
 
 #[test]
 fn what_the_decoder_refuses_is_followed_by_a_keyframe_and_by_nothing_before_it() {
-    let (mut reception, mut sender) = (config().build().unwrap(), Sender::new());
+    let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     give(&mut reception, 0, &sender.frame(0, &picture(true, 1, 10)));
     give(&mut reception, 33, &sender.frame(3000, &picture(false, 2, 10)));
     // A decoder behind by some frames refuses all of them.

@@ -3,10 +3,10 @@
 use alloc::collections::VecDeque;
 
 use thalweg_control::{Fate, Feedback, PacketId, Payload};
+use thalweg_media::{Fragment, Protected};
 use thalweg_units::Bytes;
 
-use crate::packet::Fragment;
-use crate::repair::parity::{Member, Protected};
+use crate::repair::parity::Member;
 
 /// No more are remembered: half a second at 20 Mbps.
 const MOST: usize = 1_000;
@@ -39,8 +39,8 @@ impl Tracked {
     }
 
     /// As parity is made over it.
-    pub(super) fn member(&self) -> Member<'_> {
-        Member { sequence: self.sequence, place: self.place, fragment: &self.fragment, size: self.size }
+    pub(super) fn member(&self) -> Member {
+        Member { sequence: self.sequence, place: self.place, size: self.size }
     }
 }
 

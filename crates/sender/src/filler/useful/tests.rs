@@ -87,32 +87,6 @@ fn the_first_sums_take_packets_far_apart_and_the_second_neighbours() {
 }
 
 #[test]
-fn a_block_has_parity_until_all_of_it_has_arrived_or_the_next_begins() {
-    let mut world = World::new(Config { code: Code::Block, block_share: 0.5, ..Config::default() });
-    let next = |world: &mut World, now| match world.next(now) {
-        Some(Content::Parity { protects, symbol: Symbol::OfBlock { index, count, .. } }) => {
-            Some((protects.iter().collect::<Vec<_>>(), index, count))
-        }
-        other => {
-            assert_eq!(other, None);
-            None
-        }
-    };
-    world.send(at(0), 0, 6);
-    let all: Vec<u64> = (0..6).collect();
-    assert_eq!(next(&mut world, at(1)), Some((all.clone(), 0, 3)));
-    assert_eq!(next(&mut world, at(1)), Some((all.clone(), 1, 3)));
-    // Another frame: a block of its own.
-    world.send(at(33), 1, 2);
-    assert_eq!(next(&mut world, at(34)), Some((alloc::vec![6, 7], 0, 1)));
-    assert_eq!(next(&mut world, at(34)), None);
-    world.send(at(66), 2, 4);
-    assert!(next(&mut world, at(67)).is_some());
-    world.report(at(116), 0..12, |_| true);
-    assert_eq!(next(&mut world, at(117)), None);
-}
-
-#[test]
 fn what_has_arrived_is_in_no_sum_and_a_sum_is_of_as_many_as_lose_one() {
     let mut world = World::new(Config::default());
     world.send(at(0), 0, 20);
@@ -200,7 +174,6 @@ fn parameters_out_of_range_are_refused() {
     assert!(refused(Config { least_group: 15, ..Config::default() }));
     assert!(refused(Config { most_group: 110, ..Config::default() }));
     assert!(refused(Config { least_loss: 0.0, ..Config::default() }));
-    assert!(refused(Config { block_share: 0.0, ..Config::default() }));
     assert!(refused(Config { refresh_loss: 1.0, ..Config::default() }));
     assert!(refused(Config { refresh_interval: Span::from_millis(-1), ..Config::default() }));
 }

@@ -3,10 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError};
+use thalweg_media::{EncodedFrame, Target};
+use thalweg_units::{Bytes, ConfigError, check};
 
 use super::conventional::{EachSecond, Steps};
-use crate::frames::plan::{EncodedFrame, Target};
 use crate::frames::policy::View;
 
 /// Which candidates are made.
@@ -29,7 +29,7 @@ impl Default for Candidates {
     }
 }
 
-/// A better frame and a worse one than the last (section 3.1; the steps are those of the authors' code, spec A3). All
+/// A better frame and a worse one than the last (Salsify section 3.1; the steps are those of the authors' code, specs/salsify.md 3). All
 /// in VP8's y_ac_qi, 0 to 127.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
@@ -76,25 +76,18 @@ impl Candidates {
     pub(super) fn build(&self) -> Result<Aim, ConfigError> {
         Ok(match self {
             Candidates::Around(around) => {
-                if around.finest > around.coarsest || around.coarsest > 127 {
-                    let value = alloc::format!("{} to {}", around.finest, around.coarsest);
-                    return Err(ConfigError::out_of_range("candidates.around", value, "finest <= coarsest <= 127"));
-                }
+                check("candidates.around", format_args!("{} to {}", around.finest, around.coarsest))
+                    .is(around.finest <= around.coarsest && around.coarsest <= 127, "finest <= coarsest <= 127")?;
                 Aim::Around { around: *around, last: around.first }
             }
             Candidates::Fitting(fitting) => {
                 let wrong = |share: &&f64| !(**share > 0.0 && share.is_finite());
-                if fitting.shares.is_empty()
-                    || fitting.shares.len() > 8
-                    || fitting.shares.iter().any(|share| wrong(&share))
-                {
-                    let value = alloc::format!("{:?}", fitting.shares);
-                    return Err(ConfigError::out_of_range(
-                        "candidates.fitting.shares",
-                        value,
-                        "1 to 8 shares above 0, such as [1.0, 0.5]",
-                    ));
-                }
+                check("candidates.fitting.shares", format_args!("{:?}", fitting.shares)).is(
+                    !fitting.shares.is_empty()
+                        && fitting.shares.len() <= 8
+                        && !fitting.shares.iter().any(|share| wrong(&share)),
+                    "1 to 8 shares above 0, such as [1.0, 0.5]",
+                )?;
                 Aim::Fitting(fitting.clone())
             }
             Candidates::Guess => Aim::Guess,

@@ -1,7 +1,6 @@
-//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.3; spec
-//! A5).
+//! The ablation with conventional transport and codec: a quantiser for a second at a time (Salsify section 5.2; specs/salsify.md 5).
 
-use thalweg_units::{ConfigError, Rate, Span, Time};
+use thalweg_units::{ConfigError, Rate, Span, Time, above, above_to, check};
 
 /// The parameters, as the authors' code has them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,13 +24,9 @@ impl Default for EachSecond {
 
 impl EachSecond {
     pub(super) fn build(&self) -> Result<Steps, ConfigError> {
-        if self.every <= Span::ZERO {
-            return Err(ConfigError::out_of_range("each_second.every", self.every, "longer than 0, such as 1s"));
-        }
+        check("each_second.every", self.every).within(above(Span::ZERO), "1s")?;
         for (name, value) in [("each_second.gain", self.gain), ("each_second.exponent", self.exponent)] {
-            if !(value > 0.0 && value <= 1.0) {
-                return Err(ConfigError::out_of_range(name, value, "above 0 and at most 1"));
-            }
+            check(name, value).within(above_to(0.0, 1.0), "the default")?;
         }
         Ok(Steps { config: *self, quantizer: f64::from(self.first.clamp(1, 127)), average: None, next: Time::ZERO })
     }

@@ -8,14 +8,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use thalweg_control::Feedback;
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
+use thalweg_units::{Bytes, ConfigError, Span, Time, above, check};
 
-use super::plan::{EncodePlan, EncodedFrame, Target};
 use super::policy::{FramePlan, FramePolicy, FrameSent, QueueVerdict, QueueView, View};
 use super::recovery::{self, Recovery};
 use super::safeguards::{self, Safeguards};
 use crate::event::Why;
-use crate::feedback::DecoderReport;
 use candidates::Aim;
 pub use candidates::{Around, Candidates, Fitting};
 pub use conventional::EachSecond;
@@ -79,7 +79,7 @@ impl Room {
         match self {
             Room::Controller => {
                 let window = || allowance.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
-                allowance.frame.unwrap_or_else(window).saturating_sub(view.queue.bytes)
+                allowance.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes)
             }
             Room::Within(time) => {
                 let wire = view.pacing.over(time).saturating_sub(view.queue.bytes);
@@ -114,9 +114,7 @@ impl Config {
         {
             return Err(ConfigError::out_of_range("late_choice.room.within", time, "longer than 0, such as 33ms"));
         }
-        if self.cores == 0 {
-            return Err(ConfigError::out_of_range("late_choice.cores", self.cores, "1 or more, such as 2"));
-        }
+        check("late_choice.cores", self.cores).within(above(0), "2")?;
         Ok(LateChoice {
             room: self.room,
             aim: self.candidates.build()?,
@@ -181,6 +179,10 @@ impl LateChoice {
 const PROBE: Bytes = Bytes::new(1000);
 
 impl FramePolicy for LateChoice {
+    fn wants_candidates(&self) -> bool {
+        true
+    }
+
     fn plan(&mut self, view: &View) -> FramePlan {
         let room = self.room.of(view);
         self.last_room = room;

@@ -1,25 +1,13 @@
 use super::*;
-use crate::frames::plan::Target;
-use crate::frames::policy::Occasion;
-use thalweg_control::Allowance;
+use thalweg_control::{Allowance, MediaLimit};
+use thalweg_media::Target;
 use thalweg_units::{Rate, Size, Span};
 
 fn view(room: u64) -> View {
-    View {
-        now: Time::from_millis(100),
-        occasion: Occasion::CameraRead,
-        allowance: Allowance { frame: Some(Bytes::new(room)), ..Allowance::of_rate(Rate::from_kbps(4000)) },
-        pacing: Rate::from_kbps(4000),
-        srtt: Span::from_millis(50),
-        in_flight: Bytes::ZERO,
-        queue: QueueView { bytes: Bytes::ZERO, packets: 0, oldest: None },
-        picture_age: Span::ZERO,
-        interval: Span::from_millis(25),
-        source: Size::HD,
-        next_frame: 0,
-        payload_share: 0.8,
-        keyframe_due: false,
-    }
+    let mut allowance = Allowance::of_rate(Rate::from_kbps(4000));
+    allowance.media = MediaLimit::Frame(Bytes::new(room));
+    let view = View::new(Time::from_millis(100), allowance, Size::HD, Span::from_millis(25));
+    View { srtt: Span::from_millis(50), payload_share: 0.8, ..view }
 }
 
 fn made(size: u64, quantizer: u8) -> EncodedFrame {

@@ -1,12 +1,12 @@
-//! Recovery from the states that a receiver keeps (Salsify section 3.2; sprout_ewma_salsify.md A4).
+//! Recovery from the states that a receiver keeps (Salsify section 3.2; specs/salsify.md 4).
 
 use alloc::collections::VecDeque;
 
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodedFrame, StateHash};
+use thalweg_units::{ConfigError, Span, Time, check};
 
 use super::RECOVERY_TIME;
-use crate::feedback::DecoderReport;
-use crate::frames::plan::{Basis, EncodedFrame, StateHash};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +32,7 @@ impl Config {
     /// When a parameter is out of range.
     pub fn build(self) -> Result<KeptStates, ConfigError> {
         super::check_time("kept_states.recovery_time", self.recovery_time)?;
-        if self.most_states < 2 {
-            return Err(ConfigError::out_of_range(
-                "kept_states.most_states",
-                self.most_states,
-                "2 or more, such as 64",
-            ));
-        }
+        check("kept_states.most_states", self.most_states).within(2.., "64")?;
         Ok(KeptStates {
             config: self,
             states: VecDeque::new(),

@@ -7,11 +7,11 @@
 //! that this needs.
 
 use thalweg_control::{Fate, Feedback, Report};
+use thalweg_media::{Basis, Buffers, LongTerm};
 use thalweg_units::{ConfigError, Span, Time};
 
 use super::RECOVERY_TIME;
 use super::deliveries::Deliveries;
-use crate::frames::plan::{Basis, Buffers, LongTerm};
 
 /// The parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,10 +9,10 @@ pub mod kept_states;
 pub mod long_term;
 
 use thalweg_control::Feedback;
-use thalweg_units::{ConfigError, Span, Time};
+use thalweg_media::feedback::DecoderReport;
+use thalweg_media::{Basis, EncodePlan, EncodedFrame};
+use thalweg_units::{ConfigError, Span, Time, above, check};
 
-use super::plan::{Basis, EncodePlan, EncodedFrame};
-use crate::feedback::DecoderReport;
 pub use kept_states::KeptStates;
 pub use long_term::LongTermBuffers;
 
@@ -48,9 +48,7 @@ impl Config {
 pub const RECOVERY_TIME: Span = Span::from_secs(5);
 
 fn check_time(parameter: &'static str, time: Span) -> Result<(), ConfigError> {
-    if time <= Span::ZERO {
-        return Err(ConfigError::out_of_range(parameter, time, "longer than 0, such as 5s"));
-    }
+    check(parameter, time).within(above(Span::ZERO), "5s")?;
     Ok(())
 }
 

@@ -1,20 +1,20 @@
-//! Vidaptive's resolution ladder (vidaptive.md section 8, the corrected Algorithm 2).
+//! Vidaptive's resolution ladder (specs/vidaptive.md 8, the corrected Algorithm 2).
 
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
+use thalweg_media::EncodedFrame;
+use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, check};
 
 use super::Signals;
 use crate::event::Why;
-use crate::frames::plan::EncodedFrame;
 
 /// Parameters of the ladder.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct LadderConfig {
-    /// The rungs by height, smallest first; rungs above the camera's size are left out (C14: the paper shows them only in a
+    /// The rungs by height, smallest first; rungs above the camera's size are left out (specs/vidaptive.md C14: the paper shows them only in a
     /// figure).
     pub heights: Vec<u16>,
     /// Up only while the encoder makes less than this share of what it is asked for (MinEncRatio).
@@ -48,19 +48,18 @@ impl LadderConfig {
     /// # Errors
     /// When the rungs are not ascending or a count is zero.
     pub fn build(&self, source: Size) -> Result<Ladder, ConfigError> {
-        if self.heights.is_empty() || self.heights.windows(2).any(|pair| pair[0] >= pair[1]) || self.heights[0] < 2 {
-            let value = alloc::format!("{:?}", self.heights);
-            return Err(ConfigError::out_of_range(
-                "ladder.heights",
-                value,
-                "ascending heights in lines, each at least 2",
-            ));
-        }
-        if self.up_after == 0 || self.down_after == 0 || self.window <= Span::ZERO {
-            let value =
-                alloc::format!("up_after {}, down_after {}, window {}", self.up_after, self.down_after, self.window);
-            return Err(ConfigError::out_of_range("ladder", value, "counts of at least 1 and a window longer than 0"));
-        }
+        check("ladder.heights", format_args!("{:?}", self.heights)).is(
+            !self.heights.is_empty() && !self.heights.windows(2).any(|pair| pair[0] >= pair[1]) && self.heights[0] >= 2,
+            "ascending heights in lines, each at least 2",
+        )?;
+        check(
+            "ladder",
+            format_args!("up_after {}, down_after {}, window {}", self.up_after, self.down_after, self.window),
+        )
+        .is(
+            self.up_after != 0 && self.down_after != 0 && self.window > Span::ZERO,
+            "counts of at least 1 and a window longer than 0",
+        )?;
         let mut rungs: Vec<Size> = self
             .heights
             .iter()
@@ -145,7 +144,7 @@ impl Ladder {
     }
 }
 
-/// Encoder output over what it was asked for, in the last window of running time (C15): each picture that was encoded, or
+/// Encoder output over what it was asked for, in the last window of running time (specs/vidaptive.md C15): each picture that was encoded, or
 /// dropped by the encoder, counts the target over one camera interval, so time spent paused counts on neither side.
 #[derive(Debug, Clone)]
 struct EncoderRatio {

@@ -3,15 +3,15 @@
 //!
 //! Two exponential averages of the quantiser, a quick one that takes the size down and a slow one that takes it up: the slow
 //! one's memory of ten seconds is why Chromium stays small for 11 to 22 s after a start at a low rate (measured in
-//! ../shared/data/chromium-gcc).
+//! data set chromium-gcc).
 
 use alloc::vec::Vec;
 
-use thalweg_units::{ConfigError, Rate, Size, Span, Time};
+use thalweg_media::EncodedFrame;
+use thalweg_units::{ConfigError, Rate, Size, Span, Time, between, check};
 
 use super::Signals;
 use crate::event::Why;
-use crate::frames::plan::EncodedFrame;
 
 /// Parameters, with libwebrtc's names.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,27 +65,19 @@ impl QualityScalerConfig {
     /// # Errors
     /// When thresholds are not low < high, or a memory is not within 0..1.
     pub fn build(&self, source: Size) -> Result<QualityScaler, ConfigError> {
-        if self.low_quantizer >= self.high_quantizer {
-            let value = alloc::format!("{} and {}", self.low_quantizer, self.high_quantizer);
-            return Err(ConfigError::out_of_range(
-                "quality_scaler thresholds",
-                value,
-                "low_quantizer < high_quantizer",
-            ));
-        }
+        check("quality_scaler thresholds", format_args!("{} and {}", self.low_quantizer, self.high_quantizer))
+            .is(self.low_quantizer < self.high_quantizer, "low_quantizer < high_quantizer")?;
         for (name, value) in [("quick_memory", self.quick_memory), ("slow_memory", self.slow_memory)] {
-            if !(value > 0.0 && value < 1.0) {
-                return Err(ConfigError::out_of_range(name, value, "above 0 and below 1, such as 0.9995"));
-            }
+            check(name, value).within(between(0.0, 1.0), "0.9995")?;
         }
-        if self.period <= Span::ZERO || self.period_factor < 1.0 || self.min_frames == 0 {
-            let value = alloc::format!("{}, factor {}, {} frames", self.period, self.period_factor, self.min_frames);
-            return Err(ConfigError::out_of_range(
-                "quality_scaler.period",
-                value,
-                "positive, factor and frames at least 1",
-            ));
-        }
+        check(
+            "quality_scaler.period",
+            format_args!("{}, factor {}, {} frames", self.period, self.period_factor, self.min_frames),
+        )
+        .is(
+            self.period > Span::ZERO && self.period_factor >= 1.0 && self.min_frames != 0,
+            "positive, factor and frames at least 1",
+        )?;
         // libwebrtc asks for 3/5 of the pixels and its video adapter knows steps of 3/4 and 2/3 in turn.
         let mut rungs = Vec::new();
         let mut factor = 1.0;

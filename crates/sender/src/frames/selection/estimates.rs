@@ -4,8 +4,7 @@ use thalweg_units::Bytes;
 
 /// A group has three layers at most.
 const LAYERS: usize = 3;
-/// A base frame is this share of a keyframe, and one of another layer this share of a base frame, until there was one (rebera.md
-/// section 6, \[R\]).
+/// A base frame is this share of a keyframe, and one of another layer this share of a base frame, until there was one (specs/rebera.md 6, \[R\]).
 const OF_KEYFRAME: f64 = 0.3;
 const OF_BASE: f64 = 0.5;
 
@@ -59,7 +58,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|layer| estimates.of(layer)), [1500.0, 750.0, 750.0]);
         estimates.on_frame(0, Bytes::new(2500));
         assert_eq!([0, 1, 2].map(|layer| estimates.of(layer)), [2250.0, 1125.0, 1125.0]);
-        // rebera.md section 9, example 4: 2400 and a frame of 2500 are 2475.
+        // specs/rebera.md 9, example 4: 2400 and a frame of 2500 are 2475.
         estimates.set([2400.0, 1500.0, 850.0]);
         estimates.on_frame(0, Bytes::new(2500));
         assert_eq!(estimates.of(0), 2475.0);

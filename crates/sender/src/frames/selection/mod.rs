@@ -1,8 +1,7 @@
-//! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; rebera.md
-//! sections 5 and 6).
+//! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; specs/rebera.md 5 and 6).
 //!
 //! Frames are made in temporal layers ([`super::layers`]), so that some can be left out and the rest still be decoded. A controller
-//! that plans ahead says what a group may cost ([`thalweg_control::Allowance::budget`]); of any other, what it allows for as long as
+//! that plans ahead says what a group may cost ([`thalweg_control::MediaLimit::Period`]); of any other, what it allows for as long as
 //! the group takes, less what still waits to leave.
 //!
 //! * [`Selector`]: which frames are sent, with no clock and no encoder; [`by_worth`]: the order of their worth;
@@ -16,15 +15,16 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-use thalweg_units::{ConfigError, Rate, Size};
+use thalweg_media::layers;
+use thalweg_units::{ConfigError, Rate, Size, check};
 
 use super::rate_targeted::EncoderBounds;
-use super::{layers, resolution};
+use super::resolution;
 pub use policy::Selection;
 pub use priority::by_worth;
 pub use selector::{Method, Room, Selector};
 
-/// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (rebera.md).
+/// The parameters. \[P\] is the paper, \[R\] a reading where it is silent (specs/rebera.md).
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Config {
@@ -74,9 +74,7 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(&self, source: Size) -> Result<Selection, ConfigError> {
-        if !(0.0..=1.0).contains(&self.newest_size) {
-            return Err(ConfigError::out_of_range("selection.newest_size", self.newest_size, "0 to 1, such as 0.75"));
-        }
+        check("selection.newest_size", self.newest_size).within(0.0..=1.0, "0.75")?;
         match self.aim {
             Aim::Budget(share) if !(share > 0.0 && share <= 2.0) => {
                 return Err(ConfigError::out_of_range(

@@ -3,14 +3,15 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thalweg_control::Demand;
+use thalweg_media::layers::Pattern;
+use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 use super::made::Made;
 use super::selector::Selector;
 use super::{Aim, Config};
 use crate::event::Why;
-use crate::frames::layers::Pattern;
-use crate::frames::plan::{EncodePlan, EncodedFrame, Target};
 use crate::frames::policy::{FramePlan, FramePolicy, Occasion, View};
 use crate::frames::rate_targeted::EncoderBounds;
 use crate::frames::resolution::{Resolution, Signals};
@@ -61,7 +62,7 @@ impl Selection {
 
     /// Whether the path is in an outage: whatever is sent would only wait.
     fn is_stopped(view: &View) -> bool {
-        view.allowance.keep_frames <= 0.0
+        view.allowance.media.share() <= 0.0
     }
 
     fn begins(&self, view: &View) -> bool {
@@ -71,7 +72,7 @@ impl Selection {
     fn begin(&mut self, view: &View) {
         let period = view.interval * i64::from(self.pattern.period());
         let allowed = || view.allowance.capacity.over(period).saturating_sub(view.queue.bytes);
-        let wire = view.allowance.budget.unwrap_or_else(allowed);
+        let wire = view.allowance.media.period().unwrap_or_else(allowed);
         self.selector.begin(wire);
         self.sent.fill(None);
         (self.next, self.broken) = (0, false);
@@ -109,6 +110,14 @@ impl Selection {
 }
 
 impl FramePolicy for Selection {
+    fn demand(&self) -> Option<Demand> {
+        Some(self.encoder.demand())
+    }
+
+    fn layers(&self) -> u8 {
+        self.pattern.layers()
+    }
+
     fn begins_period(&self, view: &View) -> Option<Span> {
         self.begins(view).then(|| view.interval * i64::from(self.pattern.period()))
     }

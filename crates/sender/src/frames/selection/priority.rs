@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::frames::layers::Pattern;
+use thalweg_media::layers::Pattern;
 
-/// The places of an intra period by their worth, the dearest first: pi_0 (rebera.md section 5).
+/// The places of an intra period by their worth, the dearest first: pi_0 (specs/rebera.md 5).
 ///
 /// The base in its order; then layer 1, spread over the period; then of each further layer the frames that refer to the layer below, in
 /// that one's order, those that refer to the one below that, and so on.
@@ -49,8 +49,8 @@ fn spread(count: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::layers::Config;
     use proptest::prelude::*;
+    use thalweg_media::layers::Config;
 
     fn order(period: u32, group: u32) -> Vec<u32> {
         by_worth(&Config { group, period }.build().unwrap())

@@ -1,13 +1,13 @@
-//! Which frames of a group are sent, decided one after the other as they are made (rebera.md section 6).
+//! Which frames of a group are sent, decided one after the other as they are made (specs/rebera.md 6).
 
 use alloc::vec;
 use alloc::vec::Vec;
 
+use thalweg_media::layers::Pattern;
 use thalweg_units::Bytes;
 
 use super::estimates::Estimates;
 use super::priority::by_worth;
-use crate::frames::layers::Pattern;
 
 /// How a budget is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,12 +1,12 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
+use thalweg_media::layers;
 use thalweg_units::Bytes;
 
 use super::{Method, Room, Selector};
-use crate::frames::layers;
 
-/// rebera.md section 9, example 4.
+/// specs/rebera.md 9, example 4.
 const SIZES: [u64; 8] = [5000, 800, 1500, 900, 2500, 850, 1600, 950];
 const ESTIMATES: [f64; 3] = [2400.0, 1500.0, 850.0];
 

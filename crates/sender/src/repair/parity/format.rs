@@ -1,5 +1,6 @@
 //! How parity is written, as far as it decides how large it is.
 
+use thalweg_media::Protected;
 use thalweg_units::Bytes;
 
 /// Which of the two formats that receivers know.
@@ -15,16 +16,16 @@ pub enum Format {
 }
 
 impl Format {
-    /// How far apart on the wire two packets under one parity packet may be: the longest mask (fec.md section 2).
+    /// How far apart on the wire two packets under one parity packet may be: the longest mask (specs/fec.md 2).
     pub const fn longest(self) -> u64 {
         match self {
-            Format::Flexfec => super::LONGEST,
+            Format::Flexfec => Protected::LONGEST,
             Format::Ulpfec => 48,
         }
     }
 
     /// What a parity packet has before the sum of packets that lie in so many numbers on the wire, 1 to [`Format::longest`]: the header with its
-    /// short, middle or long mask (fec.md section 2).
+    /// short, middle or long mask (specs/fec.md 2).
     pub fn header(self, numbers: u64) -> Bytes {
         Bytes::new(match (self, numbers) {
             (Format::Flexfec, ..=15) => 20,
@@ -78,7 +79,7 @@ mod tests {
             if apart == 0 { vec![packet(65_530)] } else { vec![packet(65_530), packet(65_530u16.wrapping_add(apart))] };
         let packets = packets.iter().map(Vec::as_slice);
         let payload = match format {
-            Format::Flexfec => flexfec::protect(flexfec::Format::Draft03, packets).unwrap(),
+            Format::Flexfec => flexfec::protect(packets).unwrap(),
             Format::Ulpfec => ulpfec::protect(packets).unwrap(),
         };
         Bytes::new(payload.len() as u64 - 100)
@@ -91,6 +92,7 @@ mod tests {
                 assert_eq!(format.header(apart + 1), written(format, apart as u16), "{format:?}, {apart}");
             }
         }
-        assert_eq!(Format::Ulpfec.longest(), ulpfec::LONGEST.into());
+        let longest = [Format::Flexfec, Format::Ulpfec].map(Format::longest);
+        assert_eq!(longest, [flexfec::LONGEST.into(), ulpfec::LONGEST.into()]);
     }
 }

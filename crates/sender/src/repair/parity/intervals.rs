@@ -1,4 +1,4 @@
-//! One parity packet after every N of media: what FBRA probes with (its FEC interval; fbra.md section 3).
+//! One parity packet after every N of media: what FBRA probes with (its FEC interval; specs/fbra.md 3).
 //!
 //! The group is of packets in a row, whatever frames they are of. A group is closed early when its oldest packet would come too late for
 //! its deadline once another frame has gone by: at 128 kbps and a packet a frame, 14 packets are half a second.

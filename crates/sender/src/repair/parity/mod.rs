@@ -1,4 +1,4 @@
-//! Parity: sums of media packets from which the receiver makes what it misses, without asking (RFC 8627; fec.md).
+//! Parity: sums of media packets from which the receiver makes what it misses, without asking (RFC 8627; specs/fec.md).
 //!
 //! How much there may be is a share of what is sent: every packet that leaves earns its part, a parity packet costs its
 //! size, and at a frame's end the next ones are as many as are nearest to what was earned, so that the share is kept in
@@ -10,21 +10,15 @@
 
 mod format;
 mod intervals;
-mod protected;
-mod sum;
-pub mod symbol;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_units::{Bytes, ConfigError, Span, Time};
+use thalweg_media::{Content, Fragment, Protected};
+use thalweg_units::{Bytes, ConfigError, Span, Time, check};
 
-use crate::packet::{Content, Fragment};
 pub use format::{Format, Written};
 use intervals::Interval;
-pub use protected::{LONGEST, Protected};
-pub use sum::Sum;
-pub use symbol::{Code, Symbol};
 
 /// How much parity, and over what.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,8 +26,6 @@ pub use symbol::{Code, Symbol};
 pub struct Config {
     /// How much.
     pub amount: Amount,
-    /// Of which code.
-    pub code: Code,
     /// How it is written.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
     pub format: Format,
@@ -41,7 +33,7 @@ pub struct Config {
     /// FlexFEC's masks, or 1 to 109.
     pub packets: u64,
     /// A packet that no parity was due for yet may come under one within this time, and within a round trip, after
-    /// which a repeat is quicker (fec.md section 3); zero to protect every frame by itself (R).
+    /// which a repeat is quicker (specs/fec.md 3); zero to protect every frame by itself (R).
     pub reach: Span,
     /// At most this many parity packets for each media packet. One makes duplicates; where half is lost, so are half of
     /// those, and what repeats do not need of the wire is better spent on more (R).
@@ -50,7 +42,7 @@ pub struct Config {
     /// every frame, however late.
     pub deadline: Option<Span>,
     /// How much more a keyframe is protected than others: its bytes and packets count as many times, 1 to 10. All that follows needs it
-    /// (fec.md section 4; unequal protection).
+    /// (specs/fec.md 4; unequal protection).
     pub keyframe_weight: f64,
     /// How much the temporal layers are protected, from the base up, each 0 to 10; the last holds for all above it. Nothing refers to the
     /// highest, so its loss is one picture's; at 0 it is not protected.
@@ -72,7 +64,7 @@ pub enum Amount {
     Granted,
     /// This share of what is sent, whatever is lost: 0 to 0.9.
     Share(f64),
-    /// One packet after every so many of media as the controller asks for (`Allowance::parity_interval`): FBRA's probe.
+    /// One packet after every so many of media as the controller asks for (`Allowance::fec_interval`): FBRA's probe.
     Asked,
 }
 
@@ -80,7 +72,6 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             amount: Amount::Granted,
-            code: Code::Sum,
             format: Format::Flexfec,
             packets: 46,
             reach: Span::from_millis(100),
@@ -99,12 +90,8 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Parity, ConfigError> {
-        if !(1..=LONGEST).contains(&self.packets) {
-            return Err(ConfigError::out_of_range("repair.parity.packets", self.packets, "1 to 109, such as 46"));
-        }
-        if self.reach < Span::ZERO {
-            return Err(ConfigError::out_of_range("repair.parity.reach", self.reach, "0 or longer, such as 100ms"));
-        }
+        check("repair.parity.packets", self.packets).within(1..=Protected::LONGEST, "46")?;
+        check("repair.parity.reach", self.reach).within(Span::ZERO.., "100ms")?;
         if !(self.most_per_packet > 0.0 && self.most_per_packet <= 10.0) {
             let (value, range) = (self.most_per_packet, "above 0 and at most 10, such as 3");
             return Err(ConfigError::out_of_range("repair.parity.most_per_packet", value, range));
@@ -136,13 +123,11 @@ impl Config {
 
 /// A media packet as parity is made over it.
 #[derive(Debug, Clone, Copy)]
-pub struct Member<'a> {
+pub struct Member {
     /// Its number.
     pub sequence: u64,
     /// Its number on the wire, where parity may be among the media, or another that is as far from those of others.
     pub place: u64,
-    /// What it carries.
-    pub fragment: &'a Fragment,
     /// Its wire size.
     pub size: Bytes,
 }
@@ -158,8 +143,8 @@ struct Uncovered {
 }
 
 impl Uncovered {
-    fn member(&self) -> Member<'_> {
-        Member { sequence: self.sequence, place: self.place, fragment: &self.fragment, size: self.size }
+    fn member(&self) -> Member {
+        Member { sequence: self.sequence, place: self.place, size: self.size }
     }
 
     /// Whether its frame can still be shown in time with what leaves now, over a path of this round trip.
@@ -182,40 +167,26 @@ pub struct RoundTrips {
 pub struct Due {
     /// The media packets it is over.
     pub protects: Protected,
-    /// What it carries of them.
-    pub symbol: Symbol,
     /// Its wire size.
     pub size: Bytes,
 }
 
 impl Due {
-    /// The sum of these media packets, in the order of their numbers. `None` for no packets, or packets too far apart.
-    pub fn sum<'a>(members: impl Iterator<Item = Member<'a>> + Clone, written: Written) -> Option<Due> {
-        let (protects, size) = over(members.clone(), written)?;
-        let symbol = Symbol::Sum(Sum::of(members.map(|member| member.fragment)));
-        Some(Due { protects, symbol, size })
-    }
-
-    /// All `count` packets of a block code over such packets; none where there can be no sum.
-    pub fn block<'a>(members: impl Iterator<Item = Member<'a>> + Clone, count: u8, written: Written) -> Vec<Due> {
-        let Some((protects, size)) = over(members.clone(), written) else { return Vec::new() };
-        let fragments: Vec<Fragment> = members.map(|member| *member.fragment).collect();
-        symbol::encode(&fragments, count).into_iter().map(|symbol| Due { protects, symbol, size }).collect()
+    /// Parity over these media packets, in the order of their numbers: as large as the longest, its header and its own extensions. `None` for
+    /// no packets, or packets too far apart.
+    pub fn over(members: impl Iterator<Item = Member> + Clone, written: Written) -> Option<Due> {
+        let protects = Protected::of(members.clone().map(|member| member.sequence))?;
+        let first = members.clone().next()?.place;
+        let numbers = members.clone().last()?.place - first + 1;
+        let longest = members.map(|member| member.size).max().unwrap_or(Bytes::ZERO);
+        let size = longest + written.around(numbers);
+        (numbers <= written.format.longest()).then_some(Due { protects, size })
     }
 
     /// What leaves.
     pub fn content(&self) -> Content {
-        Content::Parity { protects: self.protects, symbol: self.symbol }
+        Content::Parity { protects: self.protects }
     }
-}
-
-/// What names these packets, and how large parity over them is: as large as the longest, its header and its own extensions.
-fn over<'a>(members: impl Iterator<Item = Member<'a>> + Clone, written: Written) -> Option<(Protected, Bytes)> {
-    let protects = Protected::of(members.clone().map(|member| member.sequence))?;
-    let first = members.clone().next()?.place;
-    let numbers = members.clone().last()?.place - first + 1;
-    let longest = members.map(|member| member.size).max().unwrap_or(Bytes::ZERO);
-    (numbers <= written.format.longest()).then(|| (protects, longest + written.around(numbers)))
 }
 
 /// See the module.
@@ -298,7 +269,8 @@ impl Parity {
 
     /// Makes what was earned of what is uncovered.
     fn cover(&mut self, granted: f64) {
-        let Some((_, size)) = over(self.uncovered.iter().map(Uncovered::member), self.config.written()) else { return };
+        let all = self.uncovered.iter().map(Uncovered::member);
+        let Some(Due { size, .. }) = Due::over(all, self.config.written()) else { return };
         // A parity packet earns its part too.
         let cost = size.as_f64() * (1.0 - self.share(granted));
         let most = libm::floor(self.uncovered.len() as f64 * self.config.most_per_packet).max(1.0);
@@ -307,34 +279,20 @@ impl Parity {
             return;
         }
         let packets: Vec<Uncovered> = self.uncovered.drain(..).collect();
-        match self.config.code {
-            Code::Block => self.make_block(&packets, count.min(usize::from(u8::MAX)) as u8, granted),
-            Code::Sum => {
-                let mut left = count;
-                while left > 0 {
-                    let groups = left.min(packets.len());
-                    left -= groups;
-                    (0..groups).for_each(|first| self.make(&packets, first, groups, granted));
-                }
-            }
+        let mut left = count;
+        while left > 0 {
+            let groups = left.min(packets.len());
+            left -= groups;
+            (0..groups).for_each(|first| self.make(&packets, first, groups, granted));
         }
         // What could not be spent is not for later frames.
         self.earned = self.earned.min(cost);
     }
 
-    /// The sum of every `stride`-th of `packets` from number `first`.
+    /// Parity over every `stride`-th of `packets` from number `first`.
     fn make(&mut self, packets: &[Uncovered], first: usize, stride: usize, granted: f64) {
         let members = packets.iter().skip(first).step_by(stride).map(Uncovered::member);
-        self.spend(Due::sum(members, self.config.written()), granted);
-    }
-
-    /// `count` symbols over all of `packets`.
-    fn make_block(&mut self, packets: &[Uncovered], count: u8, granted: f64) {
-        self.spend(Due::block(packets.iter().map(Uncovered::member), count, self.config.written()), granted);
-    }
-
-    fn spend(&mut self, made: impl IntoIterator<Item = Due>, granted: f64) {
-        for due in made {
+        if let Some(due) = Due::over(members, self.config.written()) {
             self.earned -= due.size.as_f64() * (1.0 - self.share(granted));
             self.waiting.push_back(due);
         }

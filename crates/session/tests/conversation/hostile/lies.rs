@@ -5,9 +5,8 @@ use thalweg_units::{Bytes, Random, Rate, Span, Time};
 use thalweg_wire::rtcp::ccfb::{self, Ecn, Offset};
 use thalweg_wire::rtcp::twcc::{self, REFERENCE_UNIT};
 use thalweg_wire::rtcp::{
-    self, BytesDiscarded, DecoderState, EstimatedBitrate, ExtendedBlock, ExtendedReport, FullIntra, Goodbye,
-    IntraRequest, Nack, NackPair, NtpShort, Packet, PathReport, PictureLoss, ReceiptTimes, ReceiverReport, ReportBlock,
-    RunLengths,
+    self, Bye, BytesDiscarded, DecoderState, Fir, FirRequest, Nack, NackPair, NtpShort, Packet, PathReport, Pli,
+    ReceiptTimes, ReceiverReport, Remb, ReportBlock, RunLengths, Xr, XrBlock,
 };
 
 /// The sender's streams in this world: video, repeats, parity, sound.
@@ -147,12 +146,12 @@ fn extended(ssrc: u32, random: &mut Random) -> Packet {
     let came = random.below(2) == 0;
     let times = (0..250).map(|_| random.bits() as u32).collect();
     let blocks = vec![
-        ExtendedBlock::Losses(runs(came)),
-        ExtendedBlock::Discards { early: false, packets: runs(true) },
-        ExtendedBlock::BytesDiscarded(BytesDiscarded { ssrc, early: false, cumulative: true, bytes }),
-        ExtendedBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times }),
+        XrBlock::Losses(runs(came)),
+        XrBlock::Discards { early: false, packets: runs(true) },
+        XrBlock::BytesDiscarded(BytesDiscarded { ssrc, early: false, cumulative: true, bytes }),
+        XrBlock::ReceiptTimes(ReceiptTimes { ssrc, begin, times }),
     ];
-    Packet::ExtendedReport(ExtendedReport { ssrc: OURS, blocks })
+    Packet::Xr(Xr { ssrc: OURS, blocks })
 }
 
 fn plain_report(random: &mut Random) -> Packet {
@@ -192,12 +191,12 @@ fn everything(ssrc: u32, random: &mut Random) -> Packet {
 }
 
 fn keyframes(chance: u64) -> Vec<Packet> {
-    let loss = PictureLoss { sender_ssrc: OURS, media_ssrc: SENDERS[0] };
-    let request = IntraRequest { ssrc: SENDERS[0], sequence: chance as u8 };
+    let loss = Pli { sender_ssrc: OURS, media_ssrc: SENDERS[0] };
+    let request = FirRequest { ssrc: SENDERS[0], sequence: chance as u8 };
     vec![
-        Packet::PictureLoss(loss),
-        Packet::FullIntra(FullIntra { sender_ssrc: OURS, requests: vec![request; 8] }),
-        Packet::EstimatedBitrate(EstimatedBitrate {
+        Packet::Pli(loss),
+        Packet::Fir(Fir { sender_ssrc: OURS, requests: vec![request; 8] }),
+        Packet::Remb(Remb {
             sender_ssrc: OURS,
             bitrate: if chance.is_multiple_of(2) { Rate::ZERO } else { Rate::from_mbps_f64(1e5) },
             streams: SENDERS.into(),
@@ -218,7 +217,7 @@ fn decoder_state(random: &mut Random) -> Packet {
 }
 
 fn noise(random: &mut Random, connection: &mut Connection) {
-    let goodbye = Packet::Goodbye(Goodbye { sources: SENDERS.into(), reason: Some(b"all of you".to_vec()) });
+    let goodbye = Packet::Bye(Bye { sources: SENDERS.into(), reason: Some(b"all of you".to_vec()) });
     say(&[goodbye, plain_report(random), everything(77, random)], connection);
     let reports: Vec<Packet> = (0..30).map(|_| plain_report(random)).collect();
     say(&reports, connection);

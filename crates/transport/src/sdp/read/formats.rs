@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::document::Section;
-use crate::sdp::negotiated::Feedback;
+use crate::sdp::negotiated::{Feedback, Kinds};
 
 /// A payload type and all that is said of it.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,10 @@
 //! SSRCs: `a=ssrc` and `a=ssrc-group` (RFC 5576, RFC 5956 for FEC-FR).
 
 use super::document::Section;
-use crate::sdp::negotiated::Streams;
+use crate::sdp::negotiated::Ssrcs;
 
 /// The SSRCs the other end says it sends with. Of several media streams the first; JSEP lets an end say none.
-pub(crate) fn streams(section: &Section<'_>) -> Streams {
+pub(crate) fn streams(section: &Section<'_>) -> Ssrcs {
     let group = |semantics: &str| {
         section.values("ssrc-group").find_map(|line| {
             let mut words = line.split_whitespace();
@@ -19,5 +19,5 @@ pub(crate) fn streams(section: &Section<'_>) -> Streams {
     let listed = || section.values("ssrc").find_map(|line| line.split_whitespace().next()?.parse().ok());
     let media = repeats.or(parity).map(|(media, _)| media).or_else(listed);
     let beside = |pair: Option<(u32, u32)>| pair.filter(|(of, _)| Some(*of) == media).map(|(_, id)| id);
-    Streams { media, retransmission: beside(repeats), parity: beside(parity) }
+    Ssrcs { media, retransmission: beside(repeats), parity: beside(parity) }
 }

@@ -18,7 +18,7 @@ fn a_browser_that_wants_to_watch_is_sent_vp8_and_opus_with_all_that_helps() {
     assert_eq!(video.extensions, extensions);
     let feedback = Feedback { nack: true, pli: true, fir: true, transport: true, bitrate: true, ..Feedback::default() };
     assert_eq!(video.feedback, feedback);
-    assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: Some(13) });
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: Some(13) });
     let audio = answer.media.audio.expect("audio");
     assert_eq!((audio.mid.as_str(), audio.payload_type, audio.stereo, audio.in_band_repair), ("1", 111, false, true));
     assert_eq!(audio.extensions, ExtensionIds { playout_delay: None, ..extensions });
@@ -183,7 +183,7 @@ fn a_browser_that_sends_is_received_and_its_streams_are_known() {
     let answer = answer(CHROMIUM_SENDS, &local(1), &receiver()).expect("an answer");
     let video = answer.media.video.expect("video");
     // This browser offers to send no flexfec-03.
-    let streams = Streams { media: Some(1_464_068_743), retransmission: Some(3_677_304_077), parity: None };
+    let streams = Ssrcs { media: Some(1_464_068_743), retransmission: Some(3_677_304_077), parity: None };
     assert_eq!(video.streams, streams);
     assert_eq!(answer.media.audio.expect("audio").streams.media, Some(2_168_186_277));
     assert_eq!(answer.media.local, local(1).streams);

@@ -28,7 +28,7 @@ fn our_offer_to_send_answered_by_our_receiver_is_all_there_is() {
     agree(&answer, &accepted, &ours);
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
-    assert_eq!((video.retransmission, video.parity, video.block_code), (Some(97), Some(118), true));
+    assert_eq!((video.retransmission, video.parity), (Some(97), Some(118)));
     assert!(
         video.extensions.transport_on_request && video.extensions.grace.is_some() && video.extensions.states.is_some()
     );
@@ -52,7 +52,7 @@ fn red_with_ulpfec_is_agreed_on_only_where_flexfec_is_not() {
     assert!(!text.contains("red/90000") && !text.contains("ulpfec"));
     let (video, text) = agreed(Capabilities { parity: false, ..receiver() });
     let redundancy = Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) };
-    assert_eq!((video.parity, video.redundancy, video.block_code), (None, Some(redundancy), false));
+    assert_eq!((video.parity, video.redundancy), (None, Some(redundancy)));
     assert_eq!(section(&text, 0)[0], "m=video 9 UDP/TLS/RTP/SAVPF 96 97 119 120 121");
     assert!(text.contains("a=fmtp:120 apt=119\r\n") && !text.contains("FEC-FR"));
     // Without repeats of media there are none of RED.
@@ -120,7 +120,7 @@ fn pion_takes_our_offer_with_repeats_and_transport_wide_feedback_at_its_own_pace
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
     assert_eq!((video.retransmission, video.parity), (Some(97), None));
-    assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: None });
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: None });
     let extensions = ExtensionIds { mid: Some(1), transport_sequence: Some(4), ..ExtensionIds::default() };
     assert_eq!(video.extensions, extensions);
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
@@ -143,7 +143,6 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     let accepted = offer(&local(1), &sender()).accept(CHROMIUM_RECEIVES).expect("an answer");
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.retransmission, video.parity), (VideoCodec::Vp8, Some(97), Some(118)));
-    assert!(!video.block_code, "Chromium knows of none");
     // RED it takes too, of which there is no need beside flexfec-03; without that it would be what is used.
     assert_eq!(video.redundancy, None);
     let without = CHROMIUM_RECEIVES.replace("a=rtpmap:118 flexfec-03/90000\r\n", "");
@@ -155,12 +154,12 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     // Of the two forms of the transport-wide number it takes the first one, as it does not know the other unasked.
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
     assert_eq!((video.extensions.playout_delay, video.extensions.grace), (Some(5), None));
-    assert_eq!(video.streams, Streams { media: Some(11), retransmission: Some(12), parity: Some(13) });
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: Some(13) });
     let accepted = offer(&local(1), &receiver()).accept(CHROMIUM_ANSWERS).expect("an answer");
     let video = accepted.media.video.expect("video");
     // It sends no flexfec-03 unless a field trial says so.
     assert_eq!((video.payload_type, video.retransmission, video.parity), (96, Some(97), None));
-    let streams = Streams { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), parity: None };
+    let streams = Ssrcs { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), parity: None };
     assert_eq!(video.streams, streams);
     // But RED, with all that belongs to it.
     assert_eq!(video.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));
@@ -240,12 +239,12 @@ prop_compose! {
             vec![CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport],
             0..=3,
         ).prop_shuffle(),
-        switches in any::<[bool; 16]>(),
+        switches in any::<[bool; 15]>(),
     ) -> Capabilities {
-        let [audio, retransmission, parity, block_code, redundancy, nack, pli, fir, bitrate, path, playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before] = switches;
+        let [audio, retransmission, parity, redundancy, nack, pli, fir, bitrate, path, playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before] = switches;
         let feedback = Feedback { nack, pli, fir, bitrate, path, ..Feedback::default() };
         Capabilities {
-            direction, video, h264, audio, retransmission, parity, block_code, redundancy, congestion, feedback,
+            direction, video, h264, audio, retransmission, parity, redundancy, congestion, feedback,
             playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before,
         }
     }

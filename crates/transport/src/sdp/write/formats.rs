@@ -15,8 +15,6 @@ pub(crate) const ULPFEC: &str = "ulpfec/90000";
 
 /// How long a span of video parity packets may cover, in microseconds: what libwebrtc writes, which checks only that it is there.
 const REPAIR_WINDOW: &str = "repair-window=10000000";
-/// The parameter of parity that says that a receiver of this project takes a block code too; others pass over it.
-pub(crate) const BLOCK_CODE: &str = "block-code";
 
 /// What is said of a payload type.
 pub(crate) struct FormatLines {
@@ -50,19 +48,11 @@ fn codec_parameters(codec: VideoCodec, h264: Option<H264Format>) -> Option<Strin
     }
 }
 
-/// Parity packets.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ParityLines {
-    pub(crate) payload_type: u8,
-    /// Whether they may be of a block code.
-    pub(crate) block_code: bool,
-}
-
 /// The payload types of video. What is reported of packets is said of repeats and parity packets too: libwebrtc wants
 /// `ack ccfb` of every payload type, and writes `transport-cc` and `goog-remb` of parity packets, neither of RED.
 pub(crate) fn video_formats(
     codecs: &[Codec],
-    parity: Option<ParityLines>,
+    parity: Option<u8>,
     redundancy: Option<Redundancy>,
     feedback: Feedback,
 ) -> Vec<FormatLines> {
@@ -84,10 +74,10 @@ pub(crate) fn video_formats(
         lines.push(FormatLines { payload_type, map: codec_map(codec), parameters, feedback });
         lines.extend(retransmission.map(|repeats| repeats_of(payload_type, repeats)));
     }
-    lines.extend(parity.map(|ParityLines { payload_type, block_code }| FormatLines {
+    lines.extend(parity.map(|payload_type| FormatLines {
         payload_type,
         map: FLEXFEC.to_owned(),
-        parameters: Some(if block_code { format!("{REPAIR_WINDOW};{BLOCK_CODE}=1") } else { REPAIR_WINDOW.to_owned() }),
+        parameters: Some(REPAIR_WINDOW.to_owned()),
         feedback: only(true, true),
     }));
     if let Some(Redundancy { red, ulpfec, retransmission }) = redundancy {

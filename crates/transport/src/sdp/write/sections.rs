@@ -10,7 +10,7 @@ use rtc_sdp::{MediaDescription, SessionDescription};
 use super::formats::FormatLines;
 use crate::sdp::capabilities::Direction;
 use crate::sdp::local::Local;
-use crate::sdp::negotiated::Streams;
+use crate::sdp::negotiated::{Kinds, Ssrcs};
 use crate::sdp::read::{Mapped, Section};
 
 /// The port of a section while where media goes is ICE's to find (RFC 8840 section 4.1.1).
@@ -39,7 +39,7 @@ pub(crate) struct SectionLines<'a> {
     /// Whether extended reports may be made of it.
     pub(crate) extended: bool,
     /// What is sent; none where nothing is.
-    pub(crate) streams: Streams,
+    pub(crate) streams: Ssrcs,
     pub(crate) transport: TransportLines<'a>,
 }
 
@@ -73,7 +73,7 @@ impl SectionLines<'_> {
                 lines.value("fmtp", format_args!("{payload_type} {parameters}"));
             }
         }
-        if let (Direction::SendOnly, Streams { media: Some(media), retransmission, parity }) =
+        if let (Direction::SendOnly, Ssrcs { media: Some(media), retransmission, parity }) =
             (self.direction, self.streams)
         {
             for (semantics, id) in [("FID", retransmission), ("FEC-FR", parity)] {

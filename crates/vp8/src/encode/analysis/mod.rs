@@ -30,7 +30,7 @@ use crate::image::{Image, Plane, Size};
 use crate::kernels::Kernels;
 use crate::pool::{Pool, Scratch};
 use crate::state::{References, State};
-use crate::syntax::{Motion, Neighbours, Prediction, Reference, SignBias};
+use crate::syntax::{BlockMode, IntraModes, LumaMode, Motion, Neighbours, Prediction, Reference, SignBias};
 
 /// How a macroblock is to be coded.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +48,9 @@ pub enum Choice {
     /// From its own frame, in whichever way turns out best.
     Intra,
 }
+
+/// Modes that stand for those of a macroblock whose modes are not chosen yet: to its neighbours' motion all are alike.
+const UNDECIDED: IntraModes = IntraModes { luma: LumaMode::Whole(BlockMode::Dc), chroma: BlockMode::Dc };
 
 /// What was found out about the macroblocks of a frame that is predicted from others.
 #[derive(Debug)]
@@ -126,7 +129,7 @@ pub fn analyse(
             if intra::estimate(kernels, source.y, source.stride, position) + 2 * price < left {
                 found.choices.push(Choice::Intra);
                 found.motion.pass_intra();
-                neighbours.advance(&Prediction::Intra(super::coding::macroblocks::UNDECIDED));
+                neighbours.advance(&Prediction::Intra(UNDECIDED));
                 continue;
             }
         }

@@ -189,9 +189,3 @@ impl<'a> MacroblockCoder<'a> {
         (16..24).for_each(|block| record(block, BlockKind::Chroma));
     }
 }
-
-/// Modes that stand for those of a macroblock whose modes are not chosen yet: to its neighbours' motion all are alike.
-pub const UNDECIDED: IntraModes = IntraModes {
-    luma: crate::syntax::LumaMode::Whole(crate::syntax::BlockMode::Dc),
-    chroma: crate::syntax::BlockMode::Dc,
-};

@@ -1,10 +1,12 @@
 //! How macroblocks' modes are read and written.
 
+use super::odds::{MotionOdds, walk_vector};
 use super::{MacroblockModes, Neighbours, Prediction, split};
 use crate::bool_coder::{Probability, Reader, Writer};
 use crate::syntax::intra_modes::{self, IntraModes};
 use crate::syntax::motion::{MOTION_TREE, Motion, MotionMode, Reference, SignBias};
-use crate::syntax::motion_vectors::{self, MotionVector};
+use crate::syntax::motion_vectors;
+
 use crate::syntax::probabilities::Probabilities;
 use crate::syntax::survey::Survey;
 use crate::syntax::tree::{Branch::Leaf, Branch::Node, Tree};
@@ -125,20 +127,6 @@ impl ModeCoding {
     }
 }
 
-/// What the probability of a bool is that says how a macroblock moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MotionOdds {
-    /// One that follows from the neighbours, or a constant.
-    Known(Probability),
-    /// One of motion vectors, which a frame may change.
-    Vector {
-        /// Of which component: that down is 0.
-        component: usize,
-        /// Its place among the component's.
-        node: usize,
-    },
-}
-
 /// Calls `step` with each bool that says how a macroblock moved, given what its neighbours say of that: what comes
 /// after the reference in the first partition.
 pub fn walk_motion(motion: &Motion, survey: &Survey, neighbours: &Neighbours, mut step: impl FnMut(MotionOdds, bool)) {
@@ -148,9 +136,4 @@ pub fn walk_motion(motion: &Motion, survey: &Survey, neighbours: &Neighbours, mu
         Motion::Split(split) => split::walk(split, survey.best, neighbours, step),
         Motion::Zero | Motion::Nearest(_) | Motion::Near(_) => {}
     }
-}
-
-/// Calls `step` with each bool that codes a vector: its difference from the best.
-pub(super) fn walk_vector(difference: MotionVector, step: &mut impl FnMut(MotionOdds, bool)) {
-    motion_vectors::walk(difference, |component, node, bool| step(MotionOdds::Vector { component, node }, bool));
 }

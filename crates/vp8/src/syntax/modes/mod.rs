@@ -1,11 +1,15 @@
 //! What the first partition says of each macroblock, and of what that depends (RFC 6386 sections 10, 11 and 16).
 
 mod coding;
+mod neighbour;
 mod neighbours;
+mod odds;
 mod split;
 
-pub use coding::{ModeCoding, MotionOdds, walk_motion};
-pub use neighbours::{Neighbour, Neighbours};
+pub use coding::{ModeCoding, walk_motion};
+pub use neighbour::Neighbour;
+pub use neighbours::Neighbours;
+pub use odds::MotionOdds;
 pub use split::vectors_beside;
 
 use super::intra_modes::{IntraModes, LumaMode};

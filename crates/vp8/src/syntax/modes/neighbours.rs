@@ -1,51 +1,10 @@
-//! What macroblocks need to know of those around them.
+//! The macroblocks around the one that is coded next.
 
 use super::Prediction;
+use super::neighbour::Neighbour;
 use crate::image::Size;
 use crate::syntax::survey::{Bounds, Survey};
-use crate::syntax::{Motion, MotionVector, Reference, SignBias, SubblockMode};
-
-/// What the macroblocks after it need to know of a macroblock. [`Neighbour::default`] is one outside the frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Neighbour {
-    /// What it is predicted from; none when from its own frame.
-    pub reference: Option<Reference>,
-    /// Whether it has several motion vectors.
-    pub is_split: bool,
-    /// Its motion vector, of a split one that of its last subblock; zero without one.
-    pub vector: MotionVector,
-    /// The vectors of its lowest subblocks, from the left.
-    pub lower_vectors: [MotionVector; 4],
-    /// The vectors of its subblocks at the right, from the top.
-    pub right_vectors: [MotionVector; 4],
-    /// The modes of its lowest subblocks, from the left; [`SubblockMode::Dc`] outside key frames.
-    pub lower_modes: [SubblockMode; 4],
-    /// The modes of its subblocks at the right, from the top; [`SubblockMode::Dc`] outside key frames.
-    pub right_modes: [SubblockMode; 4],
-}
-
-impl Neighbour {
-    /// What is to be known of a macroblock that is predicted in a way.
-    #[inline]
-    #[must_use]
-    pub fn of(prediction: &Prediction) -> Self {
-        match prediction {
-            Prediction::Intra(modes) => Self {
-                lower_modes: std::array::from_fn(|i| modes.luma.of_subblock(12 + i)),
-                right_modes: std::array::from_fn(|i| modes.luma.of_subblock(3 + 4 * i)),
-                ..Self::default()
-            },
-            Prediction::Inter { reference, motion } => Self {
-                reference: Some(*reference),
-                is_split: matches!(motion, Motion::Split(_)),
-                vector: motion.vector(),
-                lower_vectors: std::array::from_fn(|i| motion.of_subblock(12 + i)),
-                right_vectors: std::array::from_fn(|i| motion.of_subblock(3 + 4 * i)),
-                ..Self::default()
-            },
-        }
-    }
-}
+use crate::syntax::{Reference, SignBias};
 
 /// The neighbours of the macroblock that is coded next, in raster order.
 #[derive(Debug, Clone)]

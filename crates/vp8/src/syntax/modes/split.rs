@@ -1,7 +1,7 @@
 //! The vectors of macroblocks that have several (RFC 6386 section 16.4).
 
 use super::Neighbours;
-use super::coding::{MotionOdds, walk_vector};
+use super::odds::{MotionOdds, walk_vector};
 use crate::bool_coder::Reader;
 use crate::syntax::motion::{LAYOUT_TREE, LAYOUTS, PART_TREE, PartMode, Split, part_modes};
 use crate::syntax::motion_vectors::{self, MotionVector};

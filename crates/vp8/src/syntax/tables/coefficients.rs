@@ -1,6 +1,10 @@
 //! The probabilities of coefficient tokens at a key frame, and how likely each is to be replaced.
 
-use crate::syntax::CoefficientProbabilities;
+use crate::bool_coder::Probability;
+
+/// Of coefficient tokens: by [kind of block](super::super::BlockKind), band of the coefficient's place, how large its
+/// neighbours are (0 to 2), and node of the token tree (RFC 6386 section 13.3).
+pub type CoefficientProbabilities = [[[[Probability; 11]; 3]; 8]; 4];
 
 /// What a key frame starts from (RFC 6386 section 13.5).
 pub const DEFAULT_COEFFICIENTS: CoefficientProbabilities = [

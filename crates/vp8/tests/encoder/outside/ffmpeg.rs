@@ -25,7 +25,7 @@ impl OutsideDecoder for Ffmpeg {
     fn show(&self, streams: &[Stream]) -> Result<Vec<Vec<u8>>, String> {
         let frames = || streams.iter().flat_map(|stream| &stream.frames);
         let Some(first) = frames().next() else { return Ok(Vec::new()) };
-        let header = ivf::Header { size: first.size, rate: 30, scale: 1 };
+        let header = ivf::Header::vp8(first.size, (30, 1));
         let mut file = ivf::Writer::new(Vec::new(), header).unwrap();
         for (time, emitted) in frames().enumerate() {
             file.write(time as u64, &emitted.frame).unwrap();

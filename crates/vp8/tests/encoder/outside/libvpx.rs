@@ -1,7 +1,7 @@
 //! libvpx, which is in most browsers.
 
 #[path = "../../common/libvpx.rs"]
-mod binding;
+pub mod binding;
 
 use super::{OutsideDecoder, Stream};
 

@@ -2,7 +2,7 @@
 
 mod ffmpeg;
 #[cfg(feature = "libvpx")]
-mod libvpx;
+pub mod libvpx;
 mod oxideav;
 
 use std::sync::Arc;

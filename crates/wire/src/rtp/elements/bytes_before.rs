@@ -6,7 +6,7 @@ use super::wrong_length;
 use crate::ParseError;
 
 /// H: what was sent before this packet, itself not counted, as IP counts it, of packets that carry this element: the low
-/// 32 bits of the bytes (rebera.md section 3). A receiver that adds up what came knows by the next packet what was lost,
+/// 32 bits of the bytes (specs/rebera.md 3). A receiver that adds up what came knows by the next packet what was lost,
 /// and need not take what still waits on the path for lost.
 ///
 /// A [`BytesUnwrapper`](crate::unwrap::BytesUnwrapper) follows it from a sender's first packet on, while no two that

@@ -29,8 +29,6 @@ pub mod uri {
     pub const PLAYOUT_DELAY: &str = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay";
     /// The media section a packet belongs to, as text (RFC 9143).
     pub const MID: &str = "urn:ietf:params:rtp-hdrext:sdes:mid";
-    /// The encoding a packet belongs to, as text (RFC 8852).
-    pub const RID: &str = "urn:ietf:params:rtp-hdrext:sdes:rtp-stream-id";
     /// [`super::super::dependency::DependencyDescriptor`].
     pub const DEPENDENCY_DESCRIPTOR: &str =
         "https://aomediacodec.github.io/av1-rtp-spec/#dependency-descriptor-rtp-header-extension";

@@ -1,4 +1,4 @@
-//! The robust throughput estimator (gcc.md section 4.1; libwebrtc `robust_throughput_estimator.cc`).
+//! The robust throughput estimator (specs/gcc.md 4.1; libwebrtc `robust_throughput_estimator.cc`).
 //!
 //! Sums and largest gaps are kept as packets come and go, so that a report costs what its packets cost and not the window.
 

@@ -1,4 +1,4 @@
-//! The rate that explains the losses best (gcc.md section 6.2; libwebrtc `loss_based_bwe_v2.cc`).
+//! The rate that explains the losses best (specs/gcc.md 6.2; libwebrtc `loss_based_bwe_v2.cc`).
 //!
 //! Losses come from an inherent loss rate p and from sending faster than the bandwidth b. Each new observation, a few candidate
 //! bandwidths are compared by the likelihood of all recent observations.

@@ -268,5 +268,5 @@ fn a_keyframe_is_kept_although_nothing_was_heard_for_as_many_frames_as_are_kept(
 fn a_parameter_out_of_range_is_refused_with_its_value_and_range() {
     let message = |config: Config| alloc::string::ToString::to_string(&config.build().unwrap_err());
     assert!(message(Config { most_states: 1, ..Config::default() }).contains("kept_states.most_states is 1"));
-    assert!(message(Config { recovery_time: Span::ZERO, ..Config::default() }).contains("longer than 0, such as 5s"));
+    assert!(message(Config { recovery_time: Span::ZERO, ..Config::default() }).contains("above 0s, such as 5s"));
 }

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
 use super::*;
-use crate::frames::plan::LongTerm::{Altref, Golden};
 use thalweg_control::{Cause, FramePlace, PacketId, SentPacket};
+use thalweg_media::LongTerm::{Altref, Golden};
 use thalweg_units::Bytes;
 
 fn ms(millis: u64) -> Time {
@@ -12,7 +12,9 @@ fn ms(millis: u64) -> Time {
 fn report(frame: u64, fate: Fate) -> Report {
     let place =
         Some(FramePlace { frame, first: true, last: true, offset: Bytes::ZERO, captured: ms(0), keyframe: false });
-    Report { packet: SentPacket { place, ..SentPacket::new(PacketId(frame), ms(0), Bytes::new(1000)) }, fate }
+    let mut packet = SentPacket::new(PacketId(frame), ms(0), Bytes::new(1000));
+    packet.place = place;
+    Report { packet, fate }
 }
 
 fn at(millis: u64) -> Fate {
@@ -42,18 +44,7 @@ impl Sender {
 
     fn hear(&mut self, now: u64, told: &[(u64, Fate)]) {
         let reports: Vec<Report> = told.iter().map(|(frame, fate)| report(*frame, *fate)).collect();
-        self.buffers.on_feedback(&Feedback {
-            now: ms(now),
-            cause: Cause::Report,
-            reports: &reports,
-            rtt: None,
-            newest_delay: None,
-            path_rtt: None,
-            srtt: None,
-            min_rtt: None,
-            in_flight: Bytes::ZERO,
-            delivered: Bytes::ZERO,
-        });
+        self.buffers.on_feedback(&Feedback::new(ms(now), Cause::Report, &reports));
     }
 }
 

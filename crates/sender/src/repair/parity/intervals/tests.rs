@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::super::{Amount, Config, RoundTrips};
 use super::*;
-use crate::packet::Fragment;
+use thalweg_media::Fragment;
 use thalweg_units::Bytes;
 
 /// Reports that come every second make the smoothed round trip long, and say nothing of how long parity needs.

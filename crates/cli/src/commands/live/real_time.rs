@@ -1,0 +1,96 @@
+//! Scenarios in real time, on real sockets: what `run --live` does.
+
+use anyhow::Context;
+use thalweg_lab::metrics::Summary;
+use thalweg_lab::{Outcome, Scenario, run_folder, simulate, unattended};
+use thalweg_realtime::Timing;
+use thalweg_units::Span;
+
+use crate::link;
+use crate::play::{Job, folder_name};
+use crate::progress::Progress;
+use crate::standard_input::Spooled;
+
+/// Plays them one after another, each for as long as its scenario lasts. With `simulated` each is played in virtual time too, with the
+/// packet sizes and the feedback it had on the wire.
+pub(crate) fn all(jobs: &[Job], simulated: bool) -> anyhow::Result<Vec<Outcome>> {
+    let plays = if simulated { 2 } else { 1 };
+    let spooled = Spooled::of(jobs.iter().flat_map(|job| std::iter::repeat_n(&job.scenario, plays)))?;
+    let progress = Progress::new(jobs.iter().map(|job| job.scenario.duration));
+    let mut outcomes = Vec::new();
+    for Job { scenario, scheme, folder, .. } in jobs {
+        let label = format!("{} over {}, live", scheme.name(), scenario.name);
+        let begun = progress.begin(label.clone(), scenario.duration);
+        let mut find = find(scenario);
+        let played =
+            thalweg_realtime::run(&spooled.scenario(scenario), scheme, &mut find, &mut |now| begun.report(now))
+                .with_context(|| label.clone())?;
+        begun.finish();
+        report(&label, &played.timing);
+        run_folder::write(folder, &played.scenario, &*played.scheme, &played.run)?;
+        outcomes.push(played.run.outcome);
+        if simulated {
+            let name = format!("{} simulated", scheme.name());
+            let folder = folder.with_file_name(folder_name(&name));
+            let run = simulate(&played.scenario, &*played.scheme, &mut find, &mut unattended);
+            let mut run = run.with_context(|| name.clone())?;
+            run.outcome.summary.scheme = name;
+            run_folder::write(&folder, &played.scenario, &*played.scheme, &run)?;
+            outcomes.push(run.outcome);
+        }
+    }
+    Ok(outcomes)
+}
+
+fn find(scenario: &Scenario) -> impl FnMut(&str) -> Result<std::sync::Arc<thalweg_link::Trace>, String> + '_ {
+    |name| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"))
+}
+
+/// Lateness of timers and bytes on the wire, which say how far the figures of a run can be trusted.
+fn report(label: &str, timing: &Timing) {
+    let late = |share| {
+        let micros = |span: Option<Span>| span.map_or(0.0, |span| span.as_millis_f64() * 1e3);
+        [&timing.sender, &timing.receiver, &timing.link.up.lateness, &timing.link.down.lateness]
+            .map(|lateness| format!("{:.0}", micros(lateness.percentile(share))))
+            .join(", ")
+    };
+    let (half, most) = (late(0.5), late(0.99));
+    let difference = 100.0 * (timing.actual.get() as f64 / timing.accounted.get().max(1) as f64 - 1.0);
+    eprintln!(
+        "{label}: sender, receiver, link up and down were late by {half} us (median) and {most} us (99 %); bytes on the wire were \
+         {difference:+.2} % from what the engine accounted for; the system lost {} packets",
+        timing.link.missed + timing.link.unsent
+    );
+}
+
+/// Prints how far each run on real sockets was from the one in virtual time that follows it.
+pub(crate) fn print_agreement(outcomes: &[Outcome]) {
+    outln!("");
+    outln!("{:20} {:>24} {:>24} {:>24} {:>24}", "live / simulated", "wire Mbps", "video Mbps", "P50 ms", "P95 ms");
+    for pair in outcomes.chunks_exact(2) {
+        let (live, simulated) = (&pair[0].summary, &pair[1].summary);
+        let share = |of: fn(&Summary) -> Option<f64>, scale: f64| difference(of(live), of(simulated), scale, true);
+        let wire = share(|run| Some(run.wire_bitrate_bps), 1e-6);
+        let video = share(|run| Some(run.video_bitrate_bps), 1e-6);
+        let middle = difference(live.latency_p50_ms, simulated.latency_p50_ms, 1.0, false);
+        let tail = share(|run| run.latency_p95_ms, 1.0);
+        outln!("{:20} {wire:>24} {video:>24} {middle:>24} {tail:>24}", live.scheme);
+    }
+}
+
+/// Two figures and how far apart they are: as a share or in their own unit.
+fn difference(live: Option<f64>, simulated: Option<f64>, scale: f64, as_share: bool) -> String {
+    let (Some(live), Some(simulated)) = (live.map(|live| live * scale), simulated.map(|other| other * scale)) else {
+        return "-".into();
+    };
+    let apart = if as_share {
+        format!("{:+.1}%", 100.0 * (live / simulated - 1.0))
+    } else {
+        format!("{:+.1}", live - simulated)
+    };
+    if scale == 1.0 {
+        format!("{live:.1} / {simulated:.1} {apart}")
+    } else {
+        format!("{live:.3} / {simulated:.3} {apart}")
+    }
+}

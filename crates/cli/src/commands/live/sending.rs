@@ -1,0 +1,176 @@
+//! What `publish` and `duel` share: the video, the page, the link, and waiting for the end.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use thalweg_codecs::Codec;
+use thalweg_live::clock::Clock;
+use thalweg_live::emulate::LinkConfig;
+use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher, reached_at};
+use thalweg_live::reactor::{Poller, PollerConfig, Signals};
+use thalweg_live::web::{Server, Token, WebConfig};
+use thalweg_sender::Registry;
+use thalweg_sender::scheme::ReceiverKind;
+use thalweg_units::{Size, Span, Time};
+use thalweg_video::Video;
+
+use super::address::address;
+use super::emulated::Emulated;
+
+#[derive(clap::Args)]
+pub(crate) struct Sending {
+    /// Where the page is served
+    #[arg(long, default_value = "127.0.0.1:8080", value_parser = address)]
+    listen: SocketAddr,
+    /// Where media leaves from; when absent the page's address and any free port. The second scheme of a duel takes the next port
+    #[arg(long, value_parser = address)]
+    udp: Option<SocketAddr>,
+    /// Addresses told to viewers in the place of this machine's own: what a NAT in front of it is reached at
+    #[arg(long, value_delimiter = ',', value_parser = address)]
+    advertise: Vec<SocketAddr>,
+    /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
+    #[arg(long, visible_alias = "codec", value_name = "ENCODER")]
+    encoder: Option<Codec>,
+    /// The video is encoded already, and sent as it is: IVF of VP8 or VP9, H.264 as a byte stream (Annex B), or what ffmpeg takes apart
+    #[arg(long, conflicts_with_all = ["encoder", "size"])]
+    encoded: bool,
+    /// The size to make the video, such as 1280x720 or 720p
+    #[arg(long)]
+    size: Option<Size>,
+    /// Pictures a second
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
+    frame_rate: Option<u32>,
+    /// Leave pictures as they are: without the number in their corners the page cannot tell how late they are
+    #[arg(long)]
+    no_barcode: bool,
+    /// What is heard: `silence`, `clicks`, `tone:440`, an Ogg Opus file, a device (`alsa:default`), anything ffmpeg reads, or `none`
+    #[arg(long, default_value = "silence")]
+    audio: String,
+    /// The most viewers at a time
+    #[arg(long, default_value_t = 16, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    viewers: usize,
+    /// What viewers must show (in the link, or as a bearer token); one is made for anything but loopback
+    #[arg(long, conflicts_with = "open")]
+    token: Option<Token>,
+    /// Let anyone watch who can connect
+    #[arg(long)]
+    open: bool,
+    /// Stop after this; without it, at Ctrl-C
+    #[arg(long)]
+    duration: Option<Span>,
+    /// Capture all packets in the clear, for Wireshark
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
+    /// A folder for a qlog of each viewer: what its sender did, and why
+    #[arg(long, value_name = "FOLDER")]
+    qlog: Option<PathBuf>,
+    /// Logs as one JSON object a line
+    #[arg(long)]
+    log_json: bool,
+    #[command(flatten)]
+    pub(super) link: Emulated,
+}
+
+/// What is published, and where to look at it.
+pub(crate) struct Running {
+    pub(crate) publisher: Publisher,
+    server: Server,
+    duration: Option<Span>,
+    clock: Clock,
+}
+
+impl Sending {
+    /// Begins to publish `source`, on one channel for each scheme.
+    pub(crate) fn start(&self, source: &str, title: &str, channels: &[(&str, &str)]) -> anyhow::Result<Running> {
+        super::logs::begin(self.log_json)?;
+        let registry = Registry::new();
+        let link = if self.link.wanted() { Some(self.link.link()?) } else { None };
+        let channel = |(index, (name, scheme)): (usize, &(&str, &str))| -> anyhow::Result<ChannelConfig> {
+            let scheme = registry.find(scheme)?;
+            // Each has a link to itself, and logs of its own.
+            let own = |log: &PathBuf| {
+                if channels.len() > 1 { format!("{}.{name}", log.display()).into() } else { log.clone() }
+            };
+            let link = link.as_ref().map(|link| &link.config);
+            Ok(ChannelConfig {
+                name: (*name).into(),
+                scheme,
+                bind: self.bind(index)?,
+                advertise: self.advertise.clone(),
+                link: link.map(|link| LinkConfig { log: link.log.as_ref().map(own), ..link.clone() }),
+            })
+        };
+        let config = PublishConfig {
+            title: title.into(),
+            video: Video {
+                source: source.into(),
+                size: self.size,
+                frame_rate: self.frame_rate.unwrap_or(30),
+                retimed: self.frame_rate.is_some(),
+            },
+            barcode: !self.no_barcode,
+            audio: Some(self.audio.clone()).filter(|audio| audio != "none"),
+            codec: (!self.encoded).then(|| self.encoder.clone().unwrap_or_default()),
+            registry: registry.clone(),
+            channels: channels.iter().enumerate().map(channel).collect::<anyhow::Result<_>>()?,
+            link: link.as_ref().map(|_| self.link.words()),
+            pcap: self.pcap.clone(),
+            qlog: self.qlog.clone(),
+            most_viewers: self.viewers,
+            seed: link.as_ref().map_or(self.link.seed(), |link| link.config.seed),
+        };
+        let clock = Clock::new();
+        let mut find = |name: &str| match &link {
+            Some(link) => link.find(name),
+            None => Err(format!("no trace '{name}' without a link")),
+        };
+        let publisher = Publisher::start(config, clock, &mut find)?;
+        let mut web = WebConfig { clock, ..WebConfig::new(self.listen)? };
+        match (&self.token, self.open) {
+            (Some(token), _) => web.token = Some(token.clone()),
+            (None, true) => web.token = None,
+            (None, false) => {}
+        }
+        let token = web.token.clone();
+        let server = Server::start(web, publisher.hub())?;
+        let query = token.map_or(String::new(), |token| format!("?token={}", token.reveal()));
+        for address in reached_at(server.address())? {
+            outln!("watch at http://{address}/{query}");
+        }
+        Ok(Running { publisher, server, duration: self.duration, clock })
+    }
+
+    /// Where the media of the channel at this place leaves from: each has a socket to itself.
+    fn bind(&self, index: usize) -> anyhow::Result<SocketAddr> {
+        let Some(mut address) = self.udp else { return Ok(SocketAddr::new(self.listen.ip(), 0)) };
+        if address.port() != 0 {
+            let port = u16::try_from(usize::from(address.port()) + index);
+            address.set_port(port.with_context(|| format!("--udp is {address}, must leave room for a port above it"))?);
+        }
+        Ok(address)
+    }
+}
+
+impl Running {
+    /// Waits until a signal, the end of the video or the time that was given; then says goodbye to all.
+    pub(crate) fn wait(self, mut on_tick: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut signals = Signals::to_end()?;
+        let mut poller = Poller::new(self.clock, PollerConfig::default())?;
+        let end = self.duration.map_or(Time::NEVER, |duration| self.clock.now() + duration);
+        while self.publisher.is_running() && !signals.take() && self.clock.now() < end {
+            on_tick()?;
+            poller.wait(end.min(self.clock.now() + Span::from_millis(200)), &[&signals])?;
+        }
+        self.server.stop();
+        // What hears of every tick may be sending somewhere, and says goodbye while there is something to say it with.
+        drop(on_tick);
+        Ok(self.publisher.finish()?)
+    }
+}
+
+/// Whether only a receiver of ours can follow the scheme of this name.
+pub(crate) fn keeps_states(name: &str) -> anyhow::Result<bool> {
+    let scheme = Registry::new().find(name)?;
+    Ok(matches!(scheme.receiver(), ReceiverKind::KeepsStates(_)))
+}

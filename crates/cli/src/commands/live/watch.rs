@@ -1,0 +1,137 @@
+//! `thalweg watch`: what a browser would see, measured.
+
+use std::io::{ErrorKind, IsTerminal};
+use std::path::PathBuf;
+
+use thalweg_live::clock::Clock;
+use thalweg_live::reactor::{Poller, PollerConfig, Signals};
+use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, WatchError, Watcher};
+use thalweg_live::whip::Token;
+use thalweg_units::{Span, Time};
+
+use super::authorities::{authorities, refused};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Pictures from `publish` carry their number, so latency is from camera to decoded picture; from others it is by sender reports, \
+as exact as the two machines' clocks agree. To look at it: thalweg watch URL --y4m - | ffplay -"
+)]
+pub(crate) struct Arguments {
+    /// The link that `publish` prints, or a WHEP address
+    #[arg(value_name = "URL")]
+    url: String,
+    /// The bearer token, if it is not in the link
+    #[arg(long, env = "THALWEG_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// Know the server by this certificate (PEM), its own or that of who signed it, instead of by those the web trusts
+    #[arg(long, value_name = "FILE")]
+    certificate_authority: Option<PathBuf>,
+    /// Which of several channels (of a duel, `left` or `right`)
+    #[arg(long)]
+    channel: Option<String>,
+    /// The sender to ask for (see `thalweg schemes`)
+    #[arg(long)]
+    scheme: Option<String>,
+    /// How arrivals are told: twcc, twcc-on-request, ccfb, xr (extended reports), plain (receiver reports only), or any, which leaves it to the sender
+    #[arg(long, default_value_t)]
+    feedback: Feedback,
+    /// Write frames as they come: VP8 and VP9 as IVF, H.264 as a byte stream (Annex B)
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Write decoded pictures as y4m; `-` is standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "no_decode")]
+    y4m: Option<PathBuf>,
+    /// Do not decode: a frame counts as shown when it is whole
+    #[arg(long)]
+    no_decode: bool,
+    /// Stop after this; without it, at Ctrl-C
+    #[arg(long)]
+    duration: Option<Span>,
+    /// End when the session does, instead of joining again
+    #[arg(long)]
+    no_reconnect: bool,
+    /// Pictures later than this count as late
+    #[arg(long, default_value = "400ms")]
+    late: Span,
+    /// Print the figures as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Logs as one JSON object a line
+    #[arg(long)]
+    log_json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    super::logs::begin(arguments.log_json)?;
+    let token = arguments.token.as_deref().map(str::parse::<Token>).transpose()?;
+    let place = Place::new(&arguments.url, token, arguments.channel.as_deref(), arguments.scheme.as_deref())?;
+    let place = match &arguments.certificate_authority {
+        Some(path) => place.known_by(&authorities(path)?),
+        None => place,
+    };
+    if place.shows_token() {
+        eprintln!("warning: the token goes to another machine by http, where others may read it; use https");
+    }
+    let config = WatchConfig {
+        feedback: arguments.feedback,
+        decode: !arguments.no_decode,
+        record: arguments.record.clone(),
+        y4m: arguments.y4m.clone(),
+        reconnect: !arguments.no_reconnect,
+        late: arguments.late,
+        ..WatchConfig::new(place)
+    };
+    let clock = Clock::new();
+    let mut signals = Signals::to_end()?;
+    let mut poller = Poller::new(clock, PollerConfig::default())?;
+    let watcher = Watcher::start(config, clock)?;
+    let end = arguments.duration.map_or(Time::NEVER, |duration| clock.now() + duration);
+    let is_shown = std::io::stderr().is_terminal();
+    let mut line = Time::ZERO;
+    while watcher.is_running() && !signals.take() && clock.now() < end {
+        poller.wait(end.min(clock.now() + Span::from_millis(200)), &[&signals])?;
+        if is_shown && clock.now() >= line {
+            line = clock.now() + Span::from_secs(1);
+            eprint!("\r\x1b[K{}", summary(&watcher.report()));
+        }
+    }
+    if is_shown {
+        eprintln!();
+    }
+    let (report, ended) = watcher.finish();
+    let to_output = arguments.y4m.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if report.sessions > 0 || ended.is_ok() {
+        let text = text(arguments.json, &report)?;
+        // Pictures on standard output are not to be mixed with words.
+        if to_output { eprintln!("{text}") } else { outln!("{text}") }
+    }
+    match ended {
+        // Who looked at the pictures has seen enough.
+        Err(WatchError::Write { error, .. }) if to_output && error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(WatchError::Server(error)) => Err(refused(&error)),
+        ended => Ok(ended?),
+    }
+}
+
+fn text(json: bool, report: &Report) -> anyhow::Result<String> {
+    Ok(if json { serde_json::to_string(report)? } else { summary(report) })
+}
+
+/// In a line.
+fn summary(report: &Report) -> String {
+    let milliseconds = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
+    format!(
+        "{:.0} s  {} {}  {:.1} fps  {:.2} Mbps  latency p50 {} p95 {} ms  loss {:.2} %  repaired {}  freezes {}  sound {:.0}/s",
+        report.duration_s,
+        report.codec.as_deref().unwrap_or("connecting"),
+        report.resolution.as_deref().unwrap_or("-"),
+        report.frame_rate_fps,
+        report.wire_bitrate_bps / 1e6,
+        milliseconds(report.latency_p50_ms),
+        milliseconds(report.latency_p95_ms),
+        100.0 * report.packet_loss_ratio,
+        report.packets_repeated + report.packets_recovered,
+        report.freezes,
+        report.audio_rate_pps,
+    )
+}

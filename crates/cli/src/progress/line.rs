@@ -1,0 +1,91 @@
+//! What a line of progress says.
+
+use std::fmt;
+use std::time::Duration;
+
+/// The longest bar, in characters.
+const LONGEST_BAR: usize = 30;
+
+/// How far everything has got.
+pub(super) struct Line<'a> {
+    /// Of all that is to be played, 0 to 1.
+    pub(super) share: f64,
+    pub(super) elapsed: Duration,
+    pub(super) done: usize,
+    pub(super) runs: usize,
+    /// The runs that are playing, each with its own share.
+    pub(super) playing: Vec<(&'a str, f64)>,
+}
+
+impl Line<'_> {
+    /// A bar and as many words as fit into `width` characters.
+    pub(super) fn bar(&self, width: usize) -> String {
+        let length = LONGEST_BAR.min(width / 3);
+        let full = (self.share * length as f64) as usize;
+        let bar: String = (0..length).map(|place| if place < full { '#' } else { '-' }).collect();
+        let line = format!("[{bar}] {self}");
+        if line.chars().count() <= width {
+            return line;
+        }
+        line.chars().take(width.saturating_sub(3)).chain("...".chars()).take(width).collect()
+    }
+
+    /// What the rest takes if it goes on as it went; none as long as that is a guess.
+    fn left(&self) -> Option<Duration> {
+        let is_measured = self.elapsed >= Duration::from_secs(1) && self.share >= 0.005;
+        is_measured.then(|| self.elapsed.mul_f64((1.0 - self.share).max(0.0) / self.share))
+    }
+}
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:3.0} %", self.share * 100.0)?;
+        match self.left().map(|left| left.as_secs_f64().ceil() as u64) {
+            Some(seconds @ 0..60) => write!(f, ", {seconds} s left")?,
+            Some(seconds) => write!(f, ", {} min {:02} s left", seconds / 60, seconds % 60)?,
+            None => (),
+        }
+        write!(f, ", {}/{} runs", self.done, self.runs)?;
+        for (place, (label, share)) in self.playing.iter().enumerate() {
+            write!(f, "{} {label} {:.0} %", if place == 0 { ":" } else { "," }, share * 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(share: f64, elapsed: u64) -> Line<'static> {
+        let playing = vec![("copa over lte-driving", 0.5), ("vidaptive over lte-driving", 0.25)];
+        Line { share, elapsed: Duration::from_secs(elapsed), done: 1, runs: 4, playing }
+    }
+
+    #[test]
+    fn a_log_reads_the_share_the_time_left_and_each_run() {
+        let text = " 40 %, 1 min 30 s left, 1/4 runs: copa over lte-driving 50 %, vidaptive over lte-driving 25 %";
+        assert_eq!(line(0.4, 60).to_string(), text);
+        assert!(line(0.9, 60).to_string().starts_with(" 90 %, 7 s left, "));
+    }
+
+    #[test]
+    fn no_time_is_foretold_from_nothing() {
+        for (share, elapsed) in [(0.0, 60), (0.9, 0)] {
+            assert!(!line(share, elapsed).to_string().contains("left"), "{share} after {elapsed} s");
+        }
+    }
+
+    #[test]
+    fn a_bar_fits_every_terminal_and_is_as_full_as_the_work_is_done() {
+        for width in 1..200 {
+            for share in [0.0, 0.4, 1.0] {
+                assert!(line(share, 60).bar(width).chars().count() <= width, "{width} columns");
+            }
+        }
+        let filled = |share| line(share, 60).bar(120).chars().filter(|letter| *letter == '#').count();
+        assert_eq!([0.0, 0.5, 1.0].map(filled), [0, 15, 30]);
+        assert!(line(0.4, 60).bar(79).contains("1 min 30 s left"));
+        assert!(line(0.4, 60).bar(79).ends_with("..."));
+    }
+}

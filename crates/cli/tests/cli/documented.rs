@@ -1,0 +1,178 @@
+//! Every command of README.md and docs/commands.md, run as printed, or as `documented.toml` shortens it.
+
+#![allow(clippy::disallowed_methods, reason = "people want to know how long each took")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use serde::Deserialize;
+
+use crate::input::clip;
+use crate::{Folder, text, thalweg};
+
+const PAGES: [&str; 2] = ["README.md", "docs/commands.md"];
+
+#[derive(Deserialize)]
+struct Table {
+    short: Vec<Short>,
+}
+
+/// How a command is run that would take long, or needs what a test has not.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Short {
+    /// The command as printed, without its comment.
+    line: String,
+    /// Options added at its end.
+    #[serde(default)]
+    append: String,
+    /// Parts of it, and what is in their place.
+    #[serde(default)]
+    replace: Vec<(String, String)>,
+    /// What runs beside it.
+    #[serde(default)]
+    beside: String,
+    /// The file that runs it in this one's place.
+    elsewhere: Option<PathBuf>,
+    why: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn table() -> BTreeMap<String, Short> {
+    let table: Table = toml::from_str(include_str!("documented.toml")).unwrap();
+    table.short.into_iter().map(|short| (short.line.clone(), short)).collect()
+}
+
+/// The commands of all pages, once each.
+fn commands() -> Vec<String> {
+    let mut commands = Vec::new();
+    for page in PAGES {
+        let page = fs::read_to_string(root().join(page)).unwrap();
+        for block in page.split("```sh\n").skip(1) {
+            let block = block.split("```").next().unwrap_or_default();
+            let printed = block.lines().map(|line| line.split("  #").next().unwrap_or_default().trim().to_string());
+            commands.extend(printed.filter(|line| !line.is_empty()));
+        }
+    }
+    commands.sort();
+    commands.dedup();
+    commands
+}
+
+/// The folder commands are run in: files of the names that the pages use, and programs a test cannot count on.
+fn stand_ins(folder: &Path) {
+    let write = |name: &str, content: &[u8]| fs::write(folder.join(name), content).unwrap();
+    write("clip.y4m", &clip());
+    write("in.mp4", b"what the stand-in of ffmpeg reads");
+    // 3 and 2 Mbps.
+    let trace = |gap: u32| (1..=500).map(|line| format!("{}\n", line * gap)).collect::<String>();
+    for (name, gap) in [("up.trace", 4), ("down.trace", 6), ("back.trace", 6)] {
+        write(name, trace(gap).as_bytes());
+    }
+    fs::create_dir_all(folder.join("traces")).unwrap();
+    for name in ["traces/car.up", "traces/car.down"] {
+        write(name, trace(5).as_bytes());
+    }
+    symlink(root().join("examples").canonicalize().unwrap(), folder.join("examples")).unwrap();
+    fs::create_dir_all(folder.join("bin")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_thalweg"), folder.join("bin/thalweg")).unwrap();
+    let clip = folder.join("clip.y4m").display().to_string();
+    for (name, script) in [
+        // No camera, and no need to have it installed for this.
+        ("ffmpeg", format!("exec cat {clip}")),
+        // Who may open a network of their own is root already, and who may not is told so.
+        ("sudo", "exec \"$@\"".into()),
+        // No network.
+        ("curl", "echo \"what is at $1\"".into()),
+    ] {
+        let path = folder.join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let at = |name: &str| folder.join(name).display().to_string();
+    for made in [
+        &["codec", "encode", &at("clip.y4m"), "--rate", "300kbps", "-o", &at("clip.ivf")][..],
+        &["compare", "--scheme", "gcc,vidaptive", "--encoder", "model", "--duration", "15s", "--out", &at("out")],
+    ] {
+        let done = thalweg(made);
+        assert!(done.status.success(), "{made:?}: {}", text(&done.stderr));
+    }
+}
+
+/// Runs a command in this folder; what is wrong, if anything is.
+fn run(folder: &Path, printed: &str, short: Option<&Short>) -> Result<(), String> {
+    let mut command = printed.to_string();
+    if let Some(Short { append, replace, beside, .. }) = short {
+        for (part, by) in replace {
+            if !command.contains(part) {
+                return Err(format!("'{printed}' has no '{part}' to replace"));
+            }
+            command = command.replace(part, by);
+        }
+        command = format!("{command} {append}");
+        if !beside.is_empty() {
+            command = format!("{beside} & sleep 1; {command}; status=$?; wait; exit $status");
+        }
+    }
+    let path = format!("{}:{}", folder.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let done = Command::new("sh").arg("-c").arg(&command).current_dir(folder).env("PATH", path).output().unwrap();
+    let errors = text(&done.stderr);
+    let cannot = ["needs root", "/dev/net/tun", "network namespace"].iter().any(|what| errors.contains(what));
+    if printed.starts_with("sudo ") && cannot {
+        println!("skipped: {printed}: {errors}");
+        return Ok(());
+    }
+    if done.status.success() { Ok(()) } else { Err(format!("{command}\n{} {errors}", done.status)) }
+}
+
+#[test]
+fn every_command_of_the_readme_and_of_the_commands_page_works() {
+    let folder = Folder::new("documented");
+    let things = folder.0.join("things");
+    fs::create_dir_all(&things).unwrap();
+    stand_ins(&things);
+    let table = table();
+    let waiting = Mutex::new(commands().into_iter().enumerate().collect::<Vec<_>>());
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((number, printed)) = { waiting.lock().unwrap().pop() } {
+                    let short = table.get(&printed);
+                    if short.is_some_and(|short| short.elsewhere.is_some()) {
+                        continue;
+                    }
+                    let begun = std::time::Instant::now();
+                    // What one leaves there is no other's.
+                    let own = folder.0.join(number.to_string());
+                    assert!(Command::new("cp").arg("-a").args([&things, &own]).status().unwrap().success());
+                    if let Err(error) = run(&own, &printed, short) {
+                        wrong.lock().unwrap().push(error);
+                    }
+                    println!("{:5.1} s  {printed}", begun.elapsed().as_secs_f64());
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_short_form_is_of_a_command_that_is_printed_and_says_why() {
+    let commands = commands();
+    for (line, short) in table() {
+        assert!(commands.contains(&line), "documented.toml has '{line}', which no page has");
+        assert!(short.why.len() > 10, "{line}: why?");
+        if let Some(file) = short.elsewhere {
+            assert!(root().join(&file).exists(), "{line}: there is no {}", file.display());
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Figures over recorded links, and what the authors of the papers published as files.
+
+use std::sync::Arc;
+
+use thalweg_data::testing::needed;
+use thalweg_lab::reproduce::{Experiment, Links, Origin, Rows, Seconds, figures};
+use thalweg_link::Trace;
+use thalweg_units::{Seed, Time};
+
+thalweg_data::data_tests! {
+    ["salsify-results"] => [every_point_of_salsifys_authors_is_read_and_lies_within_its_own_spread];
+    ["mahimahi"] => [
+        on_each_recorded_link_the_filter_is_near_the_best_average_and_never_near_the_worst,
+        no_other_choice_of_recordings_varies_and_is_out_more_nearly_as_the_papers_traces,
+    ];
+}
+
+fn every_point_of_salsifys_authors_is_read_and_lies_within_its_own_spread() {
+    let results = needed("salsify-results");
+    let points = figures().into_iter().flat_map(|figure| figure.theirs);
+    let points: Vec<_> = points.map(|theirs| theirs.read(&results).unwrap()).collect();
+    assert!(points.len() > 10, "{}", points.len());
+    for point in points {
+        assert!((5.0..20.0).contains(&point.ssim_db) && point.delay_p95_ms > 100.0, "{point:?}");
+        assert!(point.ssim_range_db.0 < point.ssim_db && point.ssim_db < point.ssim_range_db.1, "{point:?}");
+    }
+}
+
+fn read(recording: &str) -> Trace {
+    Trace::parse(&std::fs::read_to_string(needed("mahimahi").join(recording)).unwrap()).unwrap()
+}
+
+/// Rebera's Table II.
+fn forecasts() -> Rows {
+    let table = figures().into_iter().find(|figure| figure.name == "rebera-table2").unwrap();
+    let Experiment::Rows(rows) = table.experiment else { panic!("a table of rows") };
+    rows
+}
+
+fn on_each_recorded_link_the_filter_is_near_the_best_average_and_never_near_the_worst() {
+    let Rows { keys, play, .. } = forecasts();
+    for row in play(&mut |name| Ok(Arc::new(read(name))), Seed::new(1)).unwrap() {
+        let value = |key: &str| row.values[keys.iter().position(|known| *known == key).unwrap()].unwrap();
+        println!("{:26} {:?}", row.link, row.values);
+        let (rls, best, worst) = (value("rls_rms"), value("ewma_best_rms"), value("ewma_worst_rms"));
+        assert!(rls <= 1.06 * best && rls > 0.8 * best, "{}: {rls} against {best}", row.link);
+        assert!(rls < best + 0.5 * (worst - best).max(0.12 * best), "{}: {rls}, {best} to {worst}", row.link);
+    }
+}
+
+/// Deviation over mean, and share of seconds of nothing.
+type Shape = (f64, f64);
+/// The paper's, of Tr1, Tr2, Tr4, Tr5, Tr6 and Tr7.
+const OF_THE_PAPER: [Shape; 6] =
+    [(0.654, 0.020), (0.425, 0.005), (0.413, 0.0), (0.359, 0.002), (0.379, 0.012), (0.475, 0.001)];
+
+fn shape(of: &Seconds, trace: &Trace) -> Shape {
+    let rates = of.rates(trace).unwrap();
+    let seconds = trace.period().as_millis() as u64 / 1000;
+    let rate = |second: u64| rates.at(Time::from_millis(second * 1000)).0;
+    let all: Vec<f64> = (0..seconds).map(|second| rate(second).as_bps_f64()).collect();
+    let count = seconds as f64;
+    let mean = all.iter().sum::<f64>() / count;
+    assert!((mean - of.mean.as_bps_f64()).abs() < 1e-6, "{}: {mean}", of.recording);
+    let variance = all.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / count;
+    (variance.sqrt() / mean, all.iter().filter(|rate| **rate == 0.0).count() as f64 / count)
+}
+
+fn distance(a: Shape, b: Shape) -> f64 {
+    (a.0 - b.0).hypot(a.1 - b.1)
+}
+
+/// The least sum of distances for which each of the paper's has another of these.
+fn least(of_the_paper: &[Shape], recordings: &[Shape]) -> f64 {
+    let Some((first, others)) = of_the_paper.split_first() else { return 0.0 };
+    let with = |place: usize| {
+        let mut left = recordings.to_vec();
+        distance(*first, left.swap_remove(place)) + least(others, &left)
+    };
+    (0..recordings.len()).map(with).fold(f64::INFINITY, f64::min)
+}
+
+/// What stands for the paper's traces in its figures, the slowest first.
+fn chosen() -> Vec<Seconds> {
+    let mut chosen: Vec<Seconds> = Vec::new();
+    for figure in figures() {
+        let Experiment::Runs { links: Links::Listed(links), .. } = figure.experiment else { continue };
+        for link in links {
+            let Origin::BySecond { forth, back } = link.origin else { continue };
+            chosen.extend(forth.into_iter().chain(back));
+        }
+    }
+    chosen.sort_by_key(|seconds| seconds.mean);
+    chosen.dedup_by_key(|seconds| seconds.recording);
+    chosen
+}
+
+fn no_other_choice_of_recordings_varies_and_is_out_more_nearly_as_the_papers_traces() {
+    let of = |seconds: &Seconds| shape(seconds, &read(seconds.recording));
+    let seconds = chosen();
+    let chosen: Vec<Shape> = seconds.iter().map(of).collect();
+    println!("{chosen:?}");
+    assert_eq!(chosen.len(), OF_THE_PAPER.len());
+    let sum: f64 = chosen.iter().zip(OF_THE_PAPER).map(|(ours, paper)| distance(*ours, paper)).sum();
+    let all: Vec<Shape> = forecasts().traces.iter().map(|recording| of(&Seconds { recording, ..seconds[0] })).collect();
+    assert!(sum <= least(&OF_THE_PAPER, &all) + 1e-6, "{sum}");
+    // As the comments of `reproduce/rebera/traces.rs` have them.
+    let said = [(0.64, 0.0), (0.52, 0.007), (0.56, 0.0), (0.46, 0.029), (0.49, 0.093), (0.59, 0.0)];
+    assert!(chosen.iter().zip(said).all(|(ours, said)| distance(*ours, said) < 0.0065), "{chosen:?}");
+}

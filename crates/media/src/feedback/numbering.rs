@@ -1,0 +1,111 @@
+//! Which packet went out under which number.
+
+use alloc::collections::{BTreeMap, VecDeque};
+
+use thalweg_control::PacketId;
+
+/// How the sender numbered what it sent: what tells one turn of 16 bits from another.
+pub trait Numbering {
+    /// The last packet sent, of any stream.
+    fn newest(&self) -> Option<PacketId>;
+
+    /// The last RTP sequence number of a stream before it was cut to 16 bits; `None` for streams that are not the sender's.
+    fn newest_of(&self, ssrc: u32) -> Option<u64>;
+
+    /// Whether it is the stream that frames go out on: of no other packets or pictures can be asked for. Repeats and parity have numbers of
+    /// their own, which say nothing of media.
+    fn is_media(&self, ssrc: u32) -> bool;
+
+    /// The last frame of which a packet was sent; `None` for a sender whose frames have no numbers on the wire.
+    fn newest_frame(&self) -> Option<u64>;
+
+    /// The packet that went out under this number of a stream; `None` if there was none or it is forgotten.
+    fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId>;
+
+    /// Ticks of a stream's RTP clock in a second, which receipt times are told in: of video 90,000 (RFC 7741, RFC 6184, RFC 9628).
+    fn clock_rate(&self, _ssrc: u32) -> u32 {
+        90_000
+    }
+}
+
+/// Which packet went out under which number of which RTP stream.
+#[derive(Debug, Clone, Default)]
+pub struct Streams {
+    newest: Option<PacketId>,
+    /// The stream that frames go out on, and the last frame.
+    media: Option<(u32, u64)>,
+    streams: BTreeMap<u32, Stream>,
+    /// Ticks in a second, of streams that are not video.
+    clocks: BTreeMap<u32, u32>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Stream {
+    /// The number of the first packet remembered.
+    first: u64,
+    packets: VecDeque<PacketId>,
+}
+
+impl Streams {
+    /// As many packets of a stream as 16 bits tell apart.
+    const REMEMBERED: usize = 1 << 16;
+
+    /// Nothing sent yet.
+    pub fn new() -> Streams {
+        Streams::default()
+    }
+
+    /// Packet `id` went out as number `sequence` (not cut to 16 bits) of stream `ssrc`. Numbers of a stream follow one another;
+    /// at a jump what went before it is forgotten.
+    pub fn on_sent(&mut self, id: PacketId, ssrc: u32, sequence: u64) {
+        self.newest = self.newest.max(Some(id));
+        let stream = self.streams.entry(ssrc).or_default();
+        if sequence != stream.first + stream.packets.len() as u64 {
+            *stream = Stream { first: sequence, packets: VecDeque::new() };
+        }
+        stream.packets.push_back(id);
+        if stream.packets.len() > Streams::REMEMBERED {
+            stream.packets.pop_front();
+            stream.first += 1;
+        }
+    }
+
+    /// A stream's RTP clock has so many ticks in a second; those of which nothing is said have the 90,000 of video.
+    pub fn on_clock(&mut self, ssrc: u32, ticks: u32) {
+        self.clocks.insert(ssrc, ticks);
+    }
+
+    /// A packet of this frame went out on stream `ssrc`, not as a repeat of one: it is that of media from now on.
+    pub fn on_frame(&mut self, ssrc: u32, frame: u64) {
+        self.media = Some((ssrc, self.newest_frame().unwrap_or(0).max(frame)));
+    }
+}
+
+impl Numbering for Streams {
+    fn newest(&self) -> Option<PacketId> {
+        self.newest
+    }
+
+    fn newest_of(&self, ssrc: u32) -> Option<u64> {
+        let stream = self.streams.get(&ssrc)?;
+        (stream.first + stream.packets.len() as u64).checked_sub(1)
+    }
+
+    fn is_media(&self, ssrc: u32) -> bool {
+        self.media.is_some_and(|(media, _)| media == ssrc)
+    }
+
+    fn newest_frame(&self) -> Option<u64> {
+        self.media.map(|(_, frame)| frame)
+    }
+
+    fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId> {
+        let stream = self.streams.get(&ssrc)?;
+        let index = usize::try_from(sequence.checked_sub(stream.first)?).ok()?;
+        stream.packets.get(index).copied()
+    }
+
+    fn clock_rate(&self, ssrc: u32) -> u32 {
+        self.clocks.get(&ssrc).copied().unwrap_or(90_000)
+    }
+}

@@ -1,0 +1,173 @@
+//! Reads RTCP datagrams.
+
+use alloc::vec::Vec;
+
+use thalweg_control::{Acknowledgement, PacketId, PathReport};
+use thalweg_units::{Span, Time};
+use thalweg_wire::ParseError;
+use thalweg_wire::rtcp::ccfb::{self, Ecn};
+use thalweg_wire::rtcp::{self, DecoderState, Nack, Packet, ReceiverReport, ReportBlock, SenderReport, twcc};
+use thalweg_wire::unwrap::FrameUnwrapper;
+
+use super::news::{DecoderReport, News};
+use super::numbering::Numbering;
+use super::plain::PlainReports;
+use super::xr;
+use crate::state::StateHash;
+
+/// Reads the RTCP of one receiver.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    transport: twcc::Reader,
+    congestion: ccfb::Reader,
+    /// Where nothing else is agreed on.
+    plain: Option<PlainReports>,
+    /// The last arrival that had a time.
+    last: Time,
+}
+
+impl Default for Reader {
+    fn default() -> Reader {
+        Reader::new()
+    }
+}
+
+impl Reader {
+    /// A reader that has heard nothing yet. Arrivals are on the receiver's clock, but for whole turns of the format's (12.4
+    /// days and 18.2 hours) that went before.
+    pub fn new() -> Reader {
+        let transport = twcc::Reader::near(Time::ZERO);
+        Reader { transport, congestion: ccfb::Reader::near(Time::ZERO), plain: None, last: Time::ZERO }
+    }
+
+    /// A reader for a receiver that tells nothing but receiver reports (RFC 3550): packets are taken to arrive when the report does, so give
+    /// [`Reader::read_at`] the time.
+    pub fn of_plain_reports() -> Reader {
+        Reader { plain: Some(PlainReports::default()), ..Reader::new() }
+    }
+
+    /// [`Reader::read`] at the time `now`, which plain receiver reports are dated by.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_at(&mut self, now: Time, datagram: &[u8], sent: &impl Numbering) -> Result<Vec<News>, ParseError> {
+        self.last = if self.plain.is_some() { now } else { self.last };
+        self.read(datagram, sent)
+    }
+
+    /// What a datagram of RTCP says, already decrypted. Packets that were never sent, streams of others and RTCP that is no
+    /// feedback are passed over. An arrival whose time is not told has the last time that was.
+    ///
+    /// # Errors
+    /// A malformed datagram; nothing of it counts then.
+    pub fn read(&mut self, datagram: &[u8], sent: &impl Numbering) -> Result<Vec<News>, ParseError> {
+        let packets = rtcp::parse(datagram)?;
+        Ok(packets.iter().filter_map(|packet| self.understand(packet, sent)).collect())
+    }
+
+    fn understand(&mut self, packet: &Packet, sent: &impl Numbering) -> Option<News> {
+        match packet {
+            Packet::TransportFeedback(feedback) => self.transport(feedback, sent.newest()?),
+            Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
+            Packet::SenderReport(SenderReport { blocks, .. })
+            | Packet::ReceiverReport(ReceiverReport { blocks, .. }) => self.plain(blocks, sent),
+            // Where plain reports date arrivals no others do.
+            Packet::Xr(report) if self.plain.is_none() => {
+                let acknowledgements = xr::read(report, sent, &mut self.last);
+                (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
+            }
+            Packet::DecoderState(state) => decoder(state, sent),
+            Packet::PathReport(report) => sent.is_media(report.media_ssrc).then(|| path(report)),
+            Packet::Nack(nack) if sent.is_media(nack.media_ssrc) => missing(nack, sent.newest_of(nack.media_ssrc)?),
+            Packet::Pli(loss) => sent.is_media(loss.media_ssrc).then_some(News::KeyframeNeeded),
+            Packet::Fir(intra) => {
+                let ours = intra.requests.iter().any(|request| sent.is_media(request.ssrc));
+                ours.then_some(News::KeyframeNeeded)
+            }
+            _ => None,
+        }
+    }
+
+    fn plain(&mut self, blocks: &[ReportBlock], sent: &impl Numbering) -> Option<News> {
+        let (now, plain) = (self.last, self.plain.as_mut()?);
+        let mut acknowledgements: Vec<Acknowledgement> =
+            blocks.iter().flat_map(|block| plain.read(now, block, sent)).collect();
+        acknowledgements.sort_unstable_by_key(|told| told.id);
+        (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
+    }
+
+    fn transport(&mut self, feedback: &twcc::Feedback, newest: PacketId) -> Option<News> {
+        let last = &mut self.last;
+        let packets = self.transport.read(feedback, newest.0).filter(|(sequence, _)| *sequence <= newest.0);
+        let mut acknowledgements = Vec::with_capacity(feedback.statuses.len());
+        acknowledgements.extend(packets.map(|(sequence, arrival)| {
+            let arrival = match arrival {
+                twcc::Arrival::Missing => None,
+                twcc::Arrival::Untimed => Some(*last),
+                twcc::Arrival::At(time) => {
+                    *last = time;
+                    Some(time)
+                }
+            };
+            Acknowledgement { id: PacketId(sequence), arrival, ce: false }
+        }));
+        (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
+    }
+
+    fn congestion(&mut self, feedback: &ccfb::Feedback, sent: &impl Numbering) -> Option<News> {
+        let last = &mut self.last;
+        let known = feedback.streams.iter().filter(|stream| sent.newest_of(stream.ssrc).is_some());
+        let statuses = known.flat_map(|stream| &stream.statuses);
+        let packets = self.congestion.read(feedback, |ssrc| sent.newest_of(ssrc)).zip(statuses);
+        let mut acknowledgements = Vec::new();
+        let mut newest: Option<(PacketId, Span)> = None;
+        for ((ssrc, sequence, arrival), status) in packets {
+            let Some(id) = sent.packet(ssrc, sequence) else { continue };
+            let (arrival, ce) = match arrival {
+                ccfb::Arrival::Missing => (None, false),
+                ccfb::Arrival::Untimed { ecn } => (Some(*last), ecn == Ecn::Ce),
+                ccfb::Arrival::At { time, ecn } => {
+                    *last = time;
+                    (Some(time), ecn == Ecn::Ce)
+                }
+            };
+            if let ccfb::Status::Arrived { offset, .. } = status
+                && let Some(held) = offset.span()
+                && newest.is_none_or(|(other, _)| id > other)
+            {
+                newest = Some((id, held));
+            }
+            acknowledgements.push(Acknowledgement { id, arrival, ce });
+        }
+        let hold = newest.map(|(_, held)| held);
+        (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold })
+    }
+}
+
+/// What a receiver measured, as controllers hear it.
+fn path(report: &rtcp::PathReport) -> News {
+    let rtcp::PathReport { capacity, received, lost, .. } = *report;
+    News::Path(PathReport { capacity, received, lost })
+}
+
+/// A decoder's state, if it is of a frame of the sender's own.
+fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<News> {
+    let newest = sent.newest_frame().filter(|_| sent.is_media(state.media_ssrc))?;
+    let frame = FrameUnwrapper::after(newest).peek(state.frame);
+    (frame <= newest).then(|| {
+        News::Decoder(DecoderReport {
+            frame,
+            fragment: state.fragment,
+            interarrival: state.interarrival,
+            current: StateHash(state.current),
+            complete: state.complete.iter().copied().map(StateHash).collect(),
+        })
+    })
+}
+
+/// The media packets a NACK asks for, each at or up to 65535 before the newest.
+fn missing(nack: &Nack, newest: u64) -> Option<News> {
+    let whole = |sequence: u16| newest.checked_sub((newest as u16).wrapping_sub(sequence).into());
+    let missing: Vec<u64> = nack.lost().filter_map(whole).collect();
+    (!missing.is_empty()).then_some(News::Missing(missing))
+}

@@ -1,0 +1,146 @@
+use super::*;
+use alloc::vec;
+use alloc::vec::Vec;
+use proptest::prelude::*;
+use thalweg_control::{Acknowledgement, PacketId, PathReport};
+use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_wire::rtcp::ccfb::{self, Ecn};
+use thalweg_wire::rtcp::{self, Nack, Packet, Pli, twcc};
+
+const MEDIA: u32 = 7;
+const REPAIR: u32 = 8;
+
+/// Every third packet is of the repair stream; the media stream begins at 65,000.
+fn sent(count: u64) -> Streams {
+    let mut streams = Streams::new();
+    let (mut media, mut repair) = (65_000, 3);
+    for id in 0..count {
+        let (ssrc, number) = if id % 3 == 2 { (REPAIR, &mut repair) } else { (MEDIA, &mut media) };
+        streams.on_sent(PacketId(id), ssrc, *number);
+        *number += 1;
+    }
+    streams.on_frame(MEDIA, 0);
+    streams
+}
+
+fn bytes(packet: Packet) -> Vec<u8> {
+    let mut out = Vec::new();
+    rtcp::write(&[packet], &mut out).unwrap();
+    out
+}
+
+fn acknowledgements(news: &[News]) -> &[Acknowledgement] {
+    let [News::Arrivals { acknowledgements, .. }] = news else { panic!("{news:?}") };
+    acknowledgements
+}
+
+#[test]
+fn requests_are_read_in_the_senders_own_numbers_and_only_for_its_streams() {
+    let streams = sent(3000);
+    assert_eq!(streams.newest_of(MEDIA), Some(66_999));
+    let nack = |ssrc| bytes(Packet::Nack(Nack::of(1, ssrc, [65_530, 65_535, 0, 3])));
+    let loss = |media_ssrc| bytes(Packet::Pli(Pli { sender_ssrc: 1, media_ssrc }));
+    let mut reader = Reader::new();
+    assert_eq!(reader.read(&nack(MEDIA), &streams), Ok(vec![News::Missing(vec![65_530, 65_535, 65_536, 65_539])]));
+    assert_eq!(reader.read(&loss(MEDIA), &streams), Ok(vec![News::KeyframeNeeded]));
+    // Repeats have numbers of their own, and those of others are nobody's.
+    for ssrc in [REPAIR, 9] {
+        assert_eq!(reader.read(&[nack(ssrc), loss(ssrc)].concat(), &streams), Ok(vec![]), "{ssrc}");
+    }
+    assert_eq!(reader.read(&[nack(MEDIA), loss(MEDIA)].concat(), &streams).unwrap().len(), 2);
+    assert!(reader.read(&nack(MEDIA)[..9], &streams).is_err());
+}
+
+#[test]
+fn a_path_report_is_read_as_it_was_written_and_only_of_the_senders_own_media() {
+    let report = |media_ssrc| {
+        let (capacity, received, lost) = (Some(Rate::from_kbps(400)), Bytes::new(9000), Bytes::new(100));
+        rtcp::PathReport { sender_ssrc: 1, media_ssrc, capacity, received, lost }
+    };
+    let read = |media_ssrc| Reader::new().read(&bytes(Packet::PathReport(report(media_ssrc))), &sent(5));
+    let rtcp::PathReport { capacity, received, lost, .. } = report(MEDIA);
+    assert_eq!(read(MEDIA), Ok(vec![News::Path(PathReport { capacity, received, lost })]));
+    assert_eq!((read(REPAIR), read(9)), (Ok(vec![]), Ok(vec![])));
+}
+
+#[test]
+fn a_packet_never_sent_is_passed_over() {
+    let message = twcc::Config::default().build().unwrap().messages(&[(4, Some(Time::ZERO)), (5, None), (6, None)]);
+    let feedback = bytes(Packet::TransportFeedback(message.unwrap().remove(0)));
+    let news = Reader::new().read(&feedback, &sent(5)).unwrap();
+    assert_eq!(acknowledgements(&news).iter().map(|told| told.id.0).collect::<Vec<_>>(), [4]);
+    assert_eq!(Reader::new().read(&feedback, &Streams::new()), Ok(vec![]));
+}
+
+#[test]
+fn an_arrival_without_a_time_still_counts_as_one() {
+    let timed = twcc::Config::default().build().unwrap().messages(&[(1, Some(Time::from_millis(640)))]).unwrap();
+    let untimed = twcc::Config { timestamps: false, ..twcc::Config::default() };
+    let untimed = untimed.build().unwrap().messages(&[(2, Some(Time::from_millis(700))), (3, None)]).unwrap();
+    let mut reader = Reader::new();
+    let streams = sent(10);
+    reader.read(&bytes(Packet::TransportFeedback(timed[0].clone())), &streams).unwrap();
+    let news = reader.read(&bytes(Packet::TransportFeedback(untimed[0].clone())), &streams).unwrap();
+    let arrivals: Vec<_> = acknowledgements(&news).iter().map(|told| told.arrival).collect();
+    assert_eq!(arrivals, [Some(Time::from_millis(640)), None]);
+}
+
+#[test]
+fn rfc_8888_tells_marks_and_how_long_the_newest_arrival_was_held() {
+    // Media numbers 65000, 65001, ... are packets 0, 1, 3, 4, ...; repair numbers 3, 4, ... are 2, 5, ...
+    let received = |ssrc, sequence, millis, ecn| ccfb::Received {
+        ssrc,
+        sequence,
+        arrival: Some((Time::from_millis(millis), ecn)),
+    };
+    let packets = [
+        received(MEDIA, 65_000, 2000, Ecn::Ect1),
+        received(MEDIA, 65_003, 2250, Ecn::Ce),
+        received(REPAIR, 4, 2500, Ecn::Ect1),
+        received(99, 4, 2500, Ecn::Ect1),
+    ];
+    let messages = ccfb::Config::default().build().unwrap().messages(Time::from_millis(3000), &packets).unwrap();
+    let news = Reader::new().read(&bytes(Packet::CongestionFeedback(messages[0].clone())), &sent(6)).unwrap();
+    let told =
+        |id, millis: Option<u64>, ce| Acknowledgement { id: PacketId(id), arrival: millis.map(Time::from_millis), ce };
+    let acknowledgements = vec![
+        told(0, Some(2000), false),
+        told(1, None, false),
+        told(3, None, false),
+        told(4, Some(2250), true),
+        told(5, Some(2500), false),
+    ];
+    assert_eq!(news, [News::Arrivals { acknowledgements, hold: Some(Span::from_millis(500)) }]);
+}
+
+#[test]
+fn a_stream_is_remembered_as_far_back_as_numbers_tell_packets_apart() {
+    let mut streams = Streams::new();
+    (0..70_000).for_each(|id| streams.on_sent(PacketId(id), MEDIA, id));
+    assert_eq!(streams.packet(MEDIA, 69_999 - 65_535), Some(PacketId(69_999 - 65_535)));
+    assert_eq!(streams.packet(MEDIA, 69_999 - 65_536), None);
+    streams.on_sent(PacketId(70_000), MEDIA, 90_000);
+    assert_eq!((streams.packet(MEDIA, 69_999), streams.newest_of(MEDIA)), (None, Some(90_000)));
+}
+
+proptest! {
+    #[test]
+    fn any_datagram_is_read_or_refused(datagram in prop::collection::vec(any::<u8>(), 0..80)) {
+        let _ = Reader::new().read(&datagram, &sent(10));
+    }
+
+    #[test]
+    fn any_feedback_names_only_packets_that_were_sent(kind in prop::sample::select(&[(15u8, 205u8), (11, 205), (1, 205), (0, 207)][..]), body in prop::collection::vec(any::<u8>(), 8..80)) {
+        let words = body.len() / 4;
+        let (format, kind) = kind;
+        let datagram = [&[0x80 | format, kind, 0, words as u8], &body[..4 * words]].concat();
+        let streams = sent(70_000);
+        for news in Reader::new().read(&datagram, &streams).unwrap_or_default() {
+            match news {
+                News::Arrivals { acknowledgements, .. } => prop_assert!(acknowledgements.iter().all(|told| told.id.0 < 70_000)),
+                News::Missing(sequences) => prop_assert!(sequences.iter().all(|sequence| *sequence <= 111_666)),
+                News::KeyframeNeeded | News::Decoder(_) | News::Path(_) => {}
+            }
+        }
+    }
+}

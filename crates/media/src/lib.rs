@@ -1,0 +1,33 @@
+//! What a video sender, its encoder and its receiver say to each other.
+//!
+//! * [`Packet`] and what it carries: a [`Fragment`] of a frame, a retransmission, XOR parity over [`Protected`] packets, audio, padding;
+//!   [`PacketSizes`] says how large packets are;
+//! * [`EncodePlan`] and [`EncodedFrame`], between the engine and an encoder; [`layers`] is a pattern of temporal layers;
+//! * [`FeedbackStyle`] and [`ReceiverKind`]: what the receiver reports, and what it does with frames;
+//! * [`feedback`]: the receiver's RTCP read in the sender's own numbers.
+//!
+//! A sender, a receiver and a codec each need these words and none of the others.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod feedback;
+pub mod layers;
+mod packet;
+mod plan;
+mod protected;
+mod receiver;
+mod sizes;
+mod state;
+
+pub use packet::{Content, Fragment, Packet};
+pub use plan::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
+pub use protected::Protected;
+pub use receiver::{FeedbackStyle, KeptAtReceiver, ReceiverKind};
+pub use sizes::{Cut, PacketSizes};
+pub use state::{StateHash, Transition};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

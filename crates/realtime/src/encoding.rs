@@ -1,0 +1,101 @@
+//! The encoder and its pictures, in their thread.
+
+use std::sync::mpsc::{self, Receiver};
+
+use thalweg_codecs::{Candidate, EncodeError, Encoder, Image};
+use thalweg_sender::frames::EncodePlan;
+use thalweg_units::{Size, Time};
+use thalweg_video::footage::Footage;
+
+use crate::RealTimeError;
+use thalweg_live::encoder::EncoderThread;
+use thalweg_live::reactor::Waker;
+
+type Made = Result<Vec<Candidate>, RealTimeError>;
+
+/// The encoder, which knows pictures by their numbers.
+pub(crate) struct Encoding {
+    thread: EncoderThread<u64>,
+    made: Receiver<Made>,
+    settings: String,
+    is_model: bool,
+    /// When what is asked for may be handed over, were it made already.
+    earliest: Time,
+    /// Made, and not yet handed over.
+    waiting: Option<Vec<Candidate>>,
+}
+
+impl Encoding {
+    /// Starts the thread; `waker` wakes the sender when a frame is ready. `footage` is `None` for a model, which reads no pictures.
+    pub(crate) fn start(
+        encoder: Box<dyn Encoder>,
+        mut footage: Option<Footage>,
+        size: Size,
+        waker: Waker,
+    ) -> Result<Encoding, RealTimeError> {
+        let (settings, is_model) = (encoder.settings(), footage.is_none());
+        let (answer, made) = mpsc::channel();
+        let (failing, wakes) = (answer.clone(), waker.clone());
+        let encode = move |encoder: &mut dyn Encoder, picture: u64, plan: &EncodePlan| {
+            // The run may be over.
+            let _ = answer.send(encode(encoder, footage.as_mut(), size, picture, plan));
+            waker.wake();
+            // Reads the next picture ahead; an error is returned when it is encoded.
+            if let Some(footage) = &mut footage {
+                let _ = footage.picture(picture + 1);
+            }
+        };
+        let failed = move |error: EncodeError| {
+            let _ = failing.send(Err(error.into()));
+            wakes.wake();
+        };
+        let thread = EncoderThread::start(move || Ok(encoder), encode, failed)?;
+        Ok(Encoding { thread, made, settings, is_model, earliest: Time::NEVER, waiting: None })
+    }
+
+    /// The encoder's settings, as it prints them.
+    pub(crate) fn settings(&self) -> &str {
+        &self.settings
+    }
+
+    /// Asks for a picture at `now`. A model's frames are handed over at `done`, when an encoder would have made them.
+    pub(crate) fn encode(&mut self, now: Time, done: Time, picture: u64, plan: EncodePlan) {
+        self.earliest = if self.is_model { done } else { now };
+        self.thread.encode(picture, plan);
+    }
+
+    pub(crate) fn commit(&self, choice: Option<usize>) {
+        self.thread.commit(choice);
+    }
+
+    pub(crate) fn forget(&self, frame: u64) {
+        self.thread.forget(frame);
+    }
+
+    /// When [`Encoding::take`] has something, as far as is known.
+    pub(crate) fn next_event(&self) -> Time {
+        if self.waiting.is_some() { self.earliest } else { Time::NEVER }
+    }
+
+    /// What was made, when it is time.
+    pub(crate) fn take(&mut self, now: Time) -> Result<Option<Vec<Candidate>>, RealTimeError> {
+        if let Ok(made) = self.made.try_recv() {
+            self.waiting = Some(made?);
+        }
+        Ok(if self.earliest <= now { self.waiting.take() } else { None })
+    }
+}
+
+fn encode(
+    encoder: &mut dyn Encoder,
+    footage: Option<&mut Footage>,
+    size: Size,
+    number: u64,
+    plan: &EncodePlan,
+) -> Made {
+    let Some(footage) = footage else { return Ok(encoder.offer(Image::blank(size), plan)?) };
+    let picture = footage
+        .picture(number)?
+        .ok_or_else(|| RealTimeError::Scenario(format!("the video ends at picture {number}, before the run does")))?;
+    Ok(encoder.candidates(&picture, plan)?)
+}

@@ -1,0 +1,289 @@
+//! Real-time runs: the laboratory's scenarios on real sockets, by the real clock.
+//!
+//! ```text
+//! encoder <-> sender ---- RTP, RTCP ----> relay: scenario.up ----> receiver -> decoder
+//! (thread)    (this one) <--- RTCP ------ relay: scenario.down <-- (thread)    (thread)
+//!                |------------ ICE, DTLS ----- past the link -------|
+//! ```
+//!
+//! One scheme sends the scenario's video through the scenario's codec to [`thalweg_session::Incoming`]: engine, packetisation,
+//! SRTP, sockets and feedback are those of `thalweg_live::publish` and `thalweg_live::watch`. What both peers measured becomes the
+//! laboratory's records, so that figures, folder and report are the same as those of [`thalweg_lab::simulate()`].
+//!
+//! What is made the same as in virtual time: **time zero** is the instant at which the sender's connection is up. Camera, engine and the
+//! link's traces begin there, as all begin at zero in the simulator, which has no handshake: ICE and DTLS bypass the link. An encoder
+//! model's frames are ready when [`thalweg_codecs::CodecTime`] says, those of a real encoder when they are encoded. **Packet sizes** and
+//! **feedback** are what was negotiated: [`RealTimeRun::scheme`] and [`RealTimeRun::scenario`] contain both, so that the simulator can
+//! play the same.
+
+mod conversion;
+mod decoding;
+mod encoding;
+mod error;
+mod negotiation;
+mod receiving;
+mod route;
+mod sending;
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use thalweg_codecs::CodecPair;
+use thalweg_lab::metrics::QualitySource;
+use thalweg_lab::simulate::{Played, Run, summarize};
+use thalweg_lab::{FindTrace, Scenario};
+use thalweg_link::{Capacity, DropReason, PathError, Trace};
+use thalweg_live::clock::Clock;
+use thalweg_live::emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
+use thalweg_live::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
+use thalweg_live::thread::spawn;
+use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
+use thalweg_session::outgoing::ASK_INTERVAL;
+use thalweg_units::{Bytes, Span, Time};
+use thalweg_video::footage::Footage;
+
+use conversion::ShownFrame;
+use decoding::Decoding;
+use encoding::Encoding;
+pub use error::RealTimeError;
+use receiving::{Received, Receiving, Shared};
+use sending::{Sending, Sent};
+
+/// A finished run.
+pub struct RealTimeRun {
+    /// The scenario as it was played: with the negotiated feedback.
+    pub scenario: Scenario,
+    /// The scheme as it was played: with the packet sizes of the negotiated RTP.
+    pub scheme: Arc<dyn SenderFactory>,
+    /// Figures, series and records.
+    pub run: Run,
+    /// How well the machine kept time.
+    pub timing: Timing,
+}
+
+/// Lateness of timers, and bytes on the wire.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    /// How late the sender's timers fired.
+    pub sender: Lateness,
+    /// How late the receiver's timers fired.
+    pub receiver: Lateness,
+    /// What the emulated link did, with how late it forwarded packets.
+    pub link: Statistics,
+    /// The sum of the packet sizes that the engine accounted for.
+    pub accounted: Bytes,
+    /// The sum of the sizes on the wire, from the IP header on; it differs from `accounted` by what the engine could not predict.
+    pub actual: Bytes,
+}
+
+/// Plays `scenario` for one scheme on sockets of this machine; takes a little longer than the scenario lasts. `find` gives traces by
+/// name; `progress` gets the time since the run began, every half second.
+///
+/// # Errors
+/// When the scenario needs what only the simulator has (competitors, a clock offset, a stateful receiver), when something it names cannot
+/// be found, or when the system refuses a socket or thread.
+pub fn run(
+    scenario: &Scenario,
+    scheme: &Arc<dyn SenderFactory>,
+    find: &mut FindTrace<'_>,
+    progress: &mut dyn FnMut(Time),
+) -> Result<RealTimeRun, RealTimeError> {
+    check(scenario)?;
+    let style = negotiation::negotiable(scenario.feedback.unwrap_or(scheme.feedback()));
+    let scenario = Scenario { feedback: Some(style), ask_every: Some(ASK_INTERVAL), ..scenario.clone() };
+    let (mut link, capacity) = link(&scenario, find)?;
+    let clock = Clock::new();
+    // Read by the encoder, and again after the run to measure quality.
+    let open = || Footage::open(&scenario.video, scenario.seed);
+    let footage = if scenario.codec.is_model() { None } else { Some(open()?) };
+    let format = footage.as_ref().map_or(scenario.video.scene_format(), Footage::format);
+    let seed = scenario.seed.child("flow 0");
+    let wants_candidates = scheme.parts(format.size)?.frames.wants_candidates();
+    let codec = if wants_candidates { scenario.codec.functional() } else { scenario.codec.clone() };
+    let CodecPair { encoder, decoder } = codec.build_seeded(format.size, seed)?;
+
+    let bind = || UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), &UdpConfig::default());
+    let (here, there) = (bind()?, bind()?);
+    let [ours, theirs] = [here.local_address(), there.local_address()];
+    let camera = Camera { size: format.size, interval: format.interval() };
+    let (outgoing, incoming) = negotiation::negotiate(&scenario, scheme, camera, style, clock, [ours, theirs])?;
+    let fitted = outgoing.fitted_scheme()?;
+
+    let shared = Arc::new(Shared::default());
+    let (decoding, frames) = match decoder {
+        Some(decoder) => Decoding::start(decoder, clock).map(|(decoding, frames)| (Some(decoding), Some(frames)))?,
+        None => (None, None),
+    };
+    let poller = Poller::new(clock, PollerConfig::default())?;
+    let waker = poller.waker();
+    let receiving = Receiving {
+        clock,
+        poller,
+        socket: there,
+        incoming,
+        peer: ours,
+        relay: None,
+        shared: shared.clone(),
+        decoder: frames,
+    };
+    let poller = Poller::new(clock, PollerConfig::default())?;
+    let sending = Sending {
+        clock,
+        encoding: Encoding::start(encoder, footage, format.size, poller.waker())?,
+        poller,
+        socket: here,
+        outgoing,
+        peer: theirs,
+        start_link: &mut |zero| link.start(theirs, clock, zero),
+        shared: shared.clone(),
+        undershoot: scenario.undershoot.build(seed)?,
+        codec_time: scenario.codec_time,
+        format,
+        duration: scenario.duration,
+        reports_round_trip: scenario.call || style == FeedbackStyle::Extended,
+    };
+    let receiver = spawn("receiver", move || receiving.run())?;
+    let sent = sending.run(progress);
+    shared.over.store(true, Ordering::Relaxed);
+    waker.wake();
+    let received = receiver.join().map_err(|_| RealTimeError::Failed("the receiver's thread panicked".into()))?;
+    // The sender's error first: the receiver's may only follow from it.
+    let (sent, relay) = sent?;
+    let (received, statistics) = (received?, relay.stop()?);
+
+    let shown = shown(&scenario, &sent, &received, decoding, || codec.build_seeded(format.size, seed))?;
+    let measured = (format, scenario.measure_quality);
+    let converted =
+        conversion::convert(&sent, &received.arrivals, &shown, measured, (scenario.duration, reason(&statistics)));
+    let quality = match (scenario.measure_quality, scenario.codec.is_model()) {
+        (false, _) => QualitySource::None,
+        (true, true) => QualitySource::Modelled,
+        (true, false) => QualitySource::Measured,
+    };
+    let played = Played {
+        number: 0,
+        video: scenario.video.label(),
+        begin: Time::ZERO,
+        end: Time::ZERO + scenario.duration,
+        codec: sent.codec.clone(),
+        quality,
+        frames: converted.frames,
+    };
+    let mut outcome = summarize(&scenario, fitted.name(), played, &converted.recorder, capacity.as_ref());
+    outcome.summary.live = true;
+    let run = Run { outcome, competitors: Vec::new(), recorder: converted.recorder };
+    let timing = Timing {
+        sender: sent.lateness,
+        receiver: received.lateness,
+        link: statistics,
+        accounted: converted.accounted,
+        actual: converted.actual,
+    };
+    Ok(RealTimeRun { scenario, scheme: fitted, run, timing })
+}
+
+fn check(scenario: &Scenario) -> Result<(), RealTimeError> {
+    let wrong = |message: String| Err(RealTimeError::Scenario(message));
+    if scenario.duration <= Span::ZERO {
+        return wrong(format!("duration is {}, must be longer than 0, such as 20s", scenario.duration));
+    }
+    if !scenario.competitors.is_empty() {
+        let count = scenario.competitors.len();
+        return wrong(format!("the scenario has {count} competitors, a real-time run none: play it in virtual time"));
+    }
+    if scenario.clock_offset != Span::ZERO {
+        let offset = scenario.clock_offset;
+        return wrong(format!(
+            "clock_offset is {offset}, must be 0ms in a real-time run: both peers have this machine's clock"
+        ));
+    }
+    Ok(())
+}
+
+/// The link of a scenario with its traces.
+struct Link {
+    config: LinkConfig,
+    traces: BTreeMap<String, Arc<Trace>>,
+}
+
+impl Link {
+    fn start(&mut self, server: SocketAddr, clock: Clock, zero: Time) -> Result<Relay, RealTimeError> {
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let link = LinkConfig { zero: Zero::At(zero), ..self.config.clone() };
+        let config = RelayConfig { link, clock, idle: Span::from_secs(3600), ..RelayConfig::new(listen, server) };
+        let find = |name: &str| self.traces.get(name).cloned().ok_or_else(|| format!("no trace '{name}'"));
+        Ok(Relay::start(&config, &mut { find })?)
+    }
+}
+
+/// Finds the traces of a scenario's link before anything begins; also returns the capacity of its first bottleneck.
+fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, Option<Capacity>), RealTimeError> {
+    let mut traces = BTreeMap::new();
+    let mut remembered = |name: &str| {
+        let trace = find(name)?;
+        traces.insert(name.to_owned(), trace.clone());
+        Ok(trace)
+    };
+    let path_error = |error: PathError<String>| RealTimeError::Path(error.to_string());
+    let up = scenario.up.build::<(), _>(scenario.seed.child("up"), &mut remembered).map_err(path_error)?;
+    scenario.down.build::<(), _>(scenario.seed.child("down"), &mut remembered).map_err(path_error)?;
+    let (up_config, down) = (scenario.up.clone(), scenario.down.clone());
+    let config = LinkConfig { up: up_config, down, seed: scenario.seed, ..LinkConfig::default() };
+    Ok((Link { config, traces }, up.bottlenecks().first().cloned()))
+}
+
+/// When each received frame was shown, which picture it was, and its quality.
+fn shown(
+    scenario: &Scenario,
+    sent: &Sent,
+    received: &Received,
+    decoding: Option<Decoding>,
+    again: impl FnOnce() -> Result<CodecPair, thalweg_codecs::EncodeError>,
+) -> Result<Vec<ShownFrame>, RealTimeError> {
+    let pictures = conversion::pictures(&received.frames, &sent.pictures);
+    let mut qualities = vec![None; pictures.len()];
+    let times: Vec<Time> = match decoding {
+        Some(decoding) => {
+            if scenario.measure_quality
+                && let Some(mut decoder) = again()?.decoder
+            {
+                let frames: Vec<_> = received.frames.iter().zip(pictures.iter().copied()).collect();
+                let mut footage = Footage::open(&scenario.video, scenario.seed)?;
+                qualities = decoding::measure(scenario, &mut *decoder, &mut footage, &frames)?;
+            }
+            decoding.finish()?
+        }
+        None => {
+            // A model's frames are not decoded: one decoding time after arrival, and after the frame before.
+            let size_of: BTreeMap<u64, _> = sizes(sent);
+            let mut done = Time::ZERO;
+            let time = |(frame, picture): (&receiving::ReceivedFrame, &Option<u64>)| {
+                let size = picture.and_then(|picture| size_of.get(&picture)).copied();
+                let size = size.unwrap_or(scenario.video.scene_format().size);
+                done = frame.at.max(done) + scenario.codec_time.decode(size);
+                done
+            };
+            received.frames.iter().zip(&pictures).map(time).collect()
+        }
+    };
+    let each = times.into_iter().zip(pictures).zip(qualities);
+    Ok(each.filter_map(|((at, picture), quality)| Some(ShownFrame { at, picture: picture?, quality })).collect())
+}
+
+/// The size each picture was encoded at.
+fn sizes(sent: &Sent) -> BTreeMap<u64, thalweg_units::Size> {
+    let by_frame: BTreeMap<u64, _> = sent.frames.iter().map(|(frame, made)| (*frame, made.frame.picture)).collect();
+    let queued = sent.events.iter().filter_map(|timed| match timed.event {
+        thalweg_sender::Event::FrameQueued { frame, picture, .. } => Some((picture, *by_frame.get(&frame)?)),
+        _ => None,
+    });
+    queued.collect()
+}
+
+/// The most frequent reason for which the link dropped packets: it does not say which packet was dropped for which.
+fn reason(statistics: &Statistics) -> DropReason {
+    let most = statistics.up.dropped.iter().max_by_key(|(_, count)| **count);
+    most.map_or(DropReason::Lost, |(why, _)| *why)
+}

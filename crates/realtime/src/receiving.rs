@@ -1,0 +1,157 @@
+//! The receiver's thread.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::mpsc::Sender;
+
+use thalweg_receiver::rtp::VideoFrame;
+use thalweg_session::Incoming;
+use thalweg_session::incoming::Output;
+use thalweg_session::outgoing::Notice;
+use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::overhead;
+
+use crate::RealTimeError;
+use crate::route::{DatagramKind, PacketKey};
+use thalweg_live::clock::Clock;
+use thalweg_live::reactor::{Lateness, Poller, UdpSocket};
+
+/// Takes complete frames to decode.
+pub(crate) type Frames = Sender<Arc<[u8]>>;
+
+/// An RTP packet that arrived.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub(crate) at: Time,
+    pub(crate) key: PacketKey,
+    pub(crate) size: Bytes,
+}
+
+/// A complete frame.
+#[derive(Debug)]
+pub(crate) struct ReceivedFrame {
+    pub(crate) at: Time,
+    /// RTP's, 90 kHz.
+    pub(crate) timestamp: u64,
+    /// When its picture was taken, by the sender's clock, if a sender report came before it.
+    pub(crate) captured: Option<Time>,
+    pub(crate) data: Arc<[u8]>,
+}
+
+/// What the receiver measured.
+#[derive(Debug, Default)]
+pub(crate) struct Received {
+    pub(crate) arrivals: Vec<Arrival>,
+    pub(crate) frames: Vec<ReceivedFrame>,
+    pub(crate) lateness: Lateness,
+}
+
+/// What sender and receiver exchange outside of the connection.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// The run is over.
+    pub(crate) over: AtomicBool,
+    /// The round trip as the sender knows it, in nanoseconds; 0 for not at all.
+    pub(crate) round_trip: AtomicI64,
+}
+
+/// A receiver.
+pub(crate) struct Receiving {
+    pub(crate) clock: Clock,
+    pub(crate) poller: Poller,
+    pub(crate) socket: UdpSocket,
+    pub(crate) incoming: Incoming,
+    /// The sender's own address, which the connection knows it by.
+    pub(crate) peer: SocketAddr,
+    /// Where its media comes from: the relay, once a packet came over it.
+    pub(crate) relay: Option<SocketAddr>,
+    pub(crate) shared: Arc<Shared>,
+    /// Decodes frames; `None` for those of an encoder model.
+    pub(crate) decoder: Option<Frames>,
+}
+
+impl Receiving {
+    /// Receives until the run is over.
+    pub(crate) fn run(mut self) -> Result<Received, RealTimeError> {
+        let mut received = Received::default();
+        let (local, mut reported) = (self.socket.local_address(), 0);
+        let mut wait = Time::ZERO;
+        let mut inbox: Vec<(SocketAddr, Vec<u8>)> = Vec::new();
+        loop {
+            let woken = self.poller.wait(wait, &[&self.socket])?;
+            if self.shared.over.load(Ordering::Relaxed) {
+                received.lateness = self.poller.lateness().clone();
+                return Ok(received);
+            }
+            let now = woken.now;
+            let round_trip = self.shared.round_trip.load(Ordering::Relaxed);
+            if round_trip != reported {
+                reported = round_trip;
+                self.incoming.learn(Span::from_nanos(round_trip));
+            }
+            if woken.is_ready(0) {
+                self.socket.receive(|datagram| inbox.push((datagram.from, datagram.bytes.to_vec())));
+            }
+            for (from, bytes) in inbox.drain(..) {
+                if from != self.peer {
+                    self.relay = Some(from);
+                }
+                if let DatagramKind::Media(key) = DatagramKind::of(&bytes) {
+                    let size = overhead::IPV4 + overhead::UDP + Bytes::new(bytes.len() as u64);
+                    received.arrivals.push(Arrival { at: now, key, size });
+                }
+                self.incoming.on_datagram(now, self.peer, local, &bytes);
+                pump(&mut self.incoming, &mut self.socket, (self.peer, self.relay), &mut |frame| {
+                    received.frames.push(complete(&self.clock, &frame, self.decoder.as_ref()));
+                })?;
+            }
+            self.incoming.on_timeout(now);
+            wait = pump(&mut self.incoming, &mut self.socket, (self.peer, self.relay), &mut |frame| {
+                received.frames.push(complete(&self.clock, &frame, self.decoder.as_ref()));
+            })?;
+        }
+    }
+}
+
+fn complete(clock: &Clock, frame: &VideoFrame, decoder: Option<&Frames>) -> ReceivedFrame {
+    // Nothing decodes a model's frames.
+    let data: Arc<[u8]> = if decoder.is_some() { frame.data.clone().into() } else { Arc::from([]) };
+    if let Some(decoder) = decoder {
+        // The decoder runs as long as this thread; if it failed, `Decoding::finish` says so.
+        let _ = decoder.send(data.clone());
+    }
+    ReceivedFrame { at: clock.now(), timestamp: frame.timestamp, captured: frame.captured, data }
+}
+
+/// Handles every output of the connection; returns until when to wait.
+fn pump(
+    incoming: &mut Incoming,
+    socket: &mut UdpSocket,
+    (peer, relay): (SocketAddr, Option<SocketAddr>),
+    frame: &mut dyn FnMut(VideoFrame),
+) -> Result<Time, RealTimeError> {
+    loop {
+        match incoming.poll() {
+            Output::Transmit(datagram) => match (DatagramKind::of(&datagram.bytes), relay) {
+                (DatagramKind::Handshake, _) => {
+                    socket.send(peer, &datagram.bytes);
+                }
+                (_, Some(link)) => {
+                    socket.send(link, &datagram.bytes);
+                }
+                // Nothing came over the link yet, so there is nothing to report.
+                (_, None) => {}
+            },
+            Output::Frame(complete) => frame(complete),
+            Output::Audio(_) | Output::Abandoned(_) => {}
+            Output::News(Notice::Closed) => {
+                return Err(RealTimeError::Failed("the sender closed the connection".into()));
+            }
+            Output::News(Notice::Failed(error)) => return Err(error.into()),
+            Output::News(Notice::Unusable(error)) => return Err(error.into()),
+            Output::News(_) => {}
+            Output::Wait { until } => return Ok(until),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A sender put together part by part.
+
+use alloc::boxed::Box;
+
+use thalweg_control::Controller;
+use thalweg_media::PacketSizes;
+use thalweg_units::{ConfigError, Time};
+
+use super::{Camera, Engine};
+use crate::frames::FramePolicy;
+use crate::parts::Parts;
+use crate::{filler, pacing, repair};
+
+/// Made by [`Engine::builder`]. A controller and a frame policy are required; without more the sender is paced at the controller's rate,
+/// sends no padding but what the controller asks for, repairs nothing and makes packets of the usual sizes.
+#[must_use]
+pub struct Builder {
+    camera: Camera,
+    controller: Option<Box<dyn Controller>>,
+    frames: Option<Box<dyn FramePolicy>>,
+    pacing: pacing::Config,
+    filler: Option<filler::Config>,
+    fill_with: Option<filler::useful::Config>,
+    repair: Option<repair::Config>,
+    packets: PacketSizes,
+}
+
+impl Builder {
+    pub(super) fn new(camera: Camera) -> Builder {
+        Builder {
+            camera,
+            controller: None,
+            frames: None,
+            pacing: pacing::Config::default(),
+            filler: None,
+            fill_with: None,
+            repair: None,
+            packets: PacketSizes::default(),
+        }
+    }
+
+    /// What says how much the network can bear.
+    pub fn controller(self, controller: Box<dyn Controller>) -> Builder {
+        Builder { controller: Some(controller), ..self }
+    }
+
+    /// What decides which pictures become frames.
+    pub fn frames(self, frames: Box<dyn FramePolicy>) -> Builder {
+        Builder { frames: Some(frames), ..self }
+    }
+
+    /// When packets leave.
+    pub fn pacing(self, pacing: pacing::Config) -> Builder {
+        Builder { pacing, ..self }
+    }
+
+    /// Dummy packets that keep the path full.
+    pub fn filler(self, filler: filler::Config) -> Builder {
+        Builder { filler: Some(filler), ..self }
+    }
+
+    /// What padding is made of.
+    pub fn fill_with(self, fill_with: filler::useful::Config) -> Builder {
+        Builder { fill_with: Some(fill_with), ..self }
+    }
+
+    /// Retransmission and FEC.
+    pub fn repair(self, repair: repair::Config) -> Builder {
+        Builder { repair: Some(repair), ..self }
+    }
+
+    /// How large packets are.
+    pub fn packets(self, packets: PacketSizes) -> Builder {
+        Builder { packets, ..self }
+    }
+
+    /// The sender, before its first picture.
+    ///
+    /// # Errors
+    /// When the controller or the frame policy is missing, or a parameter is out of range.
+    pub fn build(self, now: Time) -> Result<Engine, ConfigError> {
+        let missing = |part, example| ConfigError::out_of_range(part, "missing", example);
+        let controller = self.controller.ok_or_else(|| missing("controller", "set, such as a boxed fixed::Fixed"))?;
+        let frames = self.frames.ok_or_else(|| missing("frames", "set, such as a boxed frames::EveryFrame"))?;
+        let Builder { pacing, filler, fill_with, repair, packets, .. } = self;
+        Engine::with(Parts { controller, frames, pacing, filler, fill_with, repair, packets }, self.camera, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frames::EveryFrame;
+    use alloc::string::ToString;
+    use thalweg_control::fixed;
+    use thalweg_units::{Size, Span};
+
+    #[test]
+    fn what_is_missing_is_named_and_with_both_it_is_a_sender() {
+        let builder = || Engine::builder(Camera { size: Size::HD, interval: Span::from_millis(33) });
+        let fixed = || Box::new(fixed::Fixed::new(fixed::Config::default()).unwrap());
+        let problem = |builder: Builder| builder.build(Time::ZERO).err().unwrap().to_string();
+        assert!(problem(builder().frames(Box::new(EveryFrame))).starts_with("controller is missing"));
+        assert!(problem(builder().controller(fixed())).starts_with("frames is missing"));
+        let engine = builder().controller(fixed()).frames(Box::new(EveryFrame)).build(Time::ZERO).unwrap();
+        assert_eq!(engine.allowance().capacity, fixed::Config::default().rate);
+    }
+
+    #[test]
+    fn a_part_out_of_range_is_named() {
+        let builder = Engine::builder(Camera { size: Size::HD, interval: Span::from_millis(33) });
+        let controller = Box::new(fixed::Fixed::new(fixed::Config::default()).unwrap());
+        let repair = repair::Config { packets: 0, ..repair::Config::default() };
+        let problem = builder.controller(controller).frames(Box::new(EveryFrame)).repair(repair).build(Time::ZERO);
+        assert!(problem.err().unwrap().to_string().starts_with("repair.packets is 0"));
+    }
+}

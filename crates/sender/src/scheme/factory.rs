@@ -1,0 +1,139 @@
+//! What makes senders: a scheme of this crate, or anything that a program has made.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use thalweg_control::Controller;
+use thalweg_units::{ConfigError, Size};
+
+use super::{FeedbackStyle, ReceiverKind, Scheme};
+use crate::parts::Parts;
+
+/// Makes the parts of a sender as often as they are wanted: for each run, each viewer, each change of scheme.
+///
+/// The laboratory plays any of these and `publish` sends with it. A controller alone takes one line:
+///
+/// ```
+/// # use thalweg_control::fixed::{Config, Fixed as Mine};
+/// # use thalweg_sender::{Camera, Engine, Scheme, SenderFactory};
+/// # use thalweg_units::{Size, Span, Time};
+/// let scheme = "gcc".parse::<Scheme>()?.with_controller("mine", || Mine::new(Config::default()));
+/// let camera = Camera { size: Size::HD, interval: Span::from_millis(33) };
+/// let engine = Engine::new(&scheme, camera, Time::ZERO)?;
+/// assert_eq!((scheme.name(), engine.allowance().capacity), ("mine", Config::default().rate));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait SenderFactory: Send + Sync {
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// Its parts, for a camera of this size.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    fn parts(&self, source: Size) -> Result<Parts, ConfigError>;
+
+    /// What the receiver is asked to report.
+    fn feedback(&self) -> FeedbackStyle {
+        FeedbackStyle::Twcc
+    }
+
+    /// What the receiver does with frames.
+    fn receiver(&self) -> ReceiverKind {
+        ReceiverKind::Ordinary
+    }
+
+    /// Its parameters as TOML, for `run.toml`, where they are kept under `[scheme.custom]`.
+    fn describe(&self) -> String {
+        String::new()
+    }
+
+    /// The scheme it is, if it is one: `run.toml` then has every parameter, and can be played without the program that made it.
+    fn as_scheme(&self) -> Option<&Scheme> {
+        None
+    }
+}
+
+impl fmt::Debug for dyn SenderFactory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SenderFactory").field(&self.name()).finish()
+    }
+}
+
+impl SenderFactory for Scheme {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn parts(&self, source: Size) -> Result<Parts, ConfigError> {
+        Ok(Parts {
+            controller: self.controller.build()?,
+            frames: self.frames.build(source)?,
+            pacing: self.pacing,
+            filler: self.filler,
+            fill_with: self.fill_with,
+            repair: self.repair,
+            packets: self.packets,
+        })
+    }
+
+    fn feedback(&self) -> FeedbackStyle {
+        self.feedback
+    }
+
+    fn receiver(&self) -> ReceiverKind {
+        self.receiver
+    }
+
+    fn as_scheme(&self) -> Option<&Scheme> {
+        Some(self)
+    }
+}
+
+/// A scheme with a controller of another program in the place of its own: see [`Scheme::with_controller`].
+#[derive(Debug, Clone)]
+pub struct WithController<F> {
+    name: String,
+    scheme: Scheme,
+    make: F,
+}
+
+impl Scheme {
+    /// The same under this name, with the controllers that `make` makes.
+    pub fn with_controller<F, C>(self, name: &str, make: F) -> WithController<F>
+    where
+        F: Fn() -> Result<C, ConfigError> + Send + Sync,
+        C: Controller + 'static,
+    {
+        WithController { name: name.into(), scheme: self, make }
+    }
+}
+
+impl<F, C> SenderFactory for WithController<F>
+where
+    F: Fn() -> Result<C, ConfigError> + Send + Sync,
+    C: Controller + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn parts(&self, source: Size) -> Result<Parts, ConfigError> {
+        let controller: Box<dyn Controller> = Box::new((self.make)()?);
+        Ok(Parts { controller, ..self.scheme.parts(source)? })
+    }
+
+    fn feedback(&self) -> FeedbackStyle {
+        self.scheme.feedback
+    }
+
+    fn receiver(&self) -> ReceiverKind {
+        self.scheme.receiver
+    }
+
+    fn describe(&self) -> String {
+        format!("controller_in = {:?}\n", self.scheme.name)
+    }
+}

@@ -1,0 +1,199 @@
+//! Every scheme's name.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+
+use super::{Scheme, camel, copa, gcc, peers, rebera, rtcp, salsify, suffixes, vidaptive};
+
+/// A scheme by its name, as the command line knows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Known {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    make: fn() -> Scheme,
+}
+
+impl Known {
+    /// The scheme with its published parameters.
+    pub fn scheme(&self) -> Scheme {
+        let mut scheme = (self.make)();
+        scheme.name = self.name.into();
+        scheme
+    }
+}
+
+/// Every scheme there is.
+pub fn known() -> &'static [Known] {
+    &[
+        Known { name: "gcc", about: "WebRTC today: GCC, paced, target = estimate", make: gcc::webrtc },
+        Known {
+            name: "copa",
+            about: "Vidaptive's first ablation: Copa alone, nothing fills the path",
+            make: copa::alone,
+        },
+        Known { name: "copa+dummy", about: "and dummies that keep it backlogged", make: copa::with_dummies },
+        Known {
+            name: "copa+dummy+latency",
+            about: "and encoder pause and reset",
+            make: copa::with_dummies_and_safeguards,
+        },
+        Known { name: "vidaptive", about: "Vidaptive over Copa (delta 0.9): all of it", make: vidaptive::over_copa },
+        Known { name: "vidaptive:rocc", about: "Vidaptive over RoCC (gamma 0.5)", make: vidaptive::over_rocc },
+        Known {
+            name: "vidaptive+fec",
+            about: "Vidaptive with parity where it sends dummies",
+            make: vidaptive::filled_with_parity,
+        },
+        Known {
+            name: "vidaptive+best",
+            about: "with what the receiver could use most: what was lost, parity, a keyframe",
+            make: vidaptive::filled_with_the_best,
+        },
+        Known {
+            name: "vidaptive:gcc",
+            about: "Vidaptive's frames and dummies over GCC's estimate",
+            make: vidaptive::over_gcc,
+        },
+        Known { name: "scream", about: "SCReAM v2", make: peers::scream },
+        Known { name: "nada", about: "NADA (RFC 8698)", make: peers::nada },
+        Known { name: "sqp", about: "SQP: each frame a train that samples the path", make: peers::sqp },
+        Known { name: "pudica", about: "Pudica: how much of its interval each frame needs", make: peers::pudica },
+        Known { name: "bbr", about: "BBR v1, as Camel's authors measured it", make: peers::bbr },
+        Known { name: "bbr:media", about: "BBR v1 with rules for media", make: peers::bbr_for_media },
+        Known { name: "fbra", about: "FBRA: probes the path with parity packets", make: rtcp::fbra },
+        Known {
+            name: "fbra:xr",
+            about: "FBRA told by RTCP extended reports at its own intervals, as in its paper",
+            make: rtcp::fbra_extended,
+        },
+        Known {
+            name: "rrtcc",
+            about: "RRTCC: Google's of 2012 to 2014, frames through a Kalman filter",
+            make: rtcp::rrtcc,
+        },
+        Known {
+            name: "cnadu",
+            about: "C-NADU-like: between a TCP's rate and the receiver's (a reading)",
+            make: rtcp::cnadu,
+        },
+        Known { name: "tfrc", about: "TFRC (RFC 5348): what a TCP would send", make: rtcp::tfrc },
+        Known {
+            name: "camel",
+            about: "Camel: frames leave in bursts, which show what the path bears; delay against bytes in flight",
+            make: camel::camel,
+        },
+        Known { name: "camel:paper", about: "its equations as printed", make: camel::of_the_paper },
+        Known {
+            name: "camel:careful",
+            about: "with bursts shortened at 2 % of loss instead of 10 %",
+            make: camel::careful,
+        },
+        Known { name: "camel:fixed-burst", about: "with bursts of 20 KB whatever they lose", make: camel::fixed_burst },
+        Known {
+            name: "rebera",
+            about: "Rebera: a budget for each group of frames by forecast, spent on those worth most; the receiver measures",
+            make: rebera::rebera,
+        },
+        Known {
+            name: "rebera:sender",
+            about: "Rebera measured at the sender, from arrivals that any receiver tells of",
+            make: rebera::measured_at_sender,
+        },
+        Known {
+            name: "rebera:absolute",
+            about: "Rebera with the errors of its forecasts in bit/s",
+            make: rebera::with_absolute_errors,
+        },
+        Known {
+            name: "rebera:unspent",
+            about: "Rebera where later frames may spend what earlier ones of their group left",
+            make: rebera::spending_what_is_left,
+        },
+        Known {
+            name: "rebera+fec",
+            about: "Rebera with parity for what others refer to, the more the more do, and repeats",
+            make: rebera::with_parity,
+        },
+        Known {
+            name: "rebera:paper",
+            about: "to the letter: all that is under way is taken off, and what comes too fast says nothing",
+            make: rebera::of_the_paper,
+        },
+        Known {
+            name: "salsify",
+            about: "Salsify: two candidates on two cores, the one that fits sent, or none; recovery from kept states",
+            make: salsify::two_cores,
+        },
+        Known { name: "salsify-1c", about: "with one core: one candidate after the other", make: salsify::one_core },
+        Known { name: "salsify-2c", about: "with two: the same as salsify", make: salsify::two_cores },
+        Known {
+            name: "salsify:paper",
+            about: "to the letter, without what this project mended for sixty pictures a second",
+            make: salsify::of_the_paper,
+        },
+        Known { name: "salsify:no-grace", about: "without grace periods", make: salsify::no_grace },
+        Known {
+            name: "salsify:conventional-codec",
+            about: "with a codec that codes once, at a guessed quantiser, and cannot go back",
+            make: salsify::conventional_codec,
+        },
+        Known {
+            name: "salsify:conventional-transport-and-codec",
+            about: "and a quantiser that changes once a second",
+            make: salsify::conventional_transport_and_codec,
+        },
+        Known {
+            name: "salsify:standard-decoder",
+            about: "recovery from golden and altref frames: any VP8 receiver can follow",
+            make: salsify::standard_decoder,
+        },
+        Known {
+            name: "vidaptive+functional",
+            about: "Vidaptive on the wire, its frames chosen to fit instead of paused",
+            make: salsify::under_vidaptive,
+        },
+    ]
+}
+
+/// No scheme has this name; the message lists those that are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownScheme {
+    name: String,
+    /// Those that a program has added to its registry.
+    added: Vec<String>,
+}
+
+impl UnknownScheme {
+    /// `name` is unknown where `added` are known besides this crate's.
+    pub(super) fn new(name: &str, added: Vec<String>) -> UnknownScheme {
+        UnknownScheme { name: name.into(), added }
+    }
+}
+
+impl fmt::Display for UnknownScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = known().iter().map(|known| known.name);
+        let names: Vec<&str> = self.added.iter().map(String::as_str).chain(known).collect();
+        let suffixes: Vec<&str> = suffixes().iter().map(|suffix| suffix.name).collect();
+        let (names, suffixes) = (names.join(", "), suffixes.join(", "));
+        write!(f, "'{}' is no scheme: choose from {names}, with one of {suffixes} behind it where it fits", self.name)
+    }
+}
+
+impl core::error::Error for UnknownScheme {}
+
+impl FromStr for Scheme {
+    type Err = UnknownScheme;
+    fn from_str(name: &str) -> Result<Scheme, UnknownScheme> {
+        let find = |name: &str| known().iter().find(|known| known.name == name).map(Known::scheme);
+        let suffixed = || {
+            let changed = suffixes().iter().find_map(|suffix| suffix.change(find(name.strip_suffix(suffix.name)?)?))?;
+            Some(Scheme { name: name.into(), ..changed })
+        };
+        find(name).or_else(suffixed).ok_or_else(|| UnknownScheme::new(name, Vec::new()))
+    }
+}

@@ -1,0 +1,115 @@
+//! Senders by name: this crate's schemes, and what a program adds.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{Scheme, SenderFactory, UnknownScheme, known};
+
+/// Where the laboratory, `run`, `compare` and `publish` look a name up. It begins with every scheme of this crate, with every suffix that
+/// may follow its name; a program adds its own.
+#[derive(Clone, Default)]
+pub struct Registry {
+    added: Vec<Arc<dyn SenderFactory>>,
+}
+
+impl Registry {
+    /// This crate's schemes.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// Adds a sender.
+    ///
+    /// # Errors
+    /// When there is one of its name: say [`Registry::replace`] if that is meant.
+    pub fn add(&mut self, factory: impl SenderFactory + 'static) -> Result<(), NameTaken> {
+        if self.find(factory.name()).is_ok() {
+            return Err(NameTaken(factory.name().into()));
+        }
+        self.replace(factory);
+        Ok(())
+    }
+
+    /// Adds a sender, in the place of any of its name.
+    pub fn replace(&mut self, factory: impl SenderFactory + 'static) {
+        self.added.retain(|other| other.name() != factory.name());
+        self.added.push(Arc::new(factory));
+    }
+
+    /// The sender of this name.
+    ///
+    /// # Errors
+    /// When there is none; the error lists those there are.
+    pub fn find(&self, name: &str) -> Result<Arc<dyn SenderFactory>, UnknownScheme> {
+        if let Some(added) = self.added.iter().find(|added| added.name() == name) {
+            return Ok(added.clone());
+        }
+        match name.parse::<Scheme>() {
+            Ok(scheme) => Ok(Arc::new(scheme)),
+            Err(_) => Err(UnknownScheme::new(name, self.added_names().map(ToString::to_string).collect())),
+        }
+    }
+
+    /// Every name without a suffix, those that were added last.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let replaced = |name: &&str| !self.added_names().any(|added| added == *name);
+        known().iter().map(|known| known.name).filter(replaced).chain(self.added_names())
+    }
+
+    fn added_names(&self) -> impl Iterator<Item = &str> {
+        self.added.iter().map(|added| added.name())
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Registry").field(&self.added_names().collect::<Vec<_>>()).finish()
+    }
+}
+
+/// There is a sender of this name already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameTaken(String);
+
+impl fmt::Display for NameTaken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is a scheme '{}' already: choose another name, or replace it", self.0)
+    }
+}
+
+impl core::error::Error for NameTaken {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_control::fixed;
+
+    fn mine(name: &str) -> impl SenderFactory + use<> {
+        "gcc".parse::<Scheme>().unwrap().with_controller(name, || fixed::Fixed::new(fixed::Config::default()))
+    }
+
+    #[test]
+    fn a_name_of_this_crates_is_taken_until_it_is_replaced() {
+        let mut registry = Registry::new();
+        assert_eq!(registry.add(mine("gcc")), Err(NameTaken("gcc".into())));
+        assert_eq!(registry.add(mine("gcc+fec")), Err(NameTaken("gcc+fec".into())));
+        assert!(registry.find("gcc").unwrap().as_scheme().is_some());
+        registry.replace(mine("gcc"));
+        assert!(registry.find("gcc").unwrap().as_scheme().is_none());
+        assert_eq!(registry.names().filter(|name| *name == "gcc").count(), 1);
+    }
+
+    #[test]
+    fn a_name_that_is_not_there_is_answered_with_those_that_are() {
+        let mut registry = Registry::new();
+        registry.add(mine("mine")).unwrap();
+        assert_eq!(registry.find("mine").unwrap().name(), "mine");
+        let message = registry.find("yours").unwrap_err().to_string();
+        assert!(
+            message.starts_with("'yours' is no scheme: choose from mine, gcc, ") && message.contains("+fec"),
+            "{message}"
+        );
+    }
+}

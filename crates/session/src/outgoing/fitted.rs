@@ -1,0 +1,52 @@
+//! A scheme as a conversation has it.
+
+use std::sync::Arc;
+
+use thalweg_sender::filler::useful;
+use thalweg_sender::repair;
+use thalweg_sender::scheme::ReceiverKind;
+use thalweg_sender::{FeedbackStyle, PacketSizes, Parts, Scheme, SenderFactory};
+use thalweg_units::{ConfigError, Size};
+
+/// A sender with what was agreed on in the place of its own.
+pub(super) struct Fitted {
+    scheme: Arc<dyn SenderFactory>,
+    fill_with: Option<useful::Config>,
+    repair: Option<repair::Config>,
+    packets: PacketSizes,
+}
+
+impl Fitted {
+    /// `scheme` whose parts were fitted to these: a [`Scheme`] where it is one.
+    pub(super) fn of(scheme: &Arc<dyn SenderFactory>, parts: Parts) -> Arc<dyn SenderFactory> {
+        let Parts { fill_with, repair, packets, .. } = parts;
+        match scheme.as_scheme() {
+            Some(known) => Arc::new(Scheme { fill_with, repair, packets, ..known.clone() }),
+            None => Arc::new(Fitted { scheme: scheme.clone(), fill_with, repair, packets }),
+        }
+    }
+}
+
+impl SenderFactory for Fitted {
+    fn name(&self) -> &str {
+        self.scheme.name()
+    }
+
+    fn parts(&self, source: Size) -> Result<Parts, ConfigError> {
+        let mut parts = self.scheme.parts(source)?;
+        (parts.fill_with, parts.repair, parts.packets) = (self.fill_with, self.repair, self.packets);
+        Ok(parts)
+    }
+
+    fn feedback(&self) -> FeedbackStyle {
+        self.scheme.feedback()
+    }
+
+    fn receiver(&self) -> ReceiverKind {
+        self.scheme.receiver()
+    }
+
+    fn describe(&self) -> String {
+        self.scheme.describe()
+    }
+}

@@ -1,0 +1,61 @@
+//! A frame policy of one's own: below 1 Mbps it encodes every second picture, so that each keeps its quality.
+
+use std::sync::Arc;
+
+use thalweg::lab::{Scenario, simulate, unattended};
+use thalweg::link::Trace;
+use thalweg::prelude::*;
+use thalweg::sender::frames::{EncodePlan, EveryFrame, FramePlan, Target, View};
+use thalweg::sender::{Parts, Why};
+
+#[derive(Default)]
+struct HalfWhenPoor {
+    skipped: bool,
+}
+
+impl FramePolicy for HalfWhenPoor {
+    fn plan(&mut self, view: &View) -> FramePlan {
+        let rate = view.allowance.capacity;
+        let is_poor = rate < Rate::from_kbps(1000);
+        self.skipped = is_poor && !self.skipped;
+        if self.skipped {
+            return FramePlan::Skip(Why::QueueOld);
+        }
+        let interval = if is_poor { view.interval + view.interval } else { view.interval };
+        let mut plan = EncodePlan::new(vec![Target::Rate(rate)], view.source, interval);
+        plan.may_drop = true;
+        FramePlan::Encode(plan)
+    }
+}
+
+/// A scheme with another frame policy than its own.
+struct WithFrames(&'static str, Scheme, fn() -> Box<dyn FramePolicy>);
+
+impl SenderFactory for WithFrames {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn parts(&self, source: Size) -> Result<Parts, ConfigError> {
+        let mut parts = self.1.parts(source)?;
+        parts.frames = (self.2)();
+        Ok(parts)
+    }
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let scenario = Scenario::over("2Mbps/500kbps@10s");
+    let mut find = |name: &str| {
+        Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
+    };
+    let gcc: Scheme = "gcc".parse()?;
+    let every = WithFrames("every-frame", gcc.clone(), || Box::new(EveryFrame));
+    let half = WithFrames("half-when-poor", gcc, || Box::new(HalfWhenPoor::default()));
+    let senders: [&dyn SenderFactory; 2] = [&every, &half];
+    for sender in senders {
+        let summary = simulate(&scenario, sender, &mut find, &mut unattended)?.outcome.summary;
+        let [psnr, p95] = [summary.psnr_db, summary.latency_p95_ms].map(Option::unwrap_or_default);
+        println!("{:15} {:4.1} fps, {psnr:.1} dB, P95 {p95:.0} ms", summary.scheme, summary.frame_rate_fps);
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! A sender engine for real-time video, and the laboratory that measures it.
+//!
+//! One crate to depend on. What is always here has no clock, no I/O and no `std`:
+//!
+//! * [`control`]: congestion controllers, by themselves;
+//! * [`sender`]: the engine, which makes packets of a camera's pictures with any controller and frame policy;
+//! * [`wire`]: RTP, RTCP and payload formats;
+//! * [`link`]: an emulated path;
+//! * [`units`]: times, rates and bytes as types.
+//!
+//! The rest is behind features, none of which is on by default:
+//!
+//! | feature | module | what it adds |
+//! |---|---|---|
+//! | `serde` | | configurations as text |
+//! | `lab` | `lab`, `codecs`, `video` | experiments in virtual time; Rust alone |
+//! | `codecs-libvpx` | `codecs`, `video` | VP8 and VP9 (Debian: `libvpx-dev`) |
+//! | `codecs-openh264` | `codecs`, `video` | H.264 (a C++ compiler) |
+//! | `session` | `session`, `transport` | WebRTC without clock and sockets |
+//! | `live` | `live` | a publisher to browsers and WHIP servers (Linux) |
+//!
+//! `units`, `control`, `wire`, `link`, `sender` and [`prelude`] keep their interface within a minor version; `lab`, `codecs`, `session` and
+//! `live` may change in any release before 1.0.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub use thalweg_control as control;
+pub use thalweg_link as link;
+pub use thalweg_sender as sender;
+pub use thalweg_units as units;
+pub use thalweg_wire as wire;
+
+#[cfg(feature = "codecs")]
+pub use thalweg_codecs as codecs;
+#[cfg(feature = "lab")]
+pub use thalweg_lab as lab;
+#[cfg(all(feature = "live", target_os = "linux"))]
+pub use thalweg_live as live;
+#[cfg(feature = "session")]
+pub use thalweg_session as session;
+#[cfg(feature = "session")]
+pub use thalweg_transport as transport;
+#[cfg(feature = "codecs")]
+pub use thalweg_video as video;
+
+/// What a program that makes a controller, a policy or a sender of its own uses: `use thalweg::prelude::*;`.
+pub mod prelude {
+    pub use thalweg_control::{Allowance, Controller, Feedback, SentPacket};
+    pub use thalweg_sender::frames::FramePolicy;
+    pub use thalweg_sender::{Camera, Engine, Output, Scheme, SenderFactory};
+    pub use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

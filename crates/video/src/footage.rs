@@ -1,0 +1,128 @@
+//! The pictures of a [`Video`], by number or in order.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use thalweg_units::Seed;
+
+use crate::picture::Picture;
+use crate::source::{
+    Ffmpeg, Format, ForthAndBack, Recent, Replay, Resized, Retimed, Scene, SceneConfig, Source, SourceError, Y4mReader,
+};
+use crate::video::Video;
+
+/// A picture is wanted when it is read and encoded, and again when it is shown: so many are kept for that, a second of them and a
+/// little more. In an outage they are made or read again.
+const KEPT: usize = 40;
+
+/// Pictures that can be had again.
+pub struct Footage {
+    pictures: Recent<Box<dyn Replay>>,
+    format: Format,
+}
+
+impl Footage {
+    /// Opens what `video` names.
+    ///
+    /// # Errors
+    /// When it cannot be read, with what to do about it.
+    pub fn open(video: &Video, seed: Seed) -> Result<Footage, SourceError> {
+        let clip: Box<dyn Replay> = match Clip::open(video, seed)? {
+            Clip::Endless(scene) => scene,
+            Clip::Replayed(clip) => Box::new(ForthAndBack::of(clip)),
+            Clip::Streamed(clip) => Box::new(ForthAndBack::new(clip, video.source.as_str())),
+        };
+        let own = clip.format();
+        let size = video.size.unwrap_or(own.size);
+        let clip: Box<dyn Replay> = if size == own.size { clip } else { Box::new(Resized::new(clip, size)) };
+        let rate = video.scene_format().frame_rate;
+        let retime = video.retimed && own.frame_rate != rate;
+        let clip: Box<dyn Replay> = if retime { Box::new(Retimed::new(clip, rate)?) } else { clip };
+        let format = clip.format();
+        Ok(Footage { pictures: Recent::new(clip, KEPT), format })
+    }
+
+    /// Size and rate, after scaling.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Picture `number`; `None` after the end.
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn picture(&mut self, number: u64) -> Result<Option<Arc<Picture>>, SourceError> {
+        self.pictures.picture_at(number)
+    }
+}
+
+/// The pictures of `video` once, in order; the built-in scene has no end.
+///
+/// # Errors
+/// When it cannot be read, with what to do about it.
+pub fn once(video: &Video, seed: Seed) -> Result<Box<dyn Source>, SourceError> {
+    let clip: Box<dyn Source> = match Clip::open(video, seed)? {
+        Clip::Endless(clip) | Clip::Replayed(clip) => clip,
+        Clip::Streamed(clip) => clip,
+    };
+    let size = video.size.unwrap_or(clip.format().size);
+    Ok(if size == clip.format().size { clip } else { Box::new(Resized::new(clip, size)) })
+}
+
+/// What can be done with the pictures of a video.
+enum Clip {
+    /// They have no end, and any can be had again.
+    Endless(Box<dyn Replay>),
+    /// Any can be had again.
+    Replayed(Box<dyn Replay>),
+    /// They come once.
+    Streamed(Box<dyn Source>),
+}
+
+impl Clip {
+    fn open(video: &Video, seed: Seed) -> Result<Clip, SourceError> {
+        if let Some(scene) = SceneConfig::named(&video.source, video.scene_format(), seed.child("video"))? {
+            return Ok(Clip::Endless(Box::new(Scene::new(scene))));
+        }
+        Ok(match video.source.as_str() {
+            "-" => Clip::Streamed(Box::new(Y4mReader::new(std::io::stdin(), "standard input")?)),
+            name if name.to_ascii_lowercase().ends_with(".y4m") => {
+                let file = File::open(name).map_err(|error| SourceError::io(name, error))?;
+                Clip::Replayed(Box::new(Y4mReader::new(file, name)?))
+            }
+            name => {
+                // ffmpeg's own error for a missing file is buried in its output; say it plainly.
+                File::open(name).map_err(|error| SourceError::io(name, error))?;
+                Clip::Streamed(Box::new(Ffmpeg::open(name)?))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Size;
+
+    #[test]
+    fn a_file_is_shown_at_another_rate_only_if_it_is_to_be() {
+        let path = std::env::temp_dir().join(format!("thalweg-retimed-{}.y4m", std::process::id()));
+        let mut clip = b"YUV4MPEG2 W16 H16 F30:1 Ip A1:1 C420\n".to_vec();
+        for luma in [40u8, 80, 120] {
+            clip.extend_from_slice(b"FRAME\n");
+            clip.extend(std::iter::repeat_n(luma, 256).chain(std::iter::repeat_n(128, 128)));
+        }
+        std::fs::write(&path, clip).unwrap();
+        let video =
+            |retimed| Video { retimed, source: path.display().to_string(), ..Video::scene(Size::new(16, 16), 60) };
+        let lumas = |retimed| -> (u32, Vec<u8>) {
+            let mut footage = Footage::open(&video(retimed), Seed::new(1)).unwrap();
+            let numbers = 0..6;
+            let lumas = numbers.map(|number| footage.picture(number).unwrap().unwrap().data()[0]).collect();
+            (footage.format().frame_rate.0, lumas)
+        };
+        assert_eq!(lumas(false), (30, vec![40, 80, 120, 80, 40, 80]));
+        assert_eq!(lumas(true), (60, vec![40, 40, 80, 80, 120, 120]));
+        std::fs::remove_file(&path).unwrap();
+    }
+}

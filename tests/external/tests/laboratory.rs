@@ -1,0 +1,49 @@
+//! What only the published interface is needed for.
+
+use std::sync::Arc;
+
+use thalweg::lab::metrics::Summary;
+use thalweg::lab::{Scenario, simulate, unattended};
+use thalweg::link::Trace;
+use thalweg::prelude::*;
+
+fn played(link: &str, sender: &dyn SenderFactory) -> Summary {
+    let scenario = Scenario::over(link);
+    let mut find = |name: &str| {
+        Trace::named(name, scenario.duration, scenario.seed).map(Arc::new).map_err(|error| error.to_string())
+    };
+    simulate(&scenario, sender, &mut find, &mut unattended).unwrap().outcome.summary
+}
+
+#[test]
+fn a_controller_from_outside_plays_in_the_laboratory_against_gcc() {
+    let link = "3Mbps/1Mbps@20s";
+    let [gcc, aimd] = [played(link, &"gcc".parse::<Scheme>().unwrap()), played(link, &external::sender().unwrap())];
+    assert_eq!((gcc.scheme.as_str(), aimd.scheme.as_str()), ("gcc", "aimd"));
+    assert_ne!(gcc.events_fingerprint, aimd.events_fingerprint);
+    let used = aimd.utilization.unwrap();
+    assert!((0.4..1.0).contains(&used), "{used} of the link");
+    let late = aimd.latency_p95_ms.unwrap();
+    assert!((25.0..1500.0).contains(&late), "P95 {late} ms");
+}
+
+/// `thalweg::control::fixed`, written again from its documentation.
+#[derive(Clone)]
+struct Fixed(Rate);
+
+impl Controller for Fixed {
+    fn on_feedback(&mut self, _: &Feedback<'_>) {}
+
+    fn allowance(&self) -> Allowance {
+        Allowance::of_rate(self.0)
+    }
+}
+
+#[test]
+fn a_controller_from_outside_that_does_what_a_known_one_does_gives_the_same_events() {
+    let known: Scheme = "fixed".parse().unwrap();
+    let rate = known.controller.build().unwrap().allowance().capacity;
+    let own = known.clone().with_controller("mine", move || Ok(Fixed(rate)));
+    let [known, own] = [played("lte-driving", &known), played("lte-driving", &own)];
+    assert_eq!(known.events_fingerprint, own.events_fingerprint);
+}

@@ -1,0 +1,92 @@
+//! Controllers alone: what a scheme sent and had reported in a run, played to its controller and a history of packets again.
+
+use std::ops::Range;
+
+use thalweg_control::{Acknowledgement, Demand, History, PacketId, Payload, SentPacket, feedback};
+use thalweg_lab::record::{Recorder, What};
+use thalweg_sender::{Event, Scheme};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+use crate::cpu_seconds;
+
+/// How long reports take back.
+const RETURN: Span = Span::from_millis(25);
+
+enum Step {
+    Sent { at: Time, size: Bytes, payload: Payload },
+    Report { at: Time, arrivals: Range<usize> },
+}
+
+/// What a controller hears of a run.
+pub(crate) struct Script {
+    steps: Vec<Step>,
+    arrivals: Vec<Acknowledgement>,
+    pub(crate) packets: usize,
+    pub(crate) reports: usize,
+}
+
+impl Script {
+    /// The packets of a run and their arrivals, reported every `interval`, or each at once.
+    pub(crate) fn new(recorder: &Recorder, interval: Option<Span>) -> Script {
+        let mut script = Script { steps: Vec::new(), arrivals: Vec::new(), packets: 0, reports: 0 };
+        let (mut told, mut due) = (0, Time::NEVER);
+        for record in recorder.records() {
+            // Nothing between two steps is later than the next record.
+            if due <= record.at {
+                told = script.report(due, told);
+                due = Time::NEVER;
+            }
+            match record.what {
+                What::Sender(Event::PacketSent { size, payload, .. }) => {
+                    script.packets += 1;
+                    script.steps.push(Step::Sent { at: record.at, size, payload });
+                }
+                What::Arrived { id, .. } => {
+                    let arrival = Some(record.at);
+                    script.arrivals.push(Acknowledgement { id: PacketId(id), arrival, ce: false });
+                    due = due.min(record.at + interval.unwrap_or(Span::ZERO));
+                }
+                _ => {}
+            }
+        }
+        script.steps.sort_by_key(|step| match step {
+            Step::Sent { at, .. } | Step::Report { at, .. } => *at,
+        });
+        script
+    }
+
+    /// A report of everything since `told` leaves at `due`.
+    fn report(&mut self, due: Time, told: usize) -> usize {
+        self.reports += 1;
+        self.steps.push(Step::Report { at: due + RETURN, arrivals: told..self.arrivals.len() });
+        self.arrivals.len()
+    }
+}
+
+/// CPU seconds of playing `script` to the scheme's controller.
+pub(crate) fn replay(scheme: &Scheme, script: &Script) -> anyhow::Result<f64> {
+    let mut controller = scheme.controller.build()?;
+    let mut history = History::new(feedback::Config::default());
+    let mut packets = 0;
+    let before = cpu_seconds();
+    controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) });
+    for step in &script.steps {
+        let (Step::Sent { at, .. } | Step::Report { at, .. }) = *step;
+        if controller.next_timeout() <= at {
+            controller.on_timeout(at);
+        }
+        match step {
+            Step::Sent { size, payload, .. } => {
+                let mut packet = SentPacket::new(PacketId(packets), at, *size);
+                packet.payload = *payload;
+                packets += 1;
+                controller.on_sent(&history.on_sent(packet));
+            }
+            Step::Report { arrivals, .. } => {
+                controller.on_feedback(&history.on_report(at, &script.arrivals[arrivals.clone()], None));
+            }
+        }
+        std::hint::black_box(controller.allowance());
+    }
+    Ok(cpu_seconds() - before)
+}

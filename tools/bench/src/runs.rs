@@ -1,0 +1,66 @@
+//! Whole runs: how much faster than real time a core plays one flow, every event recorded.
+
+use std::sync::Arc;
+
+use thalweg_codecs::{Codec, CodecTime};
+use thalweg_lab::record::{Recorder, What};
+use thalweg_lab::scenario::{Scenario, Video};
+use thalweg_lab::{Undershoot, simulate, unattended};
+use thalweg_link::synthesize::Synthetic;
+use thalweg_link::{HopConfig, Jitter, PathConfig, QueueConfig, Trace};
+use thalweg_sender::{Event, Scheme};
+use thalweg_units::{Rate, Seed, Size, Span};
+use thalweg_video::quality::Ssim;
+
+use crate::cpu_seconds;
+
+/// A link to play over, by its name.
+pub(crate) struct Road {
+    pub(crate) name: &'static str,
+    trace: Arc<Trace>,
+}
+
+/// A constant link and one that changes all the time.
+pub(crate) fn roads(duration: Span) -> anyhow::Result<Vec<Road>> {
+    let constant = Trace::constant(Rate::from_kbps(2000))?;
+    let cellular = "lte-driving".parse::<Synthetic>()?.synthesize(duration, Seed::new(1).child("link"))?;
+    let road = |name, trace| Road { name, trace: Arc::new(trace) };
+    Ok(vec![road("2Mbps", constant), road("lte-driving", cellular)])
+}
+
+/// One flow of the built-in scene, 25 ms each way, an endless queue.
+pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
+    let delay = || HopConfig::Delay { delay: Span::from_millis(25), jitter: Jitter::None, reorders: false };
+    let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue: QueueConfig::Infinite, once: false };
+    Scenario {
+        name: "bench".into(),
+        duration,
+        seed: Seed::new(1),
+        video: Video::scene(size, 30),
+        codec: codec.clone(),
+        undershoot: Undershoot::None,
+        codec_time: CodecTime::default(),
+        up: PathConfig { hops: vec![bottleneck, delay()] },
+        down: PathConfig { hops: vec![delay()] },
+        feedback: None,
+        measure_quality: true,
+        ssim: Ssim::Window,
+        ask_every: None,
+        call: false,
+        discard_after: None,
+        clock_offset: Span::ZERO,
+        competitors: Vec::new(),
+    }
+}
+
+/// CPU seconds of a run, and its events.
+pub(crate) fn play(scenario: &Scenario, scheme: &Scheme, road: &Road) -> anyhow::Result<(f64, Recorder)> {
+    let before = cpu_seconds();
+    let run = simulate(scenario, scheme, &mut |_| Ok(road.trace.clone()), &mut unattended)?;
+    Ok((cpu_seconds() - before, run.recorder))
+}
+
+/// How many packets were sent.
+pub(crate) fn packets(recorder: &Recorder) -> usize {
+    recorder.records().filter(|record| matches!(record.what, What::Sender(Event::PacketSent { .. }))).count()
+}

@@ -1,0 +1,125 @@
+//! That the checker finds what is wrong, on a small repository with one fault of each kind.
+
+use std::fs;
+
+use super::*;
+
+const INDEX: &str = "\
+# Specifications
+## 1. Papers
+| name | paper | sections |
+|---|---|---|
+| Salsify | a title | 1, 3.2, IV-B |
+";
+const PAGE: &str = "\
+# A page
+## 1. First
+A reading [C9].
+### 1.1 Below `it`
+1. an example
+```
+## 7. in a fenced block
+```
+| id | what |
+| E2 | an experiment |
+";
+
+fn repository(file: &str, text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("docs/specs/README.md", INDEX);
+    write("docs/specs/page.md", PAGE);
+    write(file, text);
+    faults(folder.path()).unwrap().iter().map(Fault::to_string).collect()
+}
+
+fn in_code(text: &str) -> Vec<String> {
+    repository("crates/a/src/lib.rs", text)
+}
+
+#[track_caller]
+fn one(found: &[String], place: &str, what: &str) {
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with(place) && found[0].contains(what), "{found:?}");
+}
+
+#[test]
+fn what_exists_is_no_fault() {
+    let right = "//! specs/page.md; specs/page.md 1, specs/page.md 1.1 and 1; specs/page.md 1.1, example 1 (specs/page.md
+        //! 1.1). specs/page.md C9, E2. Salsify section 3.2, Salsify's section IV-B, RFC 8888 section 3.1.\n// docs/specs/page.md\n";
+    assert_eq!(in_code(right), [] as [&str; 0]);
+}
+
+#[test]
+fn a_page_that_is_not_there_is_a_fault_with_its_file_and_line() {
+    one(&in_code("\n\n/// As in specs/other.md 3."), "crates/a/src/lib.rs:3: ", "there is no docs/specs/other.md");
+}
+
+#[test]
+fn a_section_that_is_not_there_is_a_fault_also_in_the_next_line_of_a_comment() {
+    one(&in_code("/// (specs/page.md 1.2)"), "crates/a/src/lib.rs:1: ", "no section 1.2");
+    one(&in_code("/// (specs/page.md\n    /// 7)"), "crates/a/src/lib.rs:1: ", "no section 7");
+    one(&in_code("/// (specs/page.md 1 and 2)"), "crates/a/src/lib.rs:1: ", "no section 2");
+}
+
+#[test]
+fn an_example_or_a_reading_that_is_not_there_is_a_fault() {
+    one(&in_code("// specs/page.md 1.1, example 2."), "crates", "no example 2 in section 1.1");
+    one(&in_code("// specs/page.md, example 1."), "crates", "say in which section");
+    one(&in_code("// specs/page.md C8."), "crates", "nothing named C8");
+    one(&in_code("// specs/page.md C9, C10."), "crates", "nothing named C10");
+}
+
+#[test]
+fn a_reading_without_its_page_is_a_fault_but_on_the_page_of_its_paper() {
+    one(&in_code("// so it is (C9)."), "crates", "say of what page C9 is");
+    assert_eq!(repository("docs/papers/page.md", "so it is (C9)."), [] as [&str; 0]);
+    one(&repository("docs/papers/page.md", "so it is (C8)."), "docs/papers/page.md:1: ", "C8");
+}
+
+#[test]
+fn a_section_that_a_paper_has_not_is_a_fault() {
+    one(
+        &in_code("/// as Salsify section 5.3 says"),
+        "crates",
+        "the Salsify paper has no section 5.3, only 1, 3.2, IV-B",
+    );
+    one(&in_code("/// as Salsify\n/// sections 1 and 2 say"), "crates", "no section 2");
+}
+
+#[test]
+fn a_document_that_is_not_there_and_a_citation_in_another_form_are_faults() {
+    one(&in_code("// see page.md."), "crates", "there is no page.md here");
+    one(&in_code("// see docs/live.md."), "crates", "there is no docs/live.md here");
+    let both = in_code("// see page.md section 1.");
+    assert!(both.iter().any(|fault| fault.contains("write specs/NAME.md NUMBER")), "{both:?}");
+}
+
+#[test]
+fn a_link_to_nowhere_is_a_fault_by_file_and_by_heading() {
+    let page = |text: &str| repository("docs/live.md", text);
+    assert_eq!(
+        page("[a](specs/page.md) [b](specs/page.md#11-below-it) [c](#here) [d](https://e.org/x)\n# Here\n"),
+        [] as [&str; 0]
+    );
+    one(&page("[a](none.md)"), "docs/live.md:1: ", "which does not exist");
+    one(&page("\n![a](none.png)"), "docs/live.md:2: ", "none.png");
+    one(&page("[a](specs/page.md#second)"), "docs/live.md:1: ", "no heading for #second");
+    one(&page("[a](#second)"), "docs/live.md:1: ", "no heading for #second");
+    one(&page("<img src=\"none.png\">"), "docs/live.md:1: ", "none.png");
+}
+
+#[test]
+fn headings_in_fenced_blocks_are_none() {
+    assert!(!Page::read(PAGE).has_section("7"));
+    assert!(Page::read(PAGE).has_section("1.1"));
+}
+
+#[test]
+fn folders_of_what_is_built_are_not_read() {
+    assert_eq!(repository("target/doc/x.md", "[a](none.md)"), [] as [&str; 0]);
+}

@@ -1,0 +1,11 @@
+//! The tree itself.
+
+use std::path::Path;
+
+#[test]
+fn every_citation_and_every_link_names_something_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let faults = thalweg_citations::faults(&root).unwrap();
+    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    assert!(lines.is_empty(), "{} citations or links lead nowhere:\n{}", lines.len(), lines.join("\n"));
+}

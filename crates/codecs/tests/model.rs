@@ -14,7 +14,7 @@ use thalweg_media::{Basis, EncodePlan, Target, Transition};
 use thalweg_units::{Bytes, Rate, Seed, Size, Span};
 
 fn run(config: &Config, schedule: &Schedule, source: Size, seed: u64) -> Vec<Frame> {
-    let mut encoder = ModelEncoder::new(&config, source, Seed::new(seed)).unwrap();
+    let mut encoder = ModelEncoder::new(config, source, Seed::new(seed)).unwrap();
     play(schedule, &mut Video::Blank(source), &mut encoder, None).unwrap()
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
             let reported = arrived.partition_point(|packet| packet.arrival < Some(now - delay));
             let packets: Vec<_> = arrived.drain(..reported).collect();
             controller.on_feedback(&history.on_report(now, &packets, None));
-            if report.as_nanos() % 1_000_000_000 == 0 {
+            if report.as_nanos().is_multiple_of(1_000_000_000) {
                 println!("{:2.0} s  {}", now.as_secs_f64(), controller.allowance().capacity);
             }
             report += Span::from_millis(100);

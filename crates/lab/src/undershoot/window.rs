@@ -30,7 +30,7 @@ pub(super) fn steps(windows: &[Window]) -> Result<Vec<(Time, f64)>, ConfigError>
     for window in windows {
         let Window { ratio, from, until } = *window;
         check_ratio("undershoot", ratio)?;
-        check("undershoot", window).is(!free_from.is_none_or(|free| from < free) && !until.is_some_and(|until| until <= from), "a window that begins at 0 or later, with or after the end of the one before, and ends after it begins, such as \
+        check("undershoot", window).is(free_from.is_some_and(|free| from >= free) && until.is_none_or(|until| until > from), "a window that begins at 0 or later, with or after the end of the one before, and ends after it begins, such as \
                          0.6@30s-60s,0.8@70s-90s")?;
         steps.push((Time::ZERO + from, ratio));
         steps.extend(until.map(|until| (Time::ZERO + until, 1.0)));

@@ -48,7 +48,7 @@ impl WatchConfig {
     /// # Errors
     /// When pictures are to be written that nobody decodes, or everything is late.
     pub fn check(&self) -> Result<(), ConfigError> {
-        check("y4m", "set").is(!self.y4m.is_some() || self.decode, "decoded pictures only: decode too")?;
+        check("y4m", "set").is(self.y4m.is_none() || self.decode, "decoded pictures only: decode too")?;
         check("late", self.late).within(above(Span::ZERO), "400ms")?;
         Ok(())
     }

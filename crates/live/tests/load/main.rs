@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use thalweg_live::clock::Clock;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
+use thalweg_sender::{Registry, Scheme};
 use thalweg_units::{Seed, Size};
 use thalweg_video::Video;
 
@@ -24,7 +25,7 @@ fn alone() -> MutexGuard<'static, ()> {
 fn publisher(most_viewers: usize) -> Publisher {
     let channel = ChannelConfig {
         name: "main".into(),
-        scheme: "gcc".parse().unwrap(),
+        scheme: Arc::new("gcc".parse::<Scheme>().unwrap()),
         bind: "127.0.0.1:0".parse().unwrap(),
         advertise: Vec::new(),
         link: None,
@@ -35,6 +36,7 @@ fn publisher(most_viewers: usize) -> Publisher {
         barcode: false,
         audio: Some("silence".into()),
         codec: Some("model".parse().unwrap()),
+        registry: Registry::new(),
         channels: vec![channel],
         link: None,
         pcap: None,

@@ -10,6 +10,7 @@ use thalweg_live::emulate::LinkConfig;
 use thalweg_live::publish::{ChannelConfig, PublishConfig, Publisher};
 use thalweg_live::watch::{Feedback, Place, Report, WatchConfig, Watcher};
 use thalweg_live::web::{Server, WebConfig};
+use thalweg_sender::{Registry, Scheme};
 use thalweg_units::{Seed, Size, Span};
 use thalweg_video::Video;
 
@@ -83,9 +84,10 @@ impl Call {
             barcode: self.barcode,
             audio: Some("clicks".into()),
             codec: self.codec.clone(),
+            registry: Registry::new(),
             channels: vec![ChannelConfig {
                 name: "main".into(),
-                scheme: self.scheme.parse().expect("a scheme"),
+                scheme: Arc::new(self.scheme.parse::<Scheme>().expect("a scheme")),
                 bind: local,
                 advertise: Vec::new(),
                 link: self.link.clone(),

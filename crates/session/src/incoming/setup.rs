@@ -39,7 +39,7 @@ impl Setup {
         check("direction", media.direction.name())
             .is(media.direction == Direction::ReceiveOnly, "recvonly for who receives")?;
         check("media", "nothing")
-            .is(!media.video.is_none() || !media.audio.is_none(), "video or audio: offer a codec both ends have")?;
+            .is(media.video.is_some() || media.audio.is_some(), "video or audio: offer a codec both ends have")?;
         let ip = if self.ipv6 { overhead::IPV6 } else { overhead::IPV4 };
         Ok(Config {
             ssrc: media.local.video,

@@ -29,5 +29,5 @@ pub(crate) fn tables(measured: &Measured) {
     if let Some(speed) = measured.decoder_speed {
         println!("decoding: {speed:.2} of libvpx's speed");
     }
-    println!("");
+    println!();
 }

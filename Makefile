@@ -47,7 +47,7 @@ test-live: test-browser test-whip
 test-browser: setup-test setup-live programs
 	cd tests/browser && npm ci --no-audit --no-fund --silent && THALWEG=$(TARGET)/debug/thalweg npm test
 
-# `thalweg publish --whip` against a server nobody here wrote: Pion's.
+# `thalweg publish --whip` against a server no one here wrote: Pion's.
 test-whip: setup-test setup-live programs
 	THALWEG=$(TARGET)/debug/thalweg tests/whip/run.sh
 
@@ -64,7 +64,7 @@ package:
 nightly: setup-test
 	.ci/nightly
 
-# Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, sound against picture, lateness of packets.
+# Four viewers who come and go, for SOAK_MINUTES (30): memory, frames, audio against picture, lateness of packets.
 soak: setup-test
 	$(CARGO) test --release -p thalweg-live --test load -- --ignored --nocapture
 

@@ -1,29 +1,29 @@
-//! Parity packets.
+//! FEC packets.
 
 use thalweg_wire::flexfec::{Recovery, parse, protect};
 use thalweg_wire::rtp::{Header, Packet};
 
-/// Takes the bytes for a parity packet's payload; then for three media packets, of which one is lost.
+/// Takes the bytes for an FEC packet's payload; then for three media packets, of which one is lost.
 pub fn flexfec(data: &[u8]) {
-    if let Ok(parity) = parse(data) {
-        assert!(parity.mask.count() > 0);
+    if let Ok(fec) = parse(data) {
+        assert!(fec.mask.count() > 0);
         // Whatever is held, what comes out is a packet or nothing.
-        if let Ok(Recovery::Packet(packet)) = parity.recover(|sequence| (sequence % 3 > 0).then_some(data)) {
+        if let Ok(Recovery::Packet(packet)) = fec.recover(|sequence| (sequence % 3 > 0).then_some(data)) {
             assert!(Packet::parse(&packet).is_ok());
         }
-        let _ = parity.recover(|_| None);
+        let _ = fec.recover(|_| None);
     }
     let media = media(data);
     let Ok(payload) = protect(media.iter().map(|(_, packet)| packet.as_slice())) else {
         assert!(data.len() > 65_535, "only too long a packet is refused");
         return;
     };
-    let parity = parse(&payload).expect("what was written can be read");
+    let fec = parse(&payload).expect("what was written can be read");
     for (lost, expected) in &media {
         let packet =
             |sequence| media.iter().find(|(number, _)| *number == sequence).map(|(_, packet)| packet.as_slice());
         let held = |sequence: u16| packet(sequence).filter(|_| sequence != *lost);
-        assert_eq!(parity.recover(held), Ok(Recovery::Packet(expected.clone())));
+        assert_eq!(fec.recover(held), Ok(Recovery::Packet(expected.clone())));
     }
 }
 

@@ -7,7 +7,7 @@ use thalweg_wire::rtp::{BytesBefore, FragmentGrace, FrameStates};
 use crate::rtcp::{feedback, survive};
 
 /// Takes the bytes for each element, and for what follows the identifier of a decoder's state. Whether they are one is
-/// told by a few lengths and comparisons, and the parsers must say the same.
+/// reported by a few lengths and comparisons, and the parsers must say the same.
 pub fn functional(data: &[u8]) {
     elements(data);
     decoder_state(data);
@@ -71,6 +71,6 @@ fn decoder_state(data: &[u8]) {
 fn is_true(error: ParseError) -> bool {
     match error {
         ParseError::Short { needed, found, .. } => found < needed,
-        ParseError::OutOfRange { found, least, most, .. } => !(least..=most).contains(&found),
+        ParseError::OutOfRange { found, min, max, .. } => !(min..=max).contains(&found),
     }
 }

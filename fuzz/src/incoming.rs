@@ -9,7 +9,7 @@ use thalweg_wire::rtp::{Extension, ExtensionBuffer, Header, Packet};
 
 use crate::steps::Steps;
 
-/// Payload types of video, its repeats, its parity, and audio; each stream's SSRC is its payload type.
+/// Payload types of video, its retransmissions, its FEC, and audio; each stream's SSRC is its payload type.
 const KINDS: [u8; 4] = [96, 97, 98, 111];
 /// What of them is in RED.
 const REDUNDANCY: Redundancy = Redundancy { red: 116, ulpfec: 117, retransmission: Some(118) };
@@ -29,8 +29,8 @@ fn reception(style: u8) -> Reception {
     let codec = [Codec::Vp8, Codec::H264, Codec::Vp9, Codec::Vp8][usize::from(style >> 2 & 3)];
     let video = Video {
         retransmission: Some(KINDS[1]),
-        parity: Some(KINDS[2]),
-        ssrcs: Ssrcs { media: ssrc(0), retransmission: ssrc(1), parity: ssrc(2) },
+        fec: Some(KINDS[2]),
+        ssrcs: Ssrcs { media: ssrc(0), retransmission: ssrc(1), fec: ssrc(2) },
         extensions,
         feedback: Feedback {
             nack: true,
@@ -43,7 +43,7 @@ fn reception(style: u8) -> Reception {
             extended: true,
             path: true,
         },
-        keeps_states: (style & 0x2c == 0x20).then(Default::default),
+        stateful: (style & 0x2c == 0x20).then(Default::default),
         ..Video::new(codec, KINDS[0])
     };
     let audio = Audio { ssrc: ssrc(3), extensions, ..Audio::new(KINDS[3]) };

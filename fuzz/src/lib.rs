@@ -3,7 +3,6 @@
 
 mod ccfb;
 mod dependency_descriptor;
-mod extended_report;
 mod flexfec;
 mod functional;
 mod incoming;
@@ -20,11 +19,11 @@ mod ulpfec;
 mod vp8_decode;
 mod vp8_payload;
 mod vp8_state;
+mod xr;
 mod y4m;
 
 pub use ccfb::ccfb;
 pub use dependency_descriptor::dependency_descriptor;
-pub use extended_report::extended_report;
 pub use flexfec::flexfec;
 pub use functional::functional;
 pub use incoming::incoming;
@@ -40,6 +39,7 @@ pub use ulpfec::ulpfec;
 pub use vp8_decode::vp8_decode;
 pub use vp8_payload::vp8_payload;
 pub use vp8_state::vp8_state;
+pub use xr::xr;
 pub use y4m::y4m;
 
 /// A target: its name and what it does with any bytes.
@@ -58,7 +58,7 @@ pub const TARGETS: [Target; 23] = [
     ("h264_payload", h264_payload),
     ("opus_packet", opus_packet),
     ("dependency_descriptor", dependency_descriptor),
-    ("extended_report", extended_report),
+    ("xr", xr),
     ("flexfec", flexfec),
     ("ulpfec", ulpfec),
     ("red", red),

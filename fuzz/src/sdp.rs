@@ -5,7 +5,7 @@ use thalweg_transport::sdp::{Capabilities, Direction, Local, StreamIds, answer, 
 use thalweg_transport::{Credentials, DtlsRole, Fingerprint};
 
 /// Takes the bytes for an offer, for the answer to an offer of ours and for a fragment. An answer of ours, taken for an
-/// offer, must leave the other end no choice.
+/// offer, must leave the peer no choice.
 pub fn sdp(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for direction in [Direction::SendOnly, Direction::ReceiveOnly] {
@@ -13,7 +13,7 @@ pub fn sdp(data: &[u8]) {
         if let Ok(given) = answer(&text, &local, &ours) {
             let taken = answer(&given.text, &local, &theirs).expect("our answer is an SDP");
             let codec = |media: &thalweg_transport::sdp::Negotiated| {
-                media.video.as_ref().map(|video| (video.codec, video.payload_type, video.retransmission, video.parity))
+                media.video.as_ref().map(|video| (video.codec, video.payload_type, video.retransmission, video.fec))
             };
             assert_eq!(codec(&taken.media), codec(&given.media));
             assert_eq!(taken.media.audio.is_some(), given.media.audio.is_some());
@@ -32,7 +32,7 @@ fn local() -> Local {
         candidates: vec!["127.0.0.1:9".parse().expect("an address")],
         lite: false,
         setup: DtlsRole::Client,
-        streams: StreamIds { video: 1, retransmission: 2, parity: 3, audio: 4 },
+        streams: StreamIds { video: 1, retransmission: 2, fec: 3, audio: 4 },
         cname: "thalweg".to_owned(),
     }
 }

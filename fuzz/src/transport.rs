@@ -1,7 +1,7 @@
 //! Connections, at three stages of their lives: datagrams of anybody's making must not panic, must not pass for media, and must
 //! not make an end talk more than it was talked to.
 //!
-//! An input is a list of steps, each a datagram for one of two ends: bytes, or one that the other end really sent, changed in a
+//! An input is a list of steps, each a datagram for one of two ends: bytes, or one that the peer really sent, changed in a
 //! few places or cut. The ends draw their secrets from the system, so that a crash may need a few runs to come again.
 
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use thalweg_units::{Span, Time};
 use crate::steps::Steps;
 
 /// Steps beyond this are not made: long files add time, not cases.
-const MOST_STEPS: usize = 48;
+const MAX_STEPS: usize = 48;
 
 /// Before the ends have checked anything.
 pub fn transport_begin(data: &[u8]) {
@@ -45,7 +45,7 @@ fn addresses() -> [SocketAddr; 2] {
 }
 
 impl Pair {
-    /// Two that have been told of each other. Only differences from the instant of the start mean anything.
+    /// Two that know of each other. Only differences from the instant of the start mean anything.
     #[allow(clippy::disallowed_methods)]
     fn new(versions: DtlsVersions) -> Pair {
         static SHARED: OnceLock<(Identity, Instant)> = OnceLock::new();
@@ -88,7 +88,7 @@ impl Pair {
         self.drain(end);
     }
 
-    /// What was sent reaches the other end, and time passes.
+    /// What was sent reaches the peer, and time passes.
     fn advance(&mut self) {
         (0..2).for_each(|end| self.drain(end));
         for way in 0..2 {
@@ -125,14 +125,14 @@ fn run(data: &[u8], reached: impl Fn(&Pair) -> bool) {
         pair.advance();
         assert_eq!(pair.media, 4, "what is in order comes");
     }
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         if !steps.more() {
             break;
         }
         let what = steps.byte();
         let end = usize::from(what & 1);
-        let stranger = what & 14 == 14;
-        let from = if stranger { ([203, 0, 113, 9], 4000).into() } else { addresses()[1 - end] };
+        let unknown = what & 14 == 14;
+        let from = if unknown { ([203, 0, 113, 9], 4000).into() } else { addresses()[1 - end] };
         let bytes = if what & 16 == 0 { genuine(&pair.sent[1 - end], &mut steps) } else { raw(&mut steps) };
         let media = pair.media;
         pair.give(end, from, &bytes);

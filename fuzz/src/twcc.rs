@@ -8,7 +8,7 @@ use crate::rtcp::{survive, transport};
 use crate::steps::Steps;
 
 /// Numbers reported on; the reader follows up to 65535.
-const MOST: u64 = 4_000;
+const MAX: u64 = 4_000;
 
 /// Takes the bytes for a message; then for packets to report on, whose arrivals must come back to half a tick.
 pub fn twcc(data: &[u8]) {
@@ -32,7 +32,7 @@ pub fn twcc(data: &[u8]) {
 fn report(mut steps: Steps<'_>) {
     let config = Config {
         limit: Bytes::new(24 + steps.number(2) % 1500),
-        most_statuses: 1 + (steps.number(2) % 65_535) as u16,
+        max_statuses: 1 + (steps.number(2) % 65_535) as u16,
         longest_gap: u16::MAX,
         timestamps: steps.byte() & 7 > 0,
         ..Config::default()
@@ -45,7 +45,7 @@ fn report(mut steps: Steps<'_>) {
     while steps.more() {
         let kind = steps.byte();
         let gap = 1 + if kind & 1 == 0 { 0 } else { steps.number(1 + usize::from(kind >> 1 & 1)) };
-        if sequence - first + gap > MOST {
+        if sequence - first + gap > MAX {
             break;
         }
         sequence += gap;

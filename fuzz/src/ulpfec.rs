@@ -1,30 +1,30 @@
-//! Parity among the media.
+//! FEC among the media.
 
 use thalweg_wire::rtp::Packet;
 use thalweg_wire::ulpfec::{Recovery, parse, protect};
 
 use crate::flexfec::media;
 
-/// Takes the bytes for a parity packet's payload; then for three media packets, of which one is lost.
+/// Takes the bytes for an FEC packet's payload; then for three media packets, of which one is lost.
 pub fn ulpfec(data: &[u8]) {
-    if let Ok(parity) = parse(7, data) {
-        assert!((1..=48).contains(&parity.mask.count()));
+    if let Ok(fec) = parse(7, data) {
+        assert!((1..=48).contains(&fec.mask.count()));
         // Whatever is held, what comes out is a packet or nothing.
-        if let Ok(Recovery::Packet(packet)) = parity.recover(|sequence| (sequence % 3 > 0).then_some(data)) {
+        if let Ok(Recovery::Packet(packet)) = fec.recover(|sequence| (sequence % 3 > 0).then_some(data)) {
             assert!(Packet::parse(&packet).is_ok());
         }
-        let _ = parity.recover(|_| None);
+        let _ = fec.recover(|_| None);
     }
     let media = media(data);
     let Ok(payload) = protect(media.iter().map(|(_, packet)| packet.as_slice())) else {
         assert!(data.len() > 65_535, "only too long a packet is refused");
         return;
     };
-    let parity = parse(7, &payload).expect("what was written can be read");
+    let fec = parse(7, &payload).expect("what was written can be read");
     for (lost, expected) in &media {
         let packet =
             |sequence| media.iter().find(|(number, _)| *number == sequence).map(|(_, packet)| packet.as_slice());
         let held = |sequence: u16| packet(sequence).filter(|_| sequence != *lost);
-        assert_eq!(parity.recover(held), Ok(Recovery::Packet(expected.clone())));
+        assert_eq!(fec.recover(held), Ok(Recovery::Packet(expected.clone())));
     }
 }

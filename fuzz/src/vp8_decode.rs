@@ -5,22 +5,22 @@ use thalweg_vp8::syntax::Frame;
 use thalweg_vp8::{DecodeSettings, State, ivf};
 
 /// Frames decoded of one input.
-const MOST_FRAMES: usize = 4;
+const MAX_FRAMES: usize = 4;
 
 /// Pixels a picture may have: the smaller half of the conformance streams.
-const MOST_PIXELS: usize = 1 << 16;
+const MAX_PIXELS: usize = 1 << 16;
 
 /// Decodes an IVF file, or anything else as a single frame: with the fastest kernels and the plain ones, which must agree. Every frame
 /// that can be decoded can be written, and says the same then; every state can be sent.
 pub fn vp8_decode(data: &[u8]) {
     let frames: Vec<Vec<u8>> = match ivf::Reader::new(data, &[ivf::VP8]) {
-        Ok(reader) => reader.map_while(Result::ok).take(MOST_FRAMES).map(|frame| frame.bytes).collect(),
+        Ok(reader) => reader.map_while(Result::ok).take(MAX_FRAMES).map(|frame| frame.bytes).collect(),
         Err(error) => {
             assert!(!error.to_string().is_empty());
             vec![data.to_vec()]
         }
     };
-    let settings = DecodeSettings { most_pixels: MOST_PIXELS, ..DecodeSettings::default() };
+    let settings = DecodeSettings { max_pixels: MAX_PIXELS, ..DecodeSettings::default() };
     let plain = DecodeSettings { kernels: Kernels::scalar(), ..settings };
     let mut state = State::new();
     for frame in &frames {

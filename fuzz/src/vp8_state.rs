@@ -11,7 +11,7 @@ pub fn vp8_state(data: &[u8]) {
         Ok(state) => {
             let again = State::from_bytes(&state.to_bytes()).expect("what was written can be read");
             assert_eq!((&again, again.hash()), (&state, state.hash()));
-            let settings = DecodeSettings { most_pixels: 1 << 16, ..DecodeSettings::default() };
+            let settings = DecodeSettings { max_pixels: 1 << 16, ..DecodeSettings::default() };
             assert_eq!(settings.decode(&state, frame), settings.decode(&again, frame));
         }
         Err(error) => assert!(!error.to_string().is_empty()),

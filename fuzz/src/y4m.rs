@@ -3,7 +3,7 @@
 use thalweg_video::source::{Source, Y4mReader, Y4mWriter};
 
 /// Pictures read of one input, which may say there are as many as it likes.
-const MOST: usize = 4;
+const MAX: usize = 4;
 
 /// Reads a file's header and first pictures, writes them, reads that.
 pub fn y4m(data: &[u8]) {
@@ -13,7 +13,7 @@ pub fn y4m(data: &[u8]) {
     };
     let format = reader.format();
     let mut pictures = Vec::new();
-    while pictures.len() < MOST {
+    while pictures.len() < MAX {
         match reader.next_picture() {
             Ok(Some(picture)) => pictures.push(picture),
             Ok(None) => break,

@@ -36,7 +36,7 @@ fn seeds() -> Vec<Vec<u8>> {
         functional_answer(),
         vec![0, 0, 0, 7, 0, 1, 0, 1, 0, 0, 1, 0x50, 1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1],
         vec![0x90, 0xf0, 0x81, 2, 3, 0xa4, 0x9d, 1, 0x2a, 5, 6, 7],
-        // VP9 of the flexible mode with a structure; H.264 as an aggregate, a part and a byte stream; Opus of code 3; parity.
+        // VP9 of the flexible mode with a structure; H.264 as an aggregate, a part and a byte stream; Opus of code 3; FEC.
         vec![0xda, 0x81, 2, 3, 4, 0x18, 1, 0, 1, 0, 1, 0x34, 1, 0x82, 0x49, 0x83],
         vec![0x78, 0, 3, 0x67, 0x42, 0xc0, 0, 2, 0x68, 0xce, 0, 2, 0x65, 0x88],
         vec![0x7c, 0x85, 1, 2, 3],
@@ -221,12 +221,12 @@ fn key_frame(size: Size) -> Vec<u8> {
 fn every_target_takes_the_seeds_and_what_becomes_of_them() {
     let mut random = Seed::new(1).child("fuzz.corpus").random();
     for mut input in seeds() {
-        let most = input.len() + 600;
+        let max = input.len() + 600;
         for _ in 0..500 {
             TARGETS.iter().for_each(|(_, target)| target(&input));
             mutate(&mut input, &mut random);
-            if input.len() > most {
-                input.truncate(most - 200);
+            if input.len() > max {
+                input.truncate(max - 200);
             }
         }
     }

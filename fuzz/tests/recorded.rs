@@ -1,4 +1,4 @@
-//! Every target over what others recorded, and decoders over what becomes of it.
+//! Every target over what others recorded, and decoders over what happens to it.
 
 mod mutation;
 

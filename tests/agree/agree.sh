@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Each scenario by the clock and in virtual time, as often as asked for: how far the two are apart, and how far live runs are from one
-# another. Wants a quiet machine: `REPEATS=5 tests/agree/agree.sh`.
+# another. Wants a quiet machine: `RETRANSMISSIONS=5 tests/agree/agree.sh`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 thalweg=${THALWEG:-./target/release/thalweg}
@@ -12,8 +12,8 @@ for scenario in ${SCENARIOS:-constant step lte}; do
     echo "skipped: $thalweg data fetch mahimahi gets the recording"
     continue
   fi
-  for repeat in $(seq "${REPEATS:-3}"); do
-    echo "# $scenario, repeat $repeat, load $(cut -d' ' -f1 /proc/loadavg)"
+  for retransmission in $(seq "${RETRANSMISSIONS:-3}"); do
+    echo "# $scenario, retransmission $retransmission, load $(cut -d' ' -f1 /proc/loadavg)"
     "$thalweg" run "tests/agree/$scenario.toml" --scheme "$schemes" --live --against-simulator --out "$out" |
       sed -n '/^live/,$p'
   done

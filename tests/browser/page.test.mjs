@@ -45,7 +45,7 @@ test('a picture is shown and its barcodes say how late it is', async () => {
   });
 });
 
-test('the offer asks for feedback on request, and for picture and sound without sending any', async () => {
+test('the offer asks for feedback on request, and for video and audio without sending any', async () => {
   await watching({}, async page => {
     await frames(page, 1);
     const [offer] = await page.evaluate(() => window.offers);
@@ -56,7 +56,7 @@ test('the offer asks for feedback on request, and for picture and sound without 
   });
 });
 
-test('the charts are drawn and the state is told in words', async () => {
+test('the charts are drawn and the state is shown in words', async () => {
   await watching({}, async page => {
     await frames(page, 60);
     await page.waitForFunction(() => window.thalweg.viewers[0].figures.length > 20);
@@ -67,9 +67,9 @@ test('the charts are drawn and the state is told in words', async () => {
     }));
     assert.equal(colours.length, 5, 'gcc has no alpha, and so no chart of it');
     colours.forEach(count => assert.ok(count > 5, `a canvas of ${count} colours`));
-    assert.match(await page.textContent('.state'), /^gcc: 1280 × 720 at \d\.\d\d Mbps, \d+ pictures a second, \d+ ms after the camera\.$/);
+    assert.match(await page.textContent('.state'), /^gcc: 1280 × 720 at \d\.\d\d Mbps, \d+ frames per second, \d+ ms after the camera\.$/);
     assert.match(await page.textContent('.detail'), /1 keyframe, 0\.4 % of packets lost/);
-    assert.match(await page.textContent('#about'), /30 pictures a second; over an emulated link/);
+    assert.match(await page.textContent('#about'), /30 fps; over an emulated link/);
   });
 });
 
@@ -83,15 +83,15 @@ test('a switch of scheme reaches the publisher and shows', async () => {
   });
 });
 
-test('sound is off until it is asked for', async () => {
+test('audio is off until it is asked for', async () => {
   await watching({}, async page => {
     await page.waitForSelector('video');
     const muted = () => page.$eval('video', video => video.muted);
     assert.equal(await muted(), true);
-    await page.click('.sound');
-    assert.deepEqual([await muted(), await page.textContent('.sound')], [false, 'Sound off']);
-    await page.click('.sound');
-    assert.deepEqual([await muted(), await page.textContent('.sound')], [true, 'Sound on']);
+    await page.click('.audio');
+    assert.deepEqual([await muted(), await page.textContent('.audio')], [false, 'Audio off']);
+    await page.click('.audio');
+    assert.deepEqual([await muted(), await page.textContent('.audio')], [true, 'Audio on']);
   });
 });
 

@@ -61,7 +61,7 @@ async function measure(name, args, untilMs, { size = '720p', before = null, leav
     const counted = {
       packets: total('thalweg_sent_packets_total'),
       repair: Object.entries(counts).filter(([key]) => key.startsWith('thalweg_sent_packets_total') && key.includes('"repair"')).reduce((sum, [, value]) => sum + value, 0),
-      filler: Object.entries(counts).filter(([key]) => key.startsWith('thalweg_sent_packets_total') && key.includes('"filler"')).reduce((sum, [, value]) => sum + value, 0),
+      padding: Object.entries(counts).filter(([key]) => key.startsWith('thalweg_sent_packets_total') && key.includes('"padding"')).reduce((sum, [, value]) => sum + value, 0),
       acknowledged: (total('thalweg_packets_arrived_total') + total('thalweg_packets_lost_total')) / total('thalweg_sent_packets_total'),
       nacks: total('thalweg_nacks_total'),
     };
@@ -90,23 +90,23 @@ for (const scheme of SCHEMES) {
     assert.deepEqual(outside(seen.freezes, [joinedMs, ...STEP.changesMs]), [], 'no picture stands for half a second but at a step');
     const { p50, p95 } = seen.latency_ms;
     assert.ok(p50 > 25 && p50 < 400 && p95 < 4000, `half of all pictures are ${p50} ms late, 19 of 20 at most ${p95} ms`);
-    // Everything sent is acknowledged or taken for lost: media, repair and filler alike. The last of it is still under way.
+    // Everything sent is acknowledged or taken for lost: media, repair and padding alike. The last of it is still under way.
     assert.ok(counted.acknowledged > 0.95 && counted.acknowledged <= 1, `${counted.acknowledged} of all packets`);
     assert.match(seen.feedback, /^twcc-02$/);
   });
 }
 
-test('two packets of a hundred lost are repaired by repeats', { skip }, async () => {
+test('two packets of a hundred lost are repaired by retransmissions', { skip }, async () => {
   const { seen, counted, joinedMs } = await measure('loss', ['--scheme', 'gcc', '--rate', '3Mbps', '--delay', '25ms', '--loss', '0.02'], 20_000);
-  assert.ok(seen.nacks > 0 && counted.nacks > 0, `${seen.nacks} requests for repeats were sent, ${counted.nacks} heard`);
-  // The browser counts filler too, which comes on the same stream.
-  assert.ok(counted.repair > 0, 'repeats were sent');
-  assert.ok(seen.retransmitted_packets >= 0.9 * counted.repair, `${seen.retransmitted_packets} of ${counted.repair} repeats came`);
+  assert.ok(seen.nacks > 0 && counted.nacks > 0, `${seen.nacks} requests for retransmissions were sent, ${counted.nacks} heard`);
+  // The browser counts padding too, which comes on the same stream.
+  assert.ok(counted.repair > 0, 'retransmissions were sent');
+  assert.ok(seen.retransmitted_packets >= 0.9 * counted.repair, `${seen.retransmitted_packets} of ${counted.repair} retransmissions came`);
   assert.ok(seen.decoded_share >= 0.97, `${seen.decoded} of ${seen.sent} pictures were decoded`);
   assert.deepEqual(outside(seen.freezes, [joinedMs]), []);
 });
 
-// Runs in the page: its offers are of all the browser has but parity on a stream of its own, so that RED and ULPFEC are left.
+// Runs in the page: its offers are of all the browser has but fec on a stream of its own, so that RED and ULPFEC are left.
 function withoutFlexfec() {
   window.peers = [];
   const add = RTCPeerConnection.prototype.addTransceiver;
@@ -135,7 +135,7 @@ async function countedInRed() {
       const [received, recovered] = ['ReceivedFecPacketsInPercent', 'RecoveredMediaPacketsInPercentOfFec'].map(name => of(text, name));
       if (received && recovered) return { received: Number(received), recovered: Number(recovered) };
     }
-    throw new Error('chrome://histograms has no counts of parity in RED');
+    throw new Error('chrome://histograms has no counts of fec in RED');
   } finally {
     await context.close();
   }
@@ -144,7 +144,7 @@ async function countedInRed() {
 const hangUp = page => page.evaluate(() => window.peers.forEach(peer => peer.close())).then(() => page.waitForTimeout(1000));
 
 for (const format of ['flexfec', 'ulpfec']) {
-  test(`of three packets of a hundred lost, parity in ${format} makes some`, { skip }, async () => {
+  test(`of three packets of a hundred lost, fec in ${format} makes some`, { skip }, async () => {
     const args = ['--scheme', 'vidaptive+fec', '--rate', '3Mbps', '--delay', '25ms', '--loss', '0.03'];
     const inRed = format === 'ulpfec';
     const red = inRed ? { before: withoutFlexfec, leave: async page => { await hangUp(page); return countedInRed(); } } : {};
@@ -155,9 +155,9 @@ for (const format of ['flexfec', 'ulpfec']) {
     if (inRed) {
       seen.fec_in_red = `${left.received} %, ${left.recovered} % of use`;
       assert.equal(seen.fec_packets, undefined, 'none on a stream of its own');
-      assert.ok(left.received > 0 && left.recovered > 0, `${left.received} % of packets are parity, ${left.recovered} % of them made one`);
+      assert.ok(left.received > 0 && left.recovered > 0, `${left.received} % of packets are fec, ${left.recovered} % of them made one`);
     } else {
-      assert.ok(seen.fec_packets > 0, `${seen.fec_packets} packets of parity came`);
+      assert.ok(seen.fec_packets > 0, `${seen.fec_packets} packets of fec came`);
     }
   });
 }
@@ -243,7 +243,7 @@ test('a duel shows two pictures, and the figures of two schemes, over links of t
       assert.match(state, new RegExp(`^${['gcc', 'vidaptive'][viewer]}: `));
       assert.equal(charts.length, 6);
       charts.forEach(colours => assert.ok(colours > 3, `a chart of ${colours} colours`));
-      // The path, latency of pictures, round trip, in flight, filler; of alpha the one on the right.
+      // The path, latency of pictures, round trip, in flight, padding; of alpha the one on the right.
       legend.slice(0, 5 + viewer).forEach(value => assert.match(value, /^\d/, JSON.stringify(legend)));
     });
     assert.deepEqual(page.problems, []);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `thalweg publish --whip` against servers nobody here wrote: Pion's (built here, of Go), and Janus where it is installed.
+# `thalweg publish --whip` against servers no one here wrote: Pion's (built here, of Go), and Janus where it is installed.
 # THALWEG names another program than the one of the last release build.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 //! Results on standard output.
 //!
-//! `println!` panics when whoever reads has gone, as `head` does after its lines; here that ends the command quietly.
+//! `println!` panics when the reader has gone, as `head` does after its lines; here that ends the command quietly.
 
 use std::fmt::Arguments;
 use std::io::{ErrorKind, Write};

@@ -86,11 +86,11 @@ fn one(job: &Job, spooled: &Spooled, progress: &Progress) -> anyhow::Result<Outc
     let mut find =
         |name: &str| link::find(name, scenario.duration, scenario.seed).map_err(|error| format!("{error:#}"));
     let progress = progress.begin(label.clone(), scenario.duration);
-    let mut tell = |now| {
+    let mut say = |now| {
         progress.report(now);
         ControlFlow::Continue(())
     };
-    let mut run = simulate(&spooled.scenario(scenario), &**scheme, &mut find, &mut tell).with_context(|| label)?;
+    let mut run = simulate(&spooled.scenario(scenario), &**scheme, &mut find, &mut say).with_context(|| label)?;
     run.outcome.summary.speed_x = Some(progress.finish());
     run.outcome.summary.video = scenario.video.label();
     if *is_written {

@@ -7,11 +7,11 @@ use thalweg_media::Layer;
 const SHARES: [&[f64]; 3] = [&[1.0], &[0.6, 1.0], &[0.4, 0.6, 1.0]];
 
 /// The most layers there can be.
-pub(crate) const MOST_LAYERS: u8 = SHARES.len() as u8;
+pub(crate) const MAX_LAYERS: u8 = SHARES.len() as u8;
 
 /// Each layer's rate with those below it, as a share of all, of so many layers.
 pub(crate) fn shares(layers: u8) -> &'static [f64] {
-    SHARES[usize::from(layers.clamp(1, MOST_LAYERS)) - 1]
+    SHARES[usize::from(layers.clamp(1, MAX_LAYERS)) - 1]
 }
 
 /// A frame of a layer in multiples of the mean frame, where each layer has its share.

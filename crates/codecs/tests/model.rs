@@ -68,8 +68,8 @@ proptest! {
         };
         let ((low, coarse), (high, fine)) = (quality(a.min(b)), quality(a.max(b)));
         prop_assert!(low.psnr_db <= high.psnr_db && low.ssim_db <= high.ssim_db && coarse >= fine);
-        let least = if height < 180 { (0.0, 0.0) } else { (20.0, 4.0) };
-        prop_assert!((least.0..60.0).contains(&low.psnr_db) && (least.1..30.0).contains(&low.ssim_db), "{low:?}");
+        let min = if height < 180 { (0.0, 0.0) } else { (20.0, 4.0) };
+        prop_assert!((min.0..60.0).contains(&low.psnr_db) && (min.1..30.0).contains(&low.ssim_db), "{low:?}");
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
     let mut history = History::new(feedback::Config::default());
     controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(12_000) });
     let mut report: Vec<Acknowledgement> = Vec::new();
-    let mut told = 0;
+    let mut reported = 0;
     let mut next_report = Time::ZERO;
     for number in 0..packets {
         let now = Time::ZERO + gap * number as i64;
@@ -81,23 +81,23 @@ fn drive(controller: &mut dyn Controller, batch: Option<Span>, packets: u64) -> 
         packet.place = place;
         let packet = history.on_sent(packet);
         controller.on_sent(&packet);
-        std::hint::black_box(controller.allowance());
+        std::hint::black_box(controller.limits());
         if batch.is_some() && now < next_report {
             continue;
         }
         next_report = now + batch.unwrap_or(Span::ZERO);
-        while Time::ZERO + gap * told + one_way * 2 <= now {
-            let id = PacketId(told as u64);
-            let arrival = (told % 200 != 7).then_some(Time::ZERO + gap * told + one_way);
+        while Time::ZERO + gap * reported + one_way * 2 <= now {
+            let id = PacketId(reported as u64);
+            let arrival = (reported % 200 != 7).then_some(Time::ZERO + gap * reported + one_way);
             report.push(Acknowledgement { id, arrival, ce: false });
-            told += 1;
+            reported += 1;
         }
         if !report.is_empty() {
             controller.on_feedback(&history.on_report(now, &report, None));
             report.clear();
         }
     }
-    controller.allowance().capacity
+    controller.limits().capacity
 }
 
 #[allow(clippy::disallowed_methods, reason = "a benchmark is the place to read a clock")]

@@ -7,16 +7,16 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use crate::feedback::{Feedback, PathReport};
 use crate::packet::SentPacket;
 
-/// A congestion controller: packets in, an allowance out.
+/// A congestion controller: packets in, send limits out.
 ///
 /// Two methods are required; [`crate::fixed`] needs no others. Every call that changes state carries the time, and times never go
-/// back. The methods are what most controllers need; what a few of them are told besides is a [`Signal`], so that another paper's
+/// back. The methods are what most controllers need; what a few of them are reported besides is a [`Signal`], so that another paper's
 /// measurement is another variant and not another method.
 ///
 /// A controller that adds 100 kbit/s with each report and takes a tenth off when something was lost:
 ///
 /// ```
-/// use thalweg_control::{Acknowledgement, Allowance, Controller, Feedback, History, PacketId, SentPacket};
+/// use thalweg_control::{Acknowledgement, SendLimits, Controller, Feedback, History, PacketId, SentPacket};
 /// use thalweg_units::{Bytes, Rate, Time};
 ///
 /// struct Aimd(Rate);
@@ -27,8 +27,8 @@ use crate::packet::SentPacket;
 ///         self.0 = if lost { self.0.scale(0.9) } else { self.0 + Rate::from_kbps(100) };
 ///     }
 ///
-///     fn allowance(&self) -> Allowance {
-///         Allowance::of_rate(self.0)
+///     fn limits(&self) -> SendLimits {
+///         SendLimits::of_rate(self.0)
 ///     }
 /// }
 ///
@@ -44,17 +44,17 @@ use crate::packet::SentPacket;
 ///     ce: false,
 /// };
 /// aimd.on_feedback(&history.on_report(Time::from_millis(90), &[arrived(0), arrived(1)], None));
-/// assert_eq!(aimd.allowance().capacity, Rate::from_kbps(600));
+/// assert_eq!(aimd.limits().capacity, Rate::from_kbps(600));
 /// // Three that were sent later have arrived: number 2 is lost.
 /// aimd.on_feedback(&history.on_report(Time::from_millis(120), &[3, 4, 5].map(arrived), None));
-/// assert_eq!(aimd.allowance().capacity, Rate::from_kbps(540));
+/// assert_eq!(aimd.limits().capacity, Rate::from_kbps(540));
 /// ```
 pub trait Controller: Send {
-    /// What became of packets sent earlier.
+    /// Feedback: which packets sent earlier have arrived, and when, and which are lost.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
 
     /// What may be sent now. Pure: two calls in a row agree.
-    fn allowance(&self) -> Allowance;
+    fn limits(&self) -> SendLimits;
 
     /// A packet left.
     fn on_sent(&mut self, packet: &SentPacket) {
@@ -112,7 +112,7 @@ impl Clone for Box<dyn DynController> {
     }
 }
 
-/// What a controller may be told besides packets, their outcome and the application's demand.
+/// What a controller may be reported besides packets, their outcome and the application's demand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Signal {
@@ -128,10 +128,10 @@ pub enum Signal {
     PathReport(PathReport),
 }
 
-/// What a controller allows. Make one with [`Allowance::of_rate`] and set what else it limits.
+/// What a controller allows. Make one with [`SendLimits::of_rate`] and set what else it limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Allowance {
+pub struct SendLimits {
     /// How much may be in flight (cwnd); `None` when only the pacing limits.
     pub window: Option<Bytes>,
     /// How fast packets may leave by the controller's own rule. A scheme may pace by another (Vidaptive: window / srtt).
@@ -140,8 +140,8 @@ pub struct Allowance {
     pub capacity: Rate,
     /// How much of a frame may leave back to back; `None` for strict pacing.
     pub burst: Option<Bytes>,
-    /// Filler the controller wants sent when there is no media, beyond probes (WebRTC's padding rate).
-    pub padding: Rate,
+    /// Padding the controller wants sent when there is no media, beyond probes (WebRTC's padding rate).
+    pub padding_rate: Rate,
     /// The next probe cluster not yet begun; it has begun once a packet that carries its number was sent.
     pub probe: Option<Probe>,
     /// What limits frames besides `capacity`.
@@ -184,15 +184,15 @@ impl MediaLimit {
     }
 }
 
-impl Allowance {
+impl SendLimits {
     /// Pacing and encoder target at `rate`, no window, no burst, no probe.
-    pub const fn of_rate(rate: Rate) -> Allowance {
-        Allowance {
+    pub const fn of_rate(rate: Rate) -> SendLimits {
+        SendLimits {
             window: None,
             pacing: rate,
             capacity: rate,
             burst: None,
-            padding: Rate::ZERO,
+            padding_rate: Rate::ZERO,
             probe: None,
             media: MediaLimit::None,
             fec_interval: None,

@@ -1,4 +1,4 @@
-//! Decisions on their way to whoever wants to know.
+//! Decisions that wait to be polled.
 
 use alloc::collections::VecDeque;
 

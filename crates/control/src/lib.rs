@@ -1,8 +1,8 @@
 //! What the network can bear.
 //!
-//! A congestion controller learns which packets were sent ([`SentPacket`]) and what became of them ([`Feedback`]), and says
-//! how much may be under way and how fast ([`Allowance`]). It knows packets, not video; it owns no clock and does no I/O;
-//! whoever drives it passes the time.
+//! A congestion controller learns which packets were sent ([`SentPacket`]) and their outcome ([`Feedback`]), and says
+//! how much may be under way and how fast ([`SendLimits`]). It knows packets, not video; it owns no clock and does no I/O;
+//! the one who drives it passes the time.
 //!
 //! * [`controller`]: the seam every controller implements.
 //! * [`feedback`]: the history of sent packets, which turns every kind of report into the same [`Feedback`].
@@ -38,7 +38,7 @@ pub mod sqp;
 pub mod tfrc;
 mod trains;
 
-pub use controller::{Allowance, Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, Probe, Signal};
+pub use controller::{Controller, Decision, Demand, DynController, FrameQueued, MediaLimit, Probe, SendLimits, Signal};
 pub use feedback::{Acknowledgement, Cause, End, Fate, Feedback, History, PathReport, Report};
 pub use packet::{FramePlace, MSS, PacketId, Payload, SentPacket};
 pub use thalweg_units::ConfigError;

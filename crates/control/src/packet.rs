@@ -24,22 +24,22 @@ pub enum Payload {
     /// Part of a frame, sent for the first time.
     Media,
     /// Nothing the receiver needs: it keeps the path full or measures it.
-    Filler,
+    Padding,
     /// A retransmission or redundancy.
     Repair,
-    /// Sound, which goes along with the video and waits for nothing.
+    /// Audio, which goes along with the video and waits for nothing.
     Audio,
 }
 
 impl Payload {
     /// Every kind, in the order of their declaration.
-    pub const ALL: [Payload; 4] = [Payload::Media, Payload::Filler, Payload::Repair, Payload::Audio];
+    pub const ALL: [Payload; 4] = [Payload::Media, Payload::Padding, Payload::Repair, Payload::Audio];
 
     /// As records, logs and metrics name it.
     pub const fn name(self) -> &'static str {
         match self {
             Payload::Media => "media",
-            Payload::Filler => "filler",
+            Payload::Padding => "padding",
             Payload::Repair => "repair",
             Payload::Audio => "audio",
         }
@@ -78,7 +78,7 @@ pub struct SentPacket {
     pub payload: Payload,
     /// The probe cluster it belongs to, if any; media may be part of one.
     pub probe: Option<u32>,
-    /// Where in a frame it lies; `None` for filler.
+    /// Where in a frame it lies; `None` for padding.
     pub place: Option<FramePlace>,
     /// Bytes sent and neither acknowledged nor declared lost, this packet included.
     pub in_flight: Bytes,

@@ -5,7 +5,7 @@ mod support;
 use proptest::prelude::*;
 use support::subjects::{self, Feed, Subject};
 use thalweg_control::feedback::Config;
-use thalweg_control::{Acknowledgement, Allowance, Controller, Demand, History, MSS, PacketId, Payload, SentPacket};
+use thalweg_control::{Acknowledgement, Controller, Demand, History, MSS, PacketId, Payload, SendLimits, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// What may happen next.
@@ -13,7 +13,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 enum Operation {
     /// Packets of one size leave at the path's rate, perhaps as part of the pending probe.
     Send { count: u8, size: u16, probe: bool, app_limited: bool },
-    /// A round trip passes and a report tells of up to `count` packets: those whose bit in `lost` is set never arrived.
+    /// A round trip passes and a report reports up to `count` packets: those whose bit in `lost` is set never arrived.
     Report { count: u8, lost: u64, backwards: bool, twice: bool, early_ones_left_out: u8, hold_ms: Option<u8> },
     /// Reports named packets never sent or long forgotten.
     Nonsense { id: u64 },
@@ -70,9 +70,9 @@ struct Life {
     history: History,
     controller: Box<dyn Controller>,
     next: u64,
-    /// Sent and not told of: number and arrival by the receiver's clock.
+    /// Sent and not reported: number and arrival by the receiver's clock.
     unreported: Vec<(PacketId, Time)>,
-    allowances: Vec<Allowance>,
+    limits_of_all: Vec<SendLimits>,
 }
 
 impl Life {
@@ -89,18 +89,18 @@ impl Life {
             controller,
             next: 0,
             unreported: Vec::new(),
-            allowances: Vec::new(),
+            limits_of_all: Vec::new(),
         }
     }
 
-    fn live(mut self, operations: &[Operation]) -> Vec<Allowance> {
+    fn live(mut self, operations: &[Operation]) -> Vec<SendLimits> {
         for operation in operations {
             self.operate(operation);
-            let allowance = self.controller.allowance();
-            assert_eq!(allowance, self.controller.allowance(), "asking changes nothing");
-            assert_usable(&allowance);
-            self.assert_within_demand(&allowance);
-            self.allowances.push(allowance);
+            let limits = self.controller.limits();
+            assert_eq!(limits, self.controller.limits(), "asking changes nothing");
+            assert_usable(&limits);
+            self.assert_within_demand(&limits);
+            self.limits_of_all.push(limits);
         }
         let mut decisions = 0;
         while let Some(decision) = self.controller.poll_decision() {
@@ -109,7 +109,7 @@ impl Life {
             assert!(decisions <= 1000, "decisions that nobody polls pile up");
         }
         self.controller.inspect(&mut |name, value| assert!(value.is_finite(), "{name} is {value}"));
-        self.allowances
+        self.limits_of_all
     }
 
     fn operate(&mut self, operation: &Operation) {
@@ -121,8 +121,8 @@ impl Life {
                 self.pass(self.path.one_way * 2);
                 let skip = usize::from(early_ones_left_out).min(self.unreported.len());
                 let end = (skip + usize::from(count)).min(self.unreported.len());
-                let told: Vec<(PacketId, Time)> = self.unreported.drain(skip..end).collect();
-                let mut report: Vec<Acknowledgement> = told
+                let reported: Vec<(PacketId, Time)> = self.unreported.drain(skip..end).collect();
+                let mut report: Vec<Acknowledgement> = reported
                     .iter()
                     .enumerate()
                     .map(|(index, (id, at))| {
@@ -134,11 +134,11 @@ impl Life {
                     report.reverse();
                 }
                 let hold = hold_ms.map(|ms| Span::from_millis(ms.into()));
-                (0..1 + u8::from(twice)).for_each(|_| self.hear(&report, hold));
+                (0..1 + u8::from(twice)).for_each(|_| self.on_report(&report, hold));
             }
             Operation::Nonsense { id } => {
                 let arrival = Some(self.now + self.path.offset);
-                self.hear(&[Acknowledgement { id: PacketId(id), arrival, ce: false }], None);
+                self.on_report(&[Acknowledgement { id: PacketId(id), arrival, ce: false }], None);
             }
             Operation::Silence { ms } => self.pass(Span::from_millis(ms.into())),
             Operation::Demand { kbps } => {
@@ -150,20 +150,20 @@ impl Life {
     }
 
     /// The schemes of FBRA's paper aim the encoder, and never beyond what it can do; their own least rate is 32 kbps.
-    fn assert_within_demand(&self, allowance: &Allowance) {
+    fn assert_within_demand(&self, limits: &SendLimits) {
         let Demand { min, max } = self.demand;
-        let least = min.max(Rate::from_kbps(32)).min(max);
-        let within = allowance.capacity >= least && allowance.capacity <= max;
-        assert!(self.subject.feed != Feed::Course || within, "{}: {allowance:?} for {min} to {max}", self.subject.name);
+        let floor = min.max(Rate::from_kbps(32)).min(max);
+        let within = limits.capacity >= floor && limits.capacity <= max;
+        assert!(self.subject.feed != Feed::Course || within, "{}: {limits:?} for {min} to {max}", self.subject.name);
     }
 
     fn send(&mut self, size: Bytes, probe: bool, app_limited: bool) {
         self.pass(self.path.rate.time_for(size));
-        let probe = self.controller.allowance().probe.filter(|_| probe).map(|probe| probe.cluster);
+        let probe = self.controller.limits().probe.filter(|_| probe).map(|probe| probe.cluster);
         let id = PacketId(self.next);
         self.next += 1;
         let mut packet = SentPacket::new(id, self.now, size);
-        packet.payload = if size < Bytes::new(500) { Payload::Filler } else { Payload::Media };
+        packet.payload = if size < Bytes::new(500) { Payload::Padding } else { Payload::Media };
         (packet.probe, packet.app_limited) = (probe, app_limited);
         let packet = self.history.on_sent(packet);
         self.controller.on_sent(&packet);
@@ -172,7 +172,7 @@ impl Life {
         self.unreported.push((id, arrival + drift + self.path.offset));
     }
 
-    fn hear(&mut self, report: &[Acknowledgement], hold: Option<Span>) {
+    fn on_report(&mut self, report: &[Acknowledgement], hold: Option<Span>) {
         let feedback = self.history.on_report(self.now, report, hold);
         assert!(feedback.reports.is_sorted_by_key(|report| report.packet.id), "reports in order of sending");
         self.controller.on_feedback(&feedback);
@@ -199,13 +199,13 @@ impl Life {
     }
 }
 
-fn assert_usable(allowance: &Allowance) {
-    assert!(allowance.window.is_none_or(|window| window >= MSS && window < Bytes::MAX), "{allowance:?}");
-    assert!(allowance.pacing > Rate::ZERO && allowance.pacing < Rate::MAX, "{allowance:?}");
-    assert!(allowance.capacity > Rate::ZERO && allowance.capacity < Rate::MAX, "{allowance:?}");
-    assert!(allowance.padding < Rate::MAX, "{allowance:?}");
-    assert!((0.0..=1.0).contains(&allowance.media.share()), "{allowance:?}");
-    if let Some(probe) = allowance.probe {
+fn assert_usable(limits: &SendLimits) {
+    assert!(limits.window.is_none_or(|window| window >= MSS && window < Bytes::MAX), "{limits:?}");
+    assert!(limits.pacing > Rate::ZERO && limits.pacing < Rate::MAX, "{limits:?}");
+    assert!(limits.capacity > Rate::ZERO && limits.capacity < Rate::MAX, "{limits:?}");
+    assert!(limits.padding_rate < Rate::MAX, "{limits:?}");
+    assert!((0.0..=1.0).contains(&limits.media.share()), "{limits:?}");
+    if let Some(probe) = limits.probe {
         assert!(probe.rate > Rate::ZERO && probe.rate < Rate::MAX && probe.packets > 0, "{probe:?}");
     }
 }

@@ -32,8 +32,8 @@ pub struct Series {
     pub sent_mbps: Vec<f64>,
     /// What of that was video sent for the first time, with headers, in Mbps.
     pub video_mbps: Vec<f64>,
-    /// What of that was filler, in Mbps.
-    pub filler_mbps: Vec<f64>,
+    /// What of that was padding, in Mbps.
+    pub padding_mbps: Vec<f64>,
     /// What the bottleneck let through, in Mbps.
     pub delivered_mbps: Vec<f64>,
     /// Variables of controller and policy by name, and of the path `one_way_delay_ms`, the mean of each bin: (seconds,
@@ -80,7 +80,7 @@ pub enum Mark {
     Drop,
 }
 
-/// What became of one picture of the camera.
+/// The outcome of one picture of the camera.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FrameRecord {
     /// When it was read, in seconds.

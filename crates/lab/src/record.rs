@@ -102,7 +102,7 @@ pub enum What {
         /// Its wire size.
         size: Bytes,
     },
-    /// The receiver made a media packet it missed of parity.
+    /// The receiver recovered a media packet by FEC.
     Recovered {
         /// Its number in the media stream.
         sequence: u64,
@@ -110,12 +110,12 @@ pub enum What {
         frame: u64,
     },
     /// The receiver asked for packets it misses.
-    RepeatAsked {
+    RetransmissionRequested {
         /// How many.
         packets: u32,
     },
     /// The receiver asked for a keyframe.
-    KeyframeAsked,
+    KeyframeRequested,
     /// The receiver gave a frame up.
     FrameAbandoned {
         /// The frame.

@@ -33,16 +33,16 @@ pub struct Scenario {
     #[serde(default)]
     pub codec_time: CodecTime,
     /// From the sender to the receiver.
-    pub up: PathConfig,
+    pub forward: PathConfig,
     /// From the receiver to the sender, for reports.
-    pub down: PathConfig,
+    pub reverse: PathConfig,
     /// What the receiver reports, instead of what the scheme asks for.
     #[serde(default)]
     pub feedback: Option<FeedbackStyle>,
     /// Where reports come on request: a packet asks for one when none has asked for so long, whatever the sender's engine wants. A live
     /// sender does; `None` for the engine's wishes alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ask_every: Option<Span>,
+    pub request_feedback_every: Option<Span>,
     /// Whether shown frames are compared with their source.
     #[serde(default = "yes")]
     pub measure_quality: bool,
@@ -79,10 +79,10 @@ impl Scenario {
             codec: Codec::Model(Default::default()),
             undershoot: Undershoot::None,
             codec_time: CodecTime::default(),
-            up: PathConfig { hops: vec![bottleneck, delay.clone()] },
-            down: PathConfig { hops: vec![delay] },
+            forward: PathConfig { hops: vec![bottleneck, delay.clone()] },
+            reverse: PathConfig { hops: vec![delay] },
             feedback: None,
-            ask_every: None,
+            request_feedback_every: None,
             measure_quality: true,
             ssim: Ssim::Window,
             call: false,
@@ -100,7 +100,7 @@ impl Scenario {
 pub enum Competitor {
     /// Another sender of video, with the same codec, undershoot, delay and feedback.
     Sender(Sender),
-    /// Datagrams at a rate, whatever becomes of them.
+    /// Datagrams at a rate, whatever happens to them.
     Datagrams(DatagramsConfig),
     /// TCP flows that always have something to send.
     Tcp(TcpConfig),

@@ -71,11 +71,11 @@ fn distance(a: Shape, b: Shape) -> f64 {
 }
 
 /// The least sum of distances for which each of the paper's has another of these.
-fn least(of_the_paper: &[Shape], recordings: &[Shape]) -> f64 {
+fn min(of_the_paper: &[Shape], recordings: &[Shape]) -> f64 {
     let Some((first, others)) = of_the_paper.split_first() else { return 0.0 };
     let with = |place: usize| {
         let mut left = recordings.to_vec();
-        distance(*first, left.swap_remove(place)) + least(others, &left)
+        distance(*first, left.swap_remove(place)) + min(others, &left)
     };
     (0..recordings.len()).map(with).fold(f64::INFINITY, f64::min)
 }
@@ -103,7 +103,7 @@ fn no_other_choice_of_recordings_varies_and_is_out_more_nearly_as_the_papers_tra
     assert_eq!(chosen.len(), OF_THE_PAPER.len());
     let sum: f64 = chosen.iter().zip(OF_THE_PAPER).map(|(ours, paper)| distance(*ours, paper)).sum();
     let all: Vec<Shape> = forecasts().traces.iter().map(|recording| of(&Seconds { recording, ..seconds[0] })).collect();
-    assert!(sum <= least(&OF_THE_PAPER, &all) + 1e-6, "{sum}");
+    assert!(sum <= min(&OF_THE_PAPER, &all) + 1e-6, "{sum}");
     // As the comments of `reproduce/rebera/traces.rs` have them.
     let said = [(0.64, 0.0), (0.52, 0.007), (0.56, 0.0), (0.46, 0.029), (0.49, 0.093), (0.59, 0.0)];
     assert!(chosen.iter().zip(said).all(|(ours, said)| distance(*ours, said) < 0.0065), "{chosen:?}");

@@ -12,13 +12,13 @@ const INTERVAL: Span = Span::from_nanos(33_333_333);
 fn made(codec: &Codec, undershoot: &str, (size, kbps): (Size, u64), seconds: i64, seed: u64) -> Vec<f64> {
     let mut encoder = codec.build_seeded(size, Seed::new(seed)).unwrap().encoder;
     let ratios = undershoot.parse::<Undershoot>().unwrap().build(Seed::new(seed)).unwrap();
-    let allowance = kbps as f64 * 1e3 * INTERVAL.as_secs_f64();
+    let limits = kbps as f64 * 1e3 * INTERVAL.as_secs_f64();
     let picture = |number: i64| {
         let mut plan = EncodePlan::new(vec![Target::Rate(Rate::from_kbps(kbps))], size, INTERVAL);
         ratios.lower(Time::ZERO + INTERVAL * number, &mut plan);
         let bits = encoder.offer(Image::blank(size), &plan).unwrap()[0].frame.size.bits();
         encoder.commit(Some(0)).unwrap();
-        bits as f64 / allowance
+        bits as f64 / limits
     };
     (0..30 * seconds).map(picture).collect()
 }

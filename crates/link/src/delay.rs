@@ -20,13 +20,13 @@ pub enum Jitter {
     /// Uniform up to this much (Camel Fig. 18).
     Uniform {
         /// The most.
-        most: Span,
+        max: Span,
     },
     /// Uniform up to this much, the same for all packets that come within `gap` of the one before: for those of a burst
     /// (Camel Fig. 18, which does not say whether jitter is by burst or by packet).
     UniformByBurst {
         /// The most.
-        most: Span,
+        max: Span,
         /// A longer gap ends a burst.
         gap: Span,
     },
@@ -51,7 +51,7 @@ impl Jitter {
     fn draw(&self, random: &mut Random) -> Span {
         match self {
             Jitter::None => Span::ZERO,
-            Jitter::Uniform { most } | Jitter::UniformByBurst { most, .. } => most.scale(random.unit()),
+            Jitter::Uniform { max } | Jitter::UniformByBurst { max, .. } => max.scale(random.unit()),
             Jitter::Exponential { mean } => Span::from_secs_f64(random.exponential(mean.as_secs_f64())),
             Jitter::Normal { deviation } => deviation.scale(random.normal().abs()),
         }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn jitter_keeps_order_unless_told_to_reorder() {
         let run = |reorders| {
-            let jitter = Jitter::Uniform { most: Span::from_millis(50) };
+            let jitter = Jitter::Uniform { max: Span::from_millis(50) };
             let mut delay = Delay::jittered(Span::from_millis(25), jitter, reorders, Seed::new(3));
             (0..200u64).for_each(|i| delay.offer(Time::from_millis(i * 5), Bytes::new(100), i));
             let left: Vec<_> = core::iter::from_fn(|| delay.poll(Time::from_secs_f64(10.0))).collect();
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_packets_of_a_burst_share_their_jitter_and_bursts_do_not() {
-        let jitter = Jitter::UniformByBurst { most: Span::from_millis(20), gap: Span::from_millis(1) };
+        let jitter = Jitter::UniformByBurst { max: Span::from_millis(20), gap: Span::from_millis(1) };
         let mut delay = Delay::jittered(Span::from_millis(25), jitter, false, Seed::new(3));
         // Bursts of four packets half a millisecond apart, each 33 ms.
         let offers: Vec<Time> = (0..400u64).map(|i| Time::from_micros(i / 4 * 33_000 + i % 4 * 500)).collect();

@@ -1,6 +1,6 @@
 //! A path: traces, queues, loss.
 //!
-//! A [`Link`] is one hop of a path, driven by whoever owns the time: a simulator in virtual time, an emulator in real time.
+//! A [`Link`] is one hop of a path, driven by the owner of the clock: a simulator in virtual time, an emulator in real time.
 //! [`Bottleneck`] lets packets out at a trace's delivery opportunities, exactly as Mahimahi does (specs/linkemu.md), [`Serial`] bit after bit at a rate;
 //! [`Delay`] holds each for a fixed or random time; [`Loss`] drops some; a [`Path`] is a chain of hops built from a [`PathConfig`]; [`traffic`] is who
 //! else uses one: [`Datagrams`] that do not listen, and TCP that does.

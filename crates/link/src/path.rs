@@ -26,7 +26,7 @@ use crate::{Departure, Drop, Link};
 pub enum HopConfig {
     /// A trace-driven bottleneck.
     Bottleneck {
-        /// The trace, by a name that whoever builds the path can find.
+        /// The trace, by a name that the builder of the path can look up.
         trace: String,
         /// What waits in front of it.
         #[cfg_attr(feature = "serde", serde(default))]

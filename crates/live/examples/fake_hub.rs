@@ -71,14 +71,14 @@ impl Hub for FakeHub {
         let patience = if scheme == "gcc" { (time_s % 10.0 / 10.0).sqrt() } else { 0.95 };
         let encoder = capacity * patience * 0.82 + 4e4 * wave(0.7, 0.0);
         let fills = scheme == "vidaptive";
-        let filler = if fills { (capacity * 0.9 - encoder).max(0.0) * (0.5 + 0.5 * wave(3.0, 1.0)) } else { 0.0 };
+        let padding = if fills { (capacity * 0.9 - encoder).max(0.0) * (0.5 + 0.5 * wave(3.0, 1.0)) } else { 0.0 };
         Some(Snapshot {
             time_s,
             scheme: scheme.clone(),
             target_bps: Some(capacity * patience * 0.8),
             encoder_bps: Some(encoder),
-            wire_bps: Some(encoder * 1.04 + filler + 6e4 + 2e4),
-            filler_bps: Some(filler),
+            wire_bps: Some(encoder * 1.04 + padding + 6e4 + 2e4),
+            padding_bps: Some(padding),
             repair_bps: Some(2e4),
             audio_bps: Some(6e4),
             capacity_bps: Some(capacity * (0.97 + 0.03 * wave(1.3, 0.0))),
@@ -146,7 +146,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::start(config, Arc::new(hub))?;
     let query = token.map(|token| format!("?token={}", token.reveal())).unwrap_or_default();
     println!("http://{}/{query}", server.address());
-    // Until standard input ends, which is when whoever started this does.
+    // Until standard input ends, which is when the program that started this does.
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
     server.stop();
     Ok(())

@@ -10,7 +10,7 @@
 //! layer 0    0 <--'<---'<-----------4 <--'<---'<---------- 8
 //! ```
 //!
-//! Frames are named by their place in the intra period, which begins with a keyframe at place 0. In an ordinary decoder's
+//! Frames are named by their place in the intra period, which begins with a keyframe at place 0. In a standard decoder's
 //! buffers the base is the last frame, layer 1 is kept in the golden frame, and frames at odd places are kept nowhere.
 
 use core::ops::Range;
@@ -117,7 +117,7 @@ impl Pattern {
         place + 1..end
     }
 
-    /// What the frame at `place` may refer to and where it is kept, by an ordinary decoder's buffers. `reference` is the number of the
+    /// What the frame at `place` may refer to and where it is kept, by a standard decoder's buffers. `reference` is the number of the
     /// frame that was sent at [`Pattern::refers_to`], or `None` if that was not sent: then this one can be made, to know its size,
     /// but not be sent ([`Buffers::sendable`]). The keyframe has no use for a basis; without layers it is [`Basis::Latest`].
     pub fn basis(&self, place: u32, reference: Option<u64>) -> Basis {

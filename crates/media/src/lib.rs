@@ -1,6 +1,6 @@
 //! What a video sender, its encoder and its receiver say to each other.
 //!
-//! * [`Packet`] and what it carries: a [`Fragment`] of a frame, a retransmission, XOR parity over [`Protected`] packets, audio, padding;
+//! * [`Packet`] and what it carries: a [`Fragment`] of a frame, a retransmission, XOR FEC over [`Protected`] packets, audio, padding;
 //!   [`PacketSizes`] says how large packets are;
 //! * [`EncodePlan`] and [`EncodedFrame`], between the engine and an encoder; [`layers`] is a pattern of temporal layers;
 //! * [`FeedbackStyle`] and [`ReceiverKind`]: what the receiver reports, and what it does with frames;
@@ -24,7 +24,7 @@ mod state;
 pub use packet::{Content, Fragment, Packet};
 pub use plan::{Basis, Buffers, EncodePlan, EncodedFrame, Layer, LongTerm, Target};
 pub use protected::Protected;
-pub use receiver::{FeedbackStyle, KeptAtReceiver, ReceiverKind};
+pub use receiver::{FeedbackStyle, ReceiverKind, StatefulReceiver};
 pub use sizes::{Cut, PacketSizes};
 pub use state::{StateHash, Transition};
 

@@ -45,18 +45,18 @@ pub enum Content {
     },
     /// A media packet again (RFC 4588).
     Retransmission {
-        /// The media packet it repeats.
+        /// The media packet it retransmits.
         of: u64,
         /// What it carries.
         fragment: Fragment,
     },
     /// The XOR of media packets, from which the receiver recovers one that it misses if it has all others (FlexFEC, ULPFEC). Their bytes are
     /// with whoever writes the packet.
-    Parity {
+    Fec {
         /// Which media packets.
         protects: Protected,
     },
-    /// A packet of sound.
+    /// An audio packet.
     Audio {
         /// The number its driver knows it by.
         number: u64,
@@ -79,7 +79,7 @@ pub struct Packet {
     pub before: Bytes,
     /// Whether the receiver is asked to report at once, where it reports on request: what ends a burst does, and where a controller
     /// measures bursts, also what begins one and what the window lets nothing follow (docs/papers/camel.md).
-    pub asks: bool,
+    pub requests_feedback: bool,
     /// What it carries.
     pub content: Content,
 }

@@ -22,7 +22,7 @@ pub struct EncodePlan {
     /// Whether the encoder's own rate control may drop the picture instead. A policy that decides itself which pictures to
     /// send (Vidaptive's pause) wants every one it asks for.
     pub may_drop: bool,
-    /// What the frame may refer to; of a keyframe, what becomes of it.
+    /// What the frame may refer to; of a keyframe, what happens to it.
     pub basis: Basis,
     /// Keep the state a receiver has after this frame under this number, that a later plan may name it ([`Basis::After`]),
     /// until the engine forgets it.
@@ -74,7 +74,7 @@ pub enum Basis {
     Latest,
     /// What frame `0` left, to which a receiver that keeps states goes back (Salsify section 3.2).
     After(u64),
-    /// Named buffers of an ordinary decoder. A frame on this basis leaves nothing behind in the decoder but pictures: what it
+    /// Named buffers of a standard decoder. A frame on this basis leaves nothing behind in the decoder but pictures: what it
     /// changes in the codec's probabilities holds for itself alone, so that a frame that was lost is missed only by those
     /// that refer to its picture.
     Buffers(Buffers),
@@ -90,7 +90,7 @@ impl fmt::Display for Basis {
     }
 }
 
-/// Of an ordinary decoder's buffers, which a frame refers to, and in which it is kept.
+/// Of a standard decoder's buffers, which a frame refers to, and in which it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffers {
     /// Whether it may refer to the last frame: the newest that became it.
@@ -139,7 +139,7 @@ pub enum Target {
     Guess(Bytes),
 }
 
-/// What an encoder made, as far as the engine cares: the bytes themselves stay with whoever drives it.
+/// What an encoder made, as far as the engine cares: the bytes themselves stay with the one who drives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedFrame {
     /// Payload bytes of the frame.

@@ -1,4 +1,4 @@
-//! Which media packets a parity packet is the sum of.
+//! Which media packets an FEC packet is the sum of.
 
 /// A set of media packets as FlexFEC names it: the first one's sequence number and a mask. Never empty, and none is
 /// [`Protected::LONGEST`] or more after the first.
@@ -10,7 +10,7 @@ pub struct Protected {
 }
 
 impl Protected {
-    /// How far apart two packets under one parity packet may be: FlexFEC's longest mask (specs/fec.md 2).
+    /// How far apart two packets under one FEC packet may be: FlexFEC's longest mask (specs/fec.md 2).
     pub const LONGEST: u64 = 109;
 
     /// Packet `first + j` for each bit j of `mask`. `None` when the mask is empty or longer than a header's, or the

@@ -11,7 +11,7 @@ pub enum FeedbackStyle {
     PerPacket,
     /// Transport-wide feedback as Chromium sends it: every 62 ms (specs/measured.md 1), 250 us ticks.
     Twcc,
-    /// Transport-wide feedback when a packet asks for it ([`Packet::asks`](crate::Packet::asks)), and 62 ms after one that does not.
+    /// Transport-wide feedback when a packet asks for it ([`Packet::requests_feedback`](crate::Packet::asks)), and 62 ms after one that does not.
     TwccOnRequest,
     /// RFC 8888 every 31 ms (specs/measured.md 1), 1/1024 s ticks with hold times.
     Ccfb,
@@ -26,18 +26,18 @@ pub enum FeedbackStyle {
 pub enum ReceiverKind {
     /// Decodes what is whole and refers to what it has, asks for what is missing and for keyframes: any receiver of today.
     #[default]
-    Ordinary,
-    /// As an ordinary one, and measures the path by the trains that frames leave as, which it tells of (Rebera).
+    Standard,
+    /// As a standard one, and measures the path by the trains that frames leave as, which it reports (Rebera).
     Measures(MeasurementConfig),
     /// Keeps its decoder's states under their hashes, goes back to them when a frame says so, and tells them with each report
     /// (Salsify section 3.2).
-    KeepsStates(KeptAtReceiver),
+    Stateful(StatefulReceiver),
 }
 
 /// How a receiver that keeps states deals with what is missing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct KeptAtReceiver {
+pub struct StatefulReceiver {
     /// How times between arrivals are averaged.
     pub smoothing: Smoothing,
     /// Which pauses of the sender are taken off the time between arrivals: what the sender writes into its packets.
@@ -46,11 +46,16 @@ pub struct KeptAtReceiver {
     /// authors' receiver does: the picture moves on, damaged. Otherwise only frames that decode exactly are shown.
     pub shows_damage: bool,
     /// The most states kept.
-    pub most_states: usize,
+    pub max_states: usize,
 }
 
-impl Default for KeptAtReceiver {
-    fn default() -> KeptAtReceiver {
-        KeptAtReceiver { smoothing: Default::default(), grace: Default::default(), shows_damage: true, most_states: 64 }
+impl Default for StatefulReceiver {
+    fn default() -> StatefulReceiver {
+        StatefulReceiver {
+            smoothing: Default::default(),
+            grace: Default::default(),
+            shows_damage: true,
+            max_states: 64,
+        }
     }
 }

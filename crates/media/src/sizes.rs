@@ -14,12 +14,12 @@ pub struct PacketSizes {
     /// At least this many packets for each frame (as far as the bytes go), so that its spacing at the receiver can be measured (Rebera,
     /// 2: specs/rebera.md 2); 1 where nothing measures frames.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_one"))]
-    pub least_packets: u16,
+    pub min_packets: u16,
     /// What a media packet adds to its payload: IPv4 20, UDP 8, RTP 12, extensions 8 to 20, VP8 descriptor 4, SRTP tag 10 or 16.
     pub overhead: Bytes,
-    /// What a frame's first media packet adds beyond that: the hashes of two states, where the receiver is told them.
+    /// What a frame's first media packet adds beyond that: the hashes of two states, where the receiver is sent them.
     pub states: Bytes,
-    /// What a packet of sound adds to its payload: a media packet's but for the descriptor.
+    /// What an audio packet adds to its payload: a media packet's but for the descriptor.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_audio"))]
     pub audio: Bytes,
     /// What a retransmission adds beyond that: the original sequence number (RFC 4588).
@@ -31,7 +31,7 @@ pub struct PacketSizes {
 /// A media packet's usual overhead without VP8's descriptor.
 const USUAL_AUDIO: Bytes = Bytes::new(70);
 
-/// Runs without sound are written as they always were.
+/// Runs without audio are written as they always were.
 #[cfg(feature = "serde")]
 fn is_usual_audio(audio: &Bytes) -> bool {
     *audio == USUAL_AUDIO
@@ -47,7 +47,7 @@ impl Default for PacketSizes {
         PacketSizes {
             max_payload: Bytes::new(1_140),
             per_burst: 1,
-            least_packets: 1,
+            min_packets: 1,
             overhead: Bytes::new(74),
             states: Bytes::ZERO,
             audio: USUAL_AUDIO,
@@ -73,18 +73,18 @@ impl PacketSizes {
     /// [`PacketSizes::per_burst`] packets (as far as the bytes go).
     pub fn cut(&self, size: Bytes, burst: Option<Bytes>) -> Cut {
         let packets = |size: u64| size.div_ceil(self.max_payload.get()).max(1);
-        let least = u64::from(self.least_packets).min(size.get());
-        let whole = u16::try_from(packets(size.get()).max(least)).unwrap_or(u16::MAX);
-        let Some(most) = burst else { return Cut { packets: whole, per_burst: whole } };
+        let min = u64::from(self.min_packets).min(size.get());
+        let whole = u16::try_from(packets(size.get()).max(min)).unwrap_or(u16::MAX);
+        let Some(max) = burst else { return Cut { packets: whole, per_burst: whole } };
         let size = size.get();
         let cut = |bursts: u64| {
             let slice = size.div_ceil(bursts);
             let per_burst = packets(slice).max(u64::from(self.per_burst)).min(slice.max(1));
             (per_burst, slice + per_burst * self.overhead.get())
         };
-        let mut bursts = size.div_ceil(most.get().max(1)).max(1);
+        let mut bursts = size.div_ceil(max.get().max(1)).max(1);
         // A burst of a packet for each byte does not get shorter.
-        while cut(bursts).1 > most.get() && bursts < size {
+        while cut(bursts).1 > max.get() && bursts < size {
             bursts += 1;
         }
         let per_burst = cut(bursts).0;
@@ -130,26 +130,26 @@ mod tests {
         }
 
         #[test]
-        fn bursts_keep_to_their_length_and_measure_something(size in 1u64..100_000, most in 2_048u64..65_536) {
+        fn bursts_keep_to_their_length_and_measure_something(size in 1u64..100_000, max in 2_048u64..65_536) {
             let sizes = PacketSizes { per_burst: 4, ..PacketSizes::default() };
-            let Cut { packets, per_burst } = sizes.cut(Bytes::new(size), Some(Bytes::new(most)));
+            let Cut { packets, per_burst } = sizes.cut(Bytes::new(size), Some(Bytes::new(max)));
             let lengths: alloc::vec::Vec<u64> =
                 (0..packets).map(|i| u64::from(sizes.fragment(Bytes::new(size), i, packets).1)).collect();
             prop_assert_eq!(lengths.iter().sum::<u64>(), size);
             prop_assert!(packets % per_burst == 0 && u64::from(per_burst) >= size.min(4));
             for burst in lengths.chunks(usize::from(per_burst)) {
                 let wire = burst.iter().sum::<u64>() + u64::from(per_burst) * sizes.overhead.get();
-                prop_assert!(wire <= most + u64::from(per_burst), "{} in a burst of {}", wire, most);
+                prop_assert!(wire <= max + u64::from(per_burst), "{} in a burst of {}", wire, max);
             }
             let bursts = u64::from(packets / per_burst);
-            prop_assert!(bursts == 1 || (size + u64::from(packets) * sizes.overhead.get()) > (bursts - 1) * (most - 1_214));
+            prop_assert!(bursts == 1 || (size + u64::from(packets) * sizes.overhead.get()) > (bursts - 1) * (max - 1_214));
         }
     }
 
     #[test]
     fn a_frame_that_fits_is_one_burst_and_a_longer_one_equal_slices() {
         let sizes = PacketSizes { per_burst: 4, ..PacketSizes::default() };
-        let cut = |size, most| sizes.cut(Bytes::new(size), Some(Bytes::new(most)));
+        let cut = |size, max| sizes.cut(Bytes::new(size), Some(Bytes::new(max)));
         assert_eq!(cut(1_250, 6_144), Cut { packets: 4, per_burst: 4 });
         assert_eq!(cut(5_500, 6_144), Cut { packets: 5, per_burst: 5 });
         assert_eq!(cut(4_000, 2_048), Cut { packets: 12, per_burst: 4 });

@@ -43,7 +43,7 @@ pub(crate) fn pictures(frames: &[ReceivedFrame], taken: &[Time]) -> Vec<Option<u
         let (captured, timestamp) = known?;
         let ticks = i128::from(frame.timestamp) - i128::from(timestamp);
         let captured = captured + Span::from_nanos((ticks * 1_000_000_000 / 90_000) as i64);
-        // A tick is 11 us, and there is no camera of 1000 pictures a second.
+        // A tick is 11 us, and there is no camera of 1000 fps.
         let slack = Span::from_micros(500);
         let number = taken.partition_point(|taken| *taken <= captured + slack).checked_sub(1)?;
         (captured - taken[number] <= slack).then_some(number as u64)

@@ -1,8 +1,8 @@
 //! Real-time runs: the laboratory's scenarios on real sockets, by the real clock.
 //!
 //! ```text
-//! encoder <-> sender ---- RTP, RTCP ----> relay: scenario.up ----> receiver -> decoder
-//! (thread)    (this one) <--- RTCP ------ relay: scenario.down <-- (thread)    (thread)
+//! encoder <-> sender ---- RTP, RTCP ----> relay: scenario.forward ----> receiver -> decoder
+//! (thread)    (this one) <--- RTCP ------ relay: scenario.reverse <-- (thread)    (thread)
 //!                |------------ ICE, DTLS ----- past the link -------|
 //! ```
 //!
@@ -40,7 +40,7 @@ use thalweg_live::emulate::{LinkConfig, Relay, RelayConfig, Statistics, Zero};
 use thalweg_live::reactor::{Lateness, Poller, PollerConfig, UdpConfig, UdpSocket};
 use thalweg_live::thread::spawn;
 use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
-use thalweg_session::outgoing::ASK_INTERVAL;
+use thalweg_session::outgoing::FEEDBACK_REQUEST_INTERVAL;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::footage::Footage;
 
@@ -92,7 +92,8 @@ pub fn run(
 ) -> Result<RealTimeRun, RealTimeError> {
     check(scenario)?;
     let style = negotiation::negotiable(scenario.feedback.unwrap_or(scheme.feedback()));
-    let scenario = Scenario { feedback: Some(style), ask_every: Some(ASK_INTERVAL), ..scenario.clone() };
+    let scenario =
+        Scenario { feedback: Some(style), request_feedback_every: Some(FEEDBACK_REQUEST_INTERVAL), ..scenario.clone() };
     let (mut link, capacity) = link(&scenario, find)?;
     let clock = Clock::new();
     // Read by the encoder, and again after the run to measure quality.
@@ -227,10 +228,10 @@ fn link(scenario: &Scenario, find: &mut FindTrace<'_>) -> Result<(Link, Option<C
         Ok(trace)
     };
     let path_error = |error: PathError<String>| RealTimeError::Path(error.to_string());
-    let up = scenario.up.build::<(), _>(scenario.seed.child("up"), &mut remembered).map_err(path_error)?;
-    scenario.down.build::<(), _>(scenario.seed.child("down"), &mut remembered).map_err(path_error)?;
-    let (up_config, down) = (scenario.up.clone(), scenario.down.clone());
-    let config = LinkConfig { up: up_config, down, seed: scenario.seed, ..LinkConfig::default() };
+    let up = scenario.forward.build::<(), _>(scenario.seed.child("up"), &mut remembered).map_err(path_error)?;
+    scenario.reverse.build::<(), _>(scenario.seed.child("down"), &mut remembered).map_err(path_error)?;
+    let (forward, reverse) = (scenario.forward.clone(), scenario.reverse.clone());
+    let config = LinkConfig { up: forward, down: reverse, seed: scenario.seed, ..LinkConfig::default() };
     Ok((Link { config, traces }, up.bottlenecks().first().cloned()))
 }
 
@@ -284,6 +285,6 @@ fn sizes(sent: &Sent) -> BTreeMap<u64, thalweg_units::Size> {
 
 /// The most frequent reason for which the link dropped packets: it does not say which packet was dropped for which.
 fn reason(statistics: &Statistics) -> DropReason {
-    let most = statistics.up.dropped.iter().max_by_key(|(_, count)| **count);
-    most.map_or(DropReason::Lost, |(why, _)| *why)
+    let max = statistics.up.dropped.iter().max_by_key(|(_, count)| **count);
+    max.map_or(DropReason::Lost, |(why, _)| *why)
 }

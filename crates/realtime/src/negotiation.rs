@@ -53,7 +53,7 @@ pub(crate) fn negotiate(
     clock: Clock,
     [here, there]: [SocketAddr; 2],
 ) -> Result<(Outgoing, Incoming), RealTimeError> {
-    if matches!(scheme.receiver(), ReceiverKind::KeepsStates(_)) {
+    if matches!(scheme.receiver(), ReceiverKind::Stateful(_)) {
         return Err(RealTimeError::Scenario(format!(
             "{} needs a stateful receiver, which a real-time run does not have: play it in virtual time, or play \
              salsify:standard-decoder",
@@ -71,7 +71,7 @@ pub(crate) fn negotiate(
             candidates: vec![address],
             lite: false,
             setup: DtlsRole::Client,
-            streams: StreamIds { video: first, retransmission: first + 1, parity: first + 2, audio: first + 3 },
+            streams: StreamIds { video: first, retransmission: first + 1, fec: first + 2, audio: first + 3 },
             cname: format!("realtime-{first}"),
         };
         Ok((connection, local))

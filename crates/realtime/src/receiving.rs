@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use thalweg_receiver::rtp::VideoFrame;
 use thalweg_session::Incoming;
 use thalweg_session::incoming::Output;
-use thalweg_session::outgoing::Notice;
+use thalweg_session::outgoing::ConnectionEvent;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::overhead;
 
@@ -145,12 +145,12 @@ fn pump(
             },
             Output::Frame(complete) => frame(complete),
             Output::Audio(_) | Output::Abandoned(_) => {}
-            Output::News(Notice::Closed) => {
+            Output::Event(ConnectionEvent::Closed) => {
                 return Err(RealTimeError::Failed("the sender closed the connection".into()));
             }
-            Output::News(Notice::Failed(error)) => return Err(error.into()),
-            Output::News(Notice::Unusable(error)) => return Err(error.into()),
-            Output::News(_) => {}
+            Output::Event(ConnectionEvent::Failed(error)) => return Err(error.into()),
+            Output::Event(ConnectionEvent::Unusable(error)) => return Err(error.into()),
+            Output::Event(_) => {}
             Output::Wait { until } => return Ok(until),
         }
     }

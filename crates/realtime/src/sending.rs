@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use thalweg_codecs::{Candidate, CodecTime};
 use thalweg_lab::undershoot::Ratios;
 use thalweg_sender::Timed;
-use thalweg_session::outgoing::{Notice, Output};
+use thalweg_session::outgoing::{ConnectionEvent, Output};
 use thalweg_session::{Encoded, Outgoing};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_video::source::Format;
@@ -158,19 +158,19 @@ impl Sending<'_> {
                     playing.candidates.clear();
                 }
                 Output::Forget { frame } => self.encoding.forget(frame),
-                Output::News(Notice::Connected) => {
+                Output::Event(ConnectionEvent::Connected) => {
                     playing.sent.zero = now;
                     playing.link = Some((self.start_link)(now)?);
                 }
-                Output::News(Notice::Closed) => {
+                Output::Event(ConnectionEvent::Closed) => {
                     return Err(RealTimeError::Failed("the receiver closed the connection".into()));
                 }
-                Output::News(Notice::Failed(error)) => return Err(error.into()),
-                Output::News(Notice::Unusable(error)) => return Err(error.into()),
-                Output::News(Notice::Unsent(error)) => {
+                Output::Event(ConnectionEvent::Failed(error)) => return Err(error.into()),
+                Output::Event(ConnectionEvent::Unusable(error)) => return Err(error.into()),
+                Output::Event(ConnectionEvent::Unsent(error)) => {
                     return Err(RealTimeError::Failed(format!("a packet could not be sent: {error}")));
                 }
-                Output::News(Notice::Disconnected | Notice::Reconnected) => {}
+                Output::Event(ConnectionEvent::Disconnected | ConnectionEvent::Reconnected) => {}
                 Output::Wait { until, .. } => break until,
             }
         };

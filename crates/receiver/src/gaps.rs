@@ -2,20 +2,20 @@
 
 use thalweg_units::{Span, Time};
 
+use crate::keyframe_timeout::{KeyframeTimeout, Waiting};
 use crate::missing::{self, MissingPackets};
-use crate::patience::{Patience, Waiting};
 use crate::wants::Wants;
 
 /// The gaps of one video, and how long nothing came out.
 #[derive(Debug)]
 pub(crate) struct Gaps {
     missing: MissingPackets,
-    patience: Patience,
+    timeout: KeyframeTimeout,
 }
 
 impl Default for Gaps {
     fn default() -> Gaps {
-        Gaps { missing: MissingPackets::new(missing::Config::default()), patience: Patience::default() }
+        Gaps { missing: MissingPackets::new(missing::Config::default()), timeout: KeyframeTimeout::default() }
     }
 }
 
@@ -27,39 +27,39 @@ impl Gaps {
 
     /// As before anything came, with the same round trip.
     pub(crate) fn begin_anew(&self) -> Gaps {
-        Gaps { missing: self.missing.begin_anew(), patience: Patience::default() }
+        Gaps { missing: self.missing.begin_anew(), timeout: KeyframeTimeout::default() }
     }
 
     /// Media packet `sequence` came for the first time.
     pub(crate) fn on_media(&mut self, now: Time, sequence: u64) {
         if self.missing.on_media(now, sequence) {
-            self.patience.lose_track();
+            self.timeout.lose_track();
         }
     }
 
     /// Media packet `sequence` is here by a retransmission or by FEC, and need not be asked for.
     pub(crate) fn on_repaired(&mut self, sequence: u64) {
-        self.missing.on_repeat(sequence);
+        self.missing.on_retransmission(sequence);
     }
 
     /// Part of a frame is here, by whichever way.
     pub(crate) fn on_part(&mut self, now: Time) {
-        self.patience.on_media(now);
+        self.timeout.on_media(now);
     }
 
     /// A frame is ready.
     pub(crate) fn on_ready(&mut self, now: Time) {
-        self.patience.on_ready(now);
+        self.timeout.on_ready(now);
     }
 
     /// A keyframe is ready: whatever one was needed for is over.
     pub(crate) fn on_keyframe(&mut self) {
-        self.patience.on_keyframe();
+        self.timeout.on_keyframe();
     }
 
     /// Only a keyframe can help.
     pub(crate) fn lose_track(&mut self) {
-        self.patience.lose_track();
+        self.timeout.lose_track();
     }
 
     /// No packet before `sequence` is needed any more.
@@ -70,11 +70,11 @@ impl Gaps {
     /// What to ask for now; for no keyframe before `keyframe_from`.
     pub(crate) fn poll(&mut self, now: Time, waiting: Waiting, keyframe_from: Time) -> Wants {
         let packets = self.missing.poll(now);
-        Wants { packets, keyframe: now >= keyframe_from && self.patience.poll(now, waiting) }
+        Wants { packets, keyframe: now >= keyframe_from && self.timeout.poll(now, waiting) }
     }
 
     /// When [`Gaps::poll`] has something to say.
     pub(crate) fn next_event(&self, waiting: Waiting, keyframe_from: Time) -> Time {
-        self.missing.next_event().min(self.patience.next_event(waiting).max(keyframe_from))
+        self.missing.next_event().min(self.timeout.next_event(waiting).max(keyframe_from))
     }
 }

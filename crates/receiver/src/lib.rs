@@ -1,19 +1,19 @@
-//! The other end: packets in, frames and reports out.
+//! The peer: packets in, frames and reports out.
 //!
 //! [`Receiver`] is the laboratory's, of packets that are values; [`rtp::Reception`] is the live one, of packets that are bytes. They
-//! share what makes a receiver: the gaps it asks for, its patience, its reports, and the states it keeps.
+//! share what makes a receiver: the gaps it asks for, its timeout, its reports, and the states it keeps.
 
 mod assembly;
 mod gaps;
-mod kept_states;
+mod keyframe_timeout;
 mod message;
 mod missing;
 mod order;
-mod ordinary;
-mod patience;
 mod recovery;
 mod reports;
 pub mod rtp;
+mod standard;
+mod stateful;
 mod wants;
 
 use std::collections::VecDeque;
@@ -23,14 +23,14 @@ use thalweg_units::{Bytes, ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Pli};
 
 pub use assembly::{Assembly, FrameInfo};
-use kept_states::KeptStates;
-pub use kept_states::Moves;
 pub use message::{About, Message, MessageReader};
 use message::{MEDIA, RECEIVER, datagram};
-use ordinary::Ordinary;
 use recovery::Recovery;
 use reports::Reports;
 use reports::path::{self, PathReports};
+use standard::Standard;
+pub use stateful::Moves;
+use stateful::Stateful;
 
 /// A receiver of one video.
 #[derive(Debug)]
@@ -48,22 +48,22 @@ pub struct Receiver {
 /// What it does with frames.
 #[derive(Debug)]
 enum Frames {
-    Ordinary(Ordinary),
-    KeptStates(KeptStates),
+    Standard(Standard),
+    Stateful(Stateful),
 }
 
 impl Frames {
     fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
         match self {
-            Frames::Ordinary(frames) => plain(frames.on_packet(now, packet)),
-            Frames::KeptStates(frames) => moving(frames.on_packet(now, packet)),
+            Frames::Standard(frames) => plain(frames.on_packet(now, packet)),
+            Frames::Stateful(frames) => moving(frames.on_packet(now, packet)),
         }
     }
 
     fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<Ready> {
         match self {
-            Frames::Ordinary(frames) => plain(frames.on_recovered(now, sequence, fragment)),
-            Frames::KeptStates(frames) => moving(frames.on_recovered(fragment)),
+            Frames::Standard(frames) => plain(frames.on_recovered(now, sequence, fragment)),
+            Frames::Stateful(frames) => moving(frames.on_recovered(fragment)),
         }
     }
 }
@@ -81,7 +81,7 @@ fn moving(ready: Vec<(FrameInfo, Moves)>) -> Vec<Ready> {
 pub struct Ready {
     /// The frame.
     pub info: FrameInfo,
-    /// What becomes of the decoder's states; `None` where it has but one and goes from frame to frame.
+    /// What happens to the decoder's states; `None` where it has but one and goes from frame to frame.
     pub moves: Option<Moves>,
     /// Whether it comes too late to be shown ([`Receiver::discarding_after`]): it is decoded, because later frames refer to it.
     pub discarded: bool,
@@ -94,12 +94,12 @@ impl Receiver {
     /// When a parameter is out of range.
     pub fn new(kind: ReceiverKind, style: FeedbackStyle, clock_offset: Span) -> Result<Receiver, ConfigError> {
         let frames = match kind {
-            ReceiverKind::Ordinary | ReceiverKind::Measures(_) => Frames::Ordinary(Ordinary::default()),
-            ReceiverKind::KeepsStates(config) => Frames::KeptStates(KeptStates::new(config)?),
+            ReceiverKind::Standard | ReceiverKind::Measures(_) => Frames::Standard(Standard::default()),
+            ReceiverKind::Stateful(config) => Frames::Stateful(Stateful::new(config)?),
         };
         let path = match kind {
             ReceiverKind::Measures(config) => Some(PathReports::new(config)?),
-            ReceiverKind::Ordinary | ReceiverKind::KeepsStates(_) => None,
+            ReceiverKind::Standard | ReceiverKind::Stateful(_) => None,
         };
         Ok(Receiver {
             path,
@@ -129,18 +129,18 @@ impl Receiver {
     /// The round trip is known, as it is where media goes both ways or a sender answers extended reports; until then it is 100 ms (libwebrtc).
     pub fn learn(&mut self, round_trip: Span) {
         self.reports.learn(round_trip);
-        if let Frames::Ordinary(frames) = &mut self.frames {
+        if let Frames::Standard(frames) = &mut self.frames {
             frames.learn(round_trip);
         }
     }
 
     /// A packet arrived; the frames that can be decoded now, in order.
     pub fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<Ready> {
-        let is_news = self.reports.on_packet(now, &packet.sent, packet.asks);
-        if let (true, Some(payload)) = (is_news, self.discarded(now, packet)) {
+        let is_new = self.reports.on_packet(now, &packet.sent, packet.requests_feedback);
+        if let (true, Some(payload)) = (is_new, self.discarded(now, packet)) {
             self.reports.on_discarded(now, packet.sent.id, payload);
         }
-        if let (true, Some(path)) = (is_news, &mut self.path) {
+        if let (true, Some(path)) = (is_new, &mut self.path) {
             path.on_packet(now, packet);
         }
         self.recover(&packet.content);
@@ -155,7 +155,7 @@ impl Receiver {
             Content::Media { sequence, .. } | Content::Retransmission { of: sequence, .. } => {
                 self.recovery.on_media(sequence, ());
             }
-            Content::Parity { protects } => self.recovery.on_parity(protects, ()),
+            Content::Fec { protects } => self.recovery.on_fec(protects, ()),
         }
         let before = self.recovered.len();
         while let Some((sequence, ())) = self.recovery.next() {
@@ -195,7 +195,7 @@ impl Receiver {
 
     /// The decoder did not get to the state that a frame was to lead to.
     pub fn on_disagreement(&mut self, claimed: StateHash) {
-        if let Frames::KeptStates(frames) = &mut self.frames {
+        if let Frames::Stateful(frames) = &mut self.frames {
             frames.on_disagreement(claimed);
         }
     }
@@ -204,8 +204,8 @@ impl Receiver {
     pub fn poll_report(&mut self, now: Time) -> Option<Message> {
         if let Some(report) = self.reports.poll(now) {
             let state = match &self.frames {
-                Frames::KeptStates(frames) => frames.report(),
-                Frames::Ordinary(_) => None,
+                Frames::Stateful(frames) => frames.report(),
+                Frames::Standard(_) => None,
             };
             return Some(match state {
                 Some(state) => report.led_by(rtcp::Packet::DecoderState(state)),
@@ -218,7 +218,7 @@ impl Receiver {
 
     /// What to ask the sender for now.
     pub fn poll_requests(&mut self, now: Time) -> Vec<Message> {
-        let Frames::Ordinary(frames) = &mut self.frames else { return Vec::new() };
+        let Frames::Standard(frames) = &mut self.frames else { return Vec::new() };
         let wants = frames.poll(now);
         let nacks = wants.nacks(RECEIVER, MEDIA);
         let mut requests: Vec<Message> = nacks
@@ -234,16 +234,16 @@ impl Receiver {
     /// Frames given up since the last call.
     pub fn poll_abandoned(&mut self) -> Option<u64> {
         match &mut self.frames {
-            Frames::Ordinary(frames) => frames.poll_abandoned(),
-            Frames::KeptStates(frames) => frames.poll_abandoned(),
+            Frames::Standard(frames) => frames.poll_abandoned(),
+            Frames::Stateful(frames) => frames.poll_abandoned(),
         }
     }
 
     /// When [`Receiver::poll_report`] or [`Receiver::poll_requests`] has something to do.
     pub fn next_event(&self) -> Time {
         let frames = match &self.frames {
-            Frames::Ordinary(frames) => frames.next_event(),
-            Frames::KeptStates(_) => Time::NEVER,
+            Frames::Standard(frames) => frames.next_event(),
+            Frames::Stateful(_) => Time::NEVER,
         };
         let path = self.path.as_ref().map_or(Time::NEVER, PathReports::next_event);
         self.reports.next_event().min(frames).min(path)

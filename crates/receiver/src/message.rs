@@ -1,7 +1,7 @@
 //! What the simulated receiver sends to its sender over the reverse path, and how that reads it: RTCP as bytes.
 
 use thalweg_control::Acknowledgement;
-use thalweg_media::feedback::{News, Reader, Streams};
+use thalweg_media::feedback::{Reader, RtcpFeedback, Streams};
 use thalweg_media::{Content, Packet};
 use thalweg_units::Bytes;
 use thalweg_wire::{overhead, rtcp};
@@ -10,7 +10,7 @@ use thalweg_wire::{overhead, rtcp};
 pub(super) const RECEIVER: u32 = 1;
 /// The media stream, whose packets can be asked for again.
 pub(super) const MEDIA: u32 = 2;
-/// RFC 8888 and extended reports tell of RTP streams. Here all packets are of one stream, numbered in the order of sending; a sender with
+/// RFC 8888 and extended reports are per RTP stream. Here all packets are of one stream, numbered in the order of sending; a sender with
 /// retransmissions and padding on a stream of their own (RFC 4588) would be sent 8 bytes more in a report.
 pub(super) const EVERYTHING: u32 = 3;
 
@@ -102,16 +102,16 @@ impl MessageReader {
     }
 
     /// What a message reports.
-    pub fn read(&mut self, message: Message) -> Vec<News> {
-        let mut news = Vec::new();
+    pub fn read(&mut self, message: Message) -> Vec<RtcpFeedback> {
+        let mut rtcp_feedback = Vec::new();
         if !message.rtcp.is_empty() {
             let read = self.reader.read(&message.rtcp, &self.sent);
             debug_assert!(read.is_ok(), "the receiver sends RTCP that can be read: {read:?}");
-            news.extend(read.unwrap_or_default());
+            rtcp_feedback.extend(read.unwrap_or_default());
         }
         if !message.acknowledgements.is_empty() {
-            news.push(News::Arrivals { acknowledgements: message.acknowledgements, hold: None });
+            rtcp_feedback.push(RtcpFeedback::Arrivals { acknowledgements: message.acknowledgements, hold: None });
         }
-        news
+        rtcp_feedback
     }
 }

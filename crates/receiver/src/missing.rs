@@ -13,7 +13,7 @@ const TIMES: u32 = 100;
 /// Packets older than this many before the newest are given up (`kMaxPacketAge`).
 const AGE: u64 = 10_000;
 /// With more packets missing than this, all are given up and a keyframe is asked for (`kMaxNackPackets`).
-const MOST: u64 = 1_000;
+const MAX: u64 = 1_000;
 
 /// How long the receiver waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) struct MissingPackets {
     config: Config,
     newest: Option<u64>,
     missing: BTreeMap<u64, Asked>,
-    /// Repeats that came before anything as new.
+    /// Retransmissions that came before anything as new.
     recovered: BTreeSet<u64>,
     /// When the first of them is to be asked for, or earlier.
     next: Time,
@@ -86,7 +86,7 @@ impl MissingPackets {
     fn on_gap(&mut self, now: Time, begin: u64, end: u64) -> bool {
         let oldest = end.saturating_sub(AGE);
         self.missing = self.missing.split_off(&oldest);
-        if self.missing.len() as u64 + (end - begin) > MOST {
+        if self.missing.len() as u64 + (end - begin) > MAX {
             self.missing.clear();
             self.next = Time::NEVER;
             return true;
@@ -100,11 +100,11 @@ impl MissingPackets {
         false
     }
 
-    /// A repeat of `sequence` came.
-    pub(super) fn on_repeat(&mut self, sequence: u64) {
+    /// A retransmission of `sequence` came.
+    pub(super) fn on_retransmission(&mut self, sequence: u64) {
         if self.newest.is_some_and(|newest| sequence > newest) {
             self.recovered.insert(sequence);
-            if self.recovered.len() as u64 > MOST {
+            if self.recovered.len() as u64 > MAX {
                 self.recovered.pop_first();
             }
         } else {
@@ -188,7 +188,7 @@ mod tests {
         let mut missing = begun(Config::default());
         assert!(!missing.on_media(at(7), 3));
         assert_eq!((missing.next_event(), missing.poll(at(7))), (at(7), vec![1, 2]));
-        missing.on_repeat(1);
+        missing.on_retransmission(1);
         // 107 ms, and looks are at 100 and 120.
         assert_eq!((missing.next_event(), missing.poll(at(119))), (at(120), NONE.to_vec()));
         assert_eq!(missing.poll(at(120)), [2]);
@@ -237,9 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn a_repeat_of_the_newest_packets_leaves_no_gap() {
+    fn a_retransmission_of_the_newest_packets_leaves_no_gap() {
         let mut missing = begun(Config::default());
-        missing.on_repeat(2);
+        missing.on_retransmission(2);
         assert!(!missing.on_media(at(1), 4));
         assert_eq!(missing.poll(at(1)), [1, 3]);
     }

@@ -1,23 +1,23 @@
 //! Which media packets FEC packets recover (RFC 8627 section 6.3; specs/fec.md 3), by counting.
 //!
-//! The XOR of packets of which all but one are here is that one. So a FEC packet waits until one of the packets it protects is missing; each
-//! packet recovered may complete another. What a media packet and a FEC packet hold is the caller's: bytes of a real stream, nothing in the
+//! The XOR of packets of which all but one are here is that one. So an FEC packet waits until one of the packets it protects is missing; each
+//! packet recovered may complete another. What a media packet and an FEC packet hold is the caller's: bytes of a real stream, nothing in the
 //! simulator, which knows its packets by number.
 
 use std::collections::VecDeque;
 
 use thalweg_media::Protected;
 
-/// Media packets remembered behind the newest: four times what a FEC packet can protect (specs/fec.md 3; libwebrtc keeps four times its 48).
+/// Media packets remembered behind the newest: four times what an FEC packet can protect (specs/fec.md 3; libwebrtc keeps four times its 48).
 pub(crate) const MEDIA: u64 = 4 * Protected::LONGEST;
 /// FEC packets that wait for more, the newest (libwebrtc `kMaxFecPackets`).
-pub(crate) const PARITIES: usize = 48;
+pub(crate) const FEC_PACKETS: usize = 48;
 
-/// A FEC packet of which more than one packet is missing.
+/// An FEC packet of which more than one packet is missing.
 #[derive(Debug)]
 struct Waiting<P> {
     missing: Protected,
-    parity: P,
+    fec: P,
 }
 
 /// The media packets `M` that came, and the FEC packets `P` that wait for more of them.
@@ -64,14 +64,14 @@ impl<M, P> Recovery<M, P> {
         });
     }
 
-    /// A FEC packet came: it waits, unless all that it protects are here.
-    pub(crate) fn on_parity(&mut self, protects: Protected, parity: P) {
+    /// An FEC packet came: it waits, unless all that it protects are here.
+    pub(crate) fn on_fec(&mut self, protects: Protected, fec: P) {
         let mut here = protects.iter().filter(|sequence| self.media(*sequence).is_some());
         let Some(missing) = here.try_fold(protects, |left, sequence| left.without(sequence)) else { return };
-        if self.waiting.len() >= PARITIES {
+        if self.waiting.len() >= FEC_PACKETS {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(Waiting { missing, parity });
+        self.waiting.push_back(Waiting { missing, fec });
     }
 
     /// The next media packet that can be recovered, and the FEC packet that all others of are here; say so with [`Recovery::on_media`]. FEC
@@ -80,8 +80,8 @@ impl<M, P> Recovery<M, P> {
         let newest = self.newest?;
         self.waiting.retain(|waiting| newest.saturating_sub(waiting.missing.first()) < MEDIA);
         let place = self.waiting.iter().position(|waiting| waiting.missing.count() == 1)?;
-        let Waiting { missing, parity } = self.waiting.remove(place)?;
-        Some((missing.first(), parity))
+        let Waiting { missing, fec } = self.waiting.remove(place)?;
+        Some((missing.first(), fec))
     }
 
     /// How many FEC packets wait.

@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::feedback::News;
+use thalweg_media::feedback::RtcpFeedback;
 use thalweg_media::{Content, Fragment, Protected};
 use thalweg_units::{Bytes, Seed};
 
@@ -20,7 +20,13 @@ fn media(sequence: u64, begin: u64, count: u16) -> Packet {
         transition: None,
     };
     let sent = SentPacket::new(PacketId(sequence), Time::ZERO, Bytes::new(1200));
-    Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, asks: true, content: Content::Media { sequence, fragment } }
+    Packet {
+        sent,
+        grace: Span::ZERO,
+        before: Bytes::ZERO,
+        requests_feedback: true,
+        content: Content::Media { sequence, fragment },
+    }
 }
 
 fn about(message: &Message) -> (About, Bytes) {
@@ -29,19 +35,19 @@ fn about(message: &Message) -> (About, Bytes) {
 
 #[test]
 fn requests_name_packets_past_the_wrap_in_the_senders_numbers() {
-    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
+    let mut receiver = Receiver::new(ReceiverKind::Standard, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     receiver.on_packet(Time::ZERO, &media(65_533, 65_533, 9));
     receiver.on_packet(Time::from_millis(1), &media(65_538, 65_533, 9));
     let mut reader = MessageReader::default();
     (0..65_540).for_each(|sequence| reader.on_sent(&media(sequence, sequence.min(65_533), 9)));
     let mut requests = receiver.poll_requests(Time::from_millis(1));
     assert_eq!(requests.iter().map(about).collect::<Vec<_>>(), [(About::Nack { packets: 4 }, Bytes::new(16 + 42))]);
-    assert_eq!(reader.read(requests.remove(0)), [News::Missing((65_534..65_538).collect())]);
+    assert_eq!(reader.read(requests.remove(0)), [RtcpFeedback::Missing((65_534..65_538).collect())]);
 }
 
 #[test]
 fn what_is_missing_before_a_frame_that_can_be_decoded_is_let_go() {
-    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
+    let mut receiver = Receiver::new(ReceiverKind::Standard, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     receiver.on_packet(Time::ZERO, &media(0, 0, 3));
     receiver.on_packet(Time::ZERO, &media(3, 3, 2));
     let requests = receiver.poll_requests(Time::ZERO);
@@ -52,7 +58,7 @@ fn what_is_missing_before_a_frame_that_can_be_decoded_is_let_go() {
 
 #[test]
 fn a_receiver_that_misses_too_much_asks_for_a_keyframe_at_once() {
-    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::Twcc, Span::ZERO).unwrap();
+    let mut receiver = Receiver::new(ReceiverKind::Standard, FeedbackStyle::Twcc, Span::ZERO).unwrap();
     receiver.on_packet(Time::ZERO, &media(0, 0, 2));
     receiver.on_packet(Time::from_millis(1), &media(2000, 2000, 2));
     assert!(receiver.next_event() <= Time::from_millis(1));
@@ -63,30 +69,30 @@ fn a_receiver_that_misses_too_much_asks_for_a_keyframe_at_once() {
 
 #[test]
 fn what_fec_recovers_is_not_asked_for_and_completes_its_frame() {
-    let mut receiver = Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
+    let mut receiver = Receiver::new(ReceiverKind::Standard, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     let fragment = |sequence| match media(sequence, 0, 4).content {
         Content::Media { fragment, .. } => fragment,
         _ => unreachable!("it is media"),
     };
-    let parity = Content::Parity { protects: Protected::of(0..4).unwrap() };
+    let fec = Content::Fec { protects: Protected::of(0..4).unwrap() };
     receiver.on_packet(Time::ZERO, &media(0, 0, 4));
     receiver.on_packet(Time::ZERO, &media(2, 0, 4));
     receiver.on_packet(Time::ZERO, &media(3, 0, 4));
-    assert_eq!(receiver.on_packet(Time::ZERO, &Packet { content: parity, ..media(9, 0, 4) }), []);
+    assert_eq!(receiver.on_packet(Time::ZERO, &Packet { content: fec, ..media(9, 0, 4) }), []);
     assert_eq!((receiver.poll_recovered(), receiver.poll_recovered()), (Some(1), None));
     let ready = receiver.on_recovered(Time::ZERO, 1, fragment(1));
     assert_eq!(ready.iter().map(|ready| ready.info.frame).collect::<Vec<_>>(), [0]);
     assert_eq!(receiver.poll_requests(Time::from_millis(500)), []);
-    // Feedback tells of what arrived: four packets, none of them the one that was made.
-    let told: Vec<_> =
-        receiver.poll_report(Time::ZERO).unwrap().acknowledgements.iter().map(|told| told.id.0).collect();
-    assert_eq!(told, [0, 2, 3, 9]);
+    // Feedback reports what arrived: four packets, none of them the one that was made.
+    let reported: Vec<_> =
+        receiver.poll_report(Time::ZERO).unwrap().acknowledgements.iter().map(|reported| reported.id.0).collect();
+    assert_eq!(reported, [0, 2, 3, 9]);
 }
 
 #[test]
 fn what_comes_after_its_deadline_is_decoded_and_not_shown_and_what_refers_to_it_is() {
     let age = Some(Span::from_millis(400));
-    let receiver = || Receiver::new(ReceiverKind::Ordinary, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
+    let receiver = || Receiver::new(ReceiverKind::Standard, FeedbackStyle::PerPacket, Span::ZERO).unwrap();
     let captured = |sequence: u64, at: u64, depends_on: Option<u64>| {
         let mut packet = media(sequence, sequence, 1);
         if let Content::Media { fragment, .. } = &mut packet.content {
@@ -96,16 +102,16 @@ fn what_comes_after_its_deadline_is_decoded_and_not_shown_and_what_refers_to_it_
         packet
     };
     let mut discarding = receiver().discarding_after(age).unwrap();
-    let mut hear = |now: u64, packet: Packet| -> Vec<(u64, bool)> {
+    let mut read = |now: u64, packet: Packet| -> Vec<(u64, bool)> {
         let ready = discarding.on_packet(Time::from_millis(now), &packet);
         ready.iter().map(|ready| (ready.info.frame, ready.discarded)).collect()
     };
-    assert_eq!(hear(400, captured(0, 0, None)), [(0, false)]);
-    assert_eq!(hear(434, captured(1, 33, Some(0))), [(1, true)]);
-    assert_eq!(hear(460, captured(2, 67, Some(1))), [(2, false)]);
+    assert_eq!(read(400, captured(0, 0, None)), [(0, false)]);
+    assert_eq!(read(434, captured(1, 33, Some(0))), [(1, true)]);
+    assert_eq!(read(460, captured(2, 67, Some(1))), [(2, false)]);
     // Those that waited for a late one are late with it, if they are old enough.
-    assert_eq!(hear(470, captured(4, 133, Some(3))), []);
-    assert_eq!(hear(501, captured(3, 100, Some(2))), [(3, true), (4, false)]);
+    assert_eq!(read(470, captured(4, 133, Some(3))), []);
+    assert_eq!(read(501, captured(3, 100, Some(2))), [(3, true), (4, false)]);
     // Without the rule everything is shown.
     assert!(!receiver().on_packet(Time::from_millis(9_000), &captured(0, 0, None))[0].discarded);
     let error = receiver().discarding_after(Some(Span::ZERO)).unwrap_err().to_string();
@@ -113,8 +119,8 @@ fn what_comes_after_its_deadline_is_decoded_and_not_shown_and_what_refers_to_it_
 }
 
 #[test]
-fn forged_parity_does_a_receiver_no_harm() {
-    for kind in [ReceiverKind::Ordinary, ReceiverKind::KeepsStates(Default::default())] {
+fn forged_fec_does_a_receiver_no_harm() {
+    for kind in [ReceiverKind::Standard, ReceiverKind::Stateful(Default::default())] {
         let mut random = Seed::new(11).child("forged").random();
         let mut receiver = Receiver::new(kind, FeedbackStyle::Twcc, Span::ZERO).unwrap();
         let mut shown = 0;
@@ -127,7 +133,7 @@ fn forged_parity_does_a_receiver_no_harm() {
             let first = if random.chance(0.5) { sequence.saturating_sub(random.below(60)) } else { random.bits() };
             let mask = u128::from(random.bits() >> random.below(64) | 1);
             if let Some(protects) = Protected::new(first, mask) {
-                let content = Content::Parity { protects };
+                let content = Content::Fec { protects };
                 receiver.on_packet(now, &Packet { content, ..media(sequence, sequence, 4) });
             }
             while receiver.poll_recovered().is_some() || receiver.poll_abandoned().is_some() {}

@@ -3,7 +3,7 @@
 use thalweg_wire::rtcp::Nack;
 
 /// The most sequence numbers one NACK asks for (libwebrtc `kRtcpMaxNackFields`).
-const MOST: usize = 253;
+const MAX: usize = 253;
 
 /// What is to be asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Wants {
         let nack = move |some: &[u64]| {
             (Nack::of(ssrc, media_ssrc, some.iter().map(|sequence| *sequence as u16)), some.len() as u32)
         };
-        self.packets.chunks(MOST).map(nack)
+        self.packets.chunks(MAX).map(nack)
     }
 }
 

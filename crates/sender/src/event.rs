@@ -23,14 +23,14 @@ pub enum Why {
     EncoderBusy,
     /// The encoder's own rate control dropped it.
     EncoderDropped,
-    /// The controller's push-back (more in flight than its data window).
-    PushBack,
+    /// The controller's pushback (more in flight than its data window).
+    Pushback,
     /// None of the candidates fits.
     NoCandidateFits,
     /// What it refers to was left out of its group of frames.
     ReferenceLeftOut,
-    /// Nothing is heard of what is under way: what is sent would only wait.
-    PathSilent,
+    /// No feedback on what is in flight: what is sent would only wait.
+    NoFeedback,
     /// So few frames got out that the path must be in an outage.
     FewFramesSent,
     /// The choice that would have served the last second best.
@@ -50,7 +50,7 @@ pub enum Why {
     /// It is the first frame.
     FirstFrame,
     /// The receiver asked for a keyframe.
-    ReceiverAsked,
+    ReceiverRequest,
     /// The sender became one of another scheme.
     SchemeChanged,
     /// Packets were lost lately, and what fills the path could pay for a keyframe.
@@ -62,9 +62,9 @@ pub enum Why {
     /// It is no longer in the retransmission history.
     Forgotten,
     /// It was retransmitted less than a round trip ago, or is about to be.
-    JustRepeated,
-    /// Repeats already take more of the wire than their share.
-    RepeatsExceedShare,
+    JustRetransmitted,
+    /// Retransmissions already take more of the wire than their share.
+    RetransmissionsExceedShare,
 }
 
 impl Why {
@@ -78,10 +78,10 @@ impl Why {
             Why::PictureSuperseded => "a newer picture came",
             Why::EncoderBusy => "the encoder is busy",
             Why::EncoderDropped => "the encoder's rate control dropped it",
-            Why::PushBack => "more in flight than the data window",
+            Why::Pushback => "more in flight than the data window",
             Why::NoCandidateFits => "no candidate fits",
             Why::ReferenceLeftOut => "what it refers to was left out of its group of frames",
-            Why::PathSilent => "nothing is heard of what is under way",
+            Why::NoFeedback => "no feedback on what is in flight",
             Why::FewFramesSent => "few frames got out in the last second",
             Why::Hindsight => "would have served the last second best",
             Why::NoSamples => "nothing to judge by yet",
@@ -91,14 +91,14 @@ impl Why {
             Why::QuantizerLow => "quantiser below threshold",
             Why::LowStartRate => "the call starts at a low rate",
             Why::FirstFrame => "first frame",
-            Why::ReceiverAsked => "the receiver asked",
+            Why::ReceiverRequest => "the receiver requested it",
             Why::SchemeChanged => "the scheme changed",
-            Why::LossesAndRoom => "packets were lost and filler could pay for it",
+            Why::LossesAndRoom => "packets were lost and padding could pay for it",
             Why::QueueFlushed => "the queue was thrown away",
             Why::Missing => "reported missing",
             Why::Forgotten => "no longer in the history",
-            Why::JustRepeated => "repeated less than a round trip ago",
-            Why::RepeatsExceedShare => "repeats take their share of the wire already",
+            Why::JustRetransmitted => "retransmitted less than a round trip ago",
+            Why::RetransmissionsExceedShare => "retransmissions take their share of the wire already",
         }
     }
 }
@@ -114,18 +114,18 @@ impl fmt::Display for Why {
 pub enum Wake {
     /// The pacer may release the next media packet.
     Pacer,
-    /// A repeat that waits for its share may leave.
+    /// A retransmission that waits for its share may leave.
     Repair,
-    /// The filler may send, or its guard ends.
-    Filler,
+    /// The padding may send, or its guard ends.
+    Padding,
     /// A probe's next packet is due.
     Probe,
     /// The frame policy watches the queue's age.
     FramePolicy,
     /// The controller's timer.
     Controller,
-    /// Nothing was heard for so long that what is in flight will count as lost.
-    Silence,
+    /// No feedback arrived for so long that what is in flight will count as lost.
+    FeedbackTimeout,
     /// Nothing to wait for.
     Nothing,
 }
@@ -237,7 +237,7 @@ pub enum Event {
         /// After.
         to: Size,
     },
-    /// News of sent packets came.
+    /// Feedback on sent packets arrived.
     Feedback {
         /// How many packets arrived by it.
         arrived: u32,
@@ -249,7 +249,7 @@ pub enum Event {
         in_flight: Bytes,
     },
     /// What the controller allows, when it changed noticeably (by a hundredth).
-    Allowance {
+    SendLimits {
         /// The window, if it has one.
         window: Option<Bytes>,
         /// The pacing rate in force.
@@ -259,8 +259,8 @@ pub enum Event {
     },
     /// The controller decided something. Boxed: it is rare and large, and a run keeps millions of events.
     Decision(Box<Decision>),
-    /// A missing packet was asked for and will not be repeated.
-    RepeatRefused {
+    /// A missing packet was asked for and will not be retransmitted.
+    RetransmissionRefused {
         /// The media packet.
         sequence: u64,
         /// Why.

@@ -2,7 +2,7 @@
 //!
 //! A real-time video sender without clock, I/O or pixels: [`Engine`] takes pictures' numbers, encoded sizes and receiver
 //! reports, and gives packets. What kind of sender it is comes from a [`Scheme`], a composition of a congestion controller
-//! (`thalweg-control`), [`pacing`], a [`filler`], a frame policy ([`frames`]) and [`repair`]; each published system is one
+//! (`thalweg-control`), [`pacing`], a [`padding`], a frame policy ([`frames`]) and [`repair`]; each published system is one
 //! short file in [`scheme`].
 #![no_std]
 #![forbid(unsafe_code)]
@@ -11,9 +11,9 @@ extern crate alloc;
 
 pub mod engine;
 pub mod event;
-pub mod filler;
 pub mod frames;
 pub mod pacing;
+pub mod padding;
 pub mod parts;
 mod probing;
 mod queue;

@@ -6,7 +6,7 @@ use thalweg_control::Controller;
 use thalweg_media::PacketSizes;
 
 use crate::frames::FramePolicy;
-use crate::{filler, pacing, repair};
+use crate::{pacing, padding, repair};
 
 /// The parts of a sender: what a [`SenderFactory`](crate::SenderFactory) makes and an [`Engine`](crate::Engine) is made of.
 #[non_exhaustive]
@@ -18,9 +18,9 @@ pub struct Parts {
     /// When packets leave.
     pub pacing: pacing::Config,
     /// Dummy packets that keep the path full; `None` sends media only.
-    pub filler: Option<filler::Config>,
-    /// What padding is made of, that of `filler` and what the controller probes with; `None` of nothing.
-    pub fill_with: Option<filler::useful::Config>,
+    pub padding: Option<padding::Config>,
+    /// What padding is made of, that of `padding` and what the controller probes with; `None` of nothing.
+    pub padding_content: Option<padding::redundant::Config>,
     /// Retransmission and FEC; `None` repairs nothing.
     pub repair: Option<repair::Config>,
     /// How large packets are.
@@ -34,8 +34,8 @@ impl Parts {
             controller,
             frames,
             pacing: pacing::Config::default(),
-            filler: None,
-            fill_with: None,
+            padding: None,
+            padding_content: None,
             repair: None,
             packets: PacketSizes::default(),
         }

@@ -12,13 +12,13 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         controller.on_sent(&history.on_sent(SentPacket::new(PacketId(number), now, size)));
         path_free = path_free.max(now + delay) + path.time_for(size);
         arrived.push(Acknowledgement { id: PacketId(number), arrival: Some(path_free), ce: false });
-        now += controller.allowance().capacity.time_for(size);
+        now += controller.limits().capacity.time_for(size);
         if now >= report {
             let reported = arrived.partition_point(|packet| packet.arrival < Some(now - delay));
             let packets: Vec<_> = arrived.drain(..reported).collect();
             controller.on_feedback(&history.on_report(now, &packets, None));
             if report.as_nanos().is_multiple_of(1_000_000_000) {
-                println!("{:2.0} s  {}", now.as_secs_f64(), controller.allowance().capacity);
+                println!("{:2.0} s  {}", now.as_secs_f64(), controller.limits().capacity);
             }
             report += Span::from_millis(100);
         }

@@ -54,7 +54,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     loop {
         let now = agenda.next().min(path.next_event()).min(wake);
         if now > Time::ZERO + Span::from_secs(second) {
-            let (rate, estimate) = (sent.per(Span::from_secs(1)), engine.allowance().capacity);
+            let (rate, estimate) = (sent.per(Span::from_secs(1)), engine.limits().capacity);
             println!("{second:3} s  sent {rate}, {frames} frames, estimate {estimate}, srtt {}", engine.srtt());
             (second, sent, frames) = (second + 1, Bytes::ZERO, 0);
         }

@@ -23,8 +23,8 @@ impl Controller for HoldQueue {
         self.rate = self.rate.scale(change).clamp(Rate::from_kbps(100), Rate::from_kbps(10_000));
     }
 
-    fn allowance(&self) -> Allowance {
-        Allowance::of_rate(self.rate)
+    fn limits(&self) -> SendLimits {
+        SendLimits::of_rate(self.rate)
     }
 }
 

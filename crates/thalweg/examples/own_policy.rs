@@ -16,7 +16,7 @@ struct HalfWhenPoor {
 
 impl FramePolicy for HalfWhenPoor {
     fn plan(&mut self, view: &View) -> FramePlan {
-        let rate = view.allowance.capacity;
+        let rate = view.limits.capacity;
         let is_poor = rate < Rate::from_kbps(1000);
         self.skipped = is_poor && !self.skipped;
         if self.skipped {

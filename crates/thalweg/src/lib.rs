@@ -48,7 +48,7 @@ pub use thalweg_video as video;
 
 /// What a program that makes a controller, a policy or a sender of its own uses: `use thalweg::prelude::*;`.
 pub mod prelude {
-    pub use thalweg_control::{Allowance, Controller, Feedback, SentPacket};
+    pub use thalweg_control::{Controller, Feedback, SendLimits, SentPacket};
     pub use thalweg_sender::frames::FramePolicy;
     pub use thalweg_sender::{Camera, Engine, Output, Scheme, SenderFactory};
     pub use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time};

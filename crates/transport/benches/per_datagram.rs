@@ -51,7 +51,7 @@ fn drain(connection: &mut Connection) -> u32 {
 
 fn main() {
     let mut world = World::connected(usual(), &clean(), 1);
-    let stranger = "203.0.113.9:4000".parse().expect("an address");
+    let unknown = "203.0.113.9:4000".parse().expect("an address");
     let peer = addresses()[1];
     let payload = [5; 1150];
     let good: Vec<_> = (0..DATAGRAMS).map(|count| world.protected(1, &rtp(7, count as u16, &payload))).collect();
@@ -68,12 +68,12 @@ fn main() {
         packet[8..12].copy_from_slice(&ssrc.to_be_bytes());
         packet
     };
-    run("nothing known, 1200 bytes", &mut world, stranger, |_| vec![255; 1200]);
-    run("SRTP from a stranger", &mut world, stranger, |_| good[0].clone());
-    run("DTLS from a stranger", &mut world, stranger, |_| vec![22; 1200]);
-    run("STUN that is none", &mut world, stranger, |_| vec![0; 100]);
-    run("STUN for somebody else", &mut world, stranger, |_| wrong_user.clone());
-    run("STUN with a wrong password", &mut world, stranger, |_| wrong_password.clone());
+    run("nothing known, 1200 bytes", &mut world, unknown, |_| vec![255; 1200]);
+    run("SRTP from an unknown source", &mut world, unknown, |_| good[0].clone());
+    run("DTLS from an unknown source", &mut world, unknown, |_| vec![22; 1200]);
+    run("STUN that is none", &mut world, unknown, |_| vec![0; 100]);
+    run("STUN for somebody else", &mut world, unknown, |_| wrong_user.clone());
+    run("STUN with a wrong password", &mut world, unknown, |_| wrong_password.clone());
     run("STUN, authentic", &mut world, peer, |_| check.clone());
     run("SRTP, authentic", &mut world, peer, |count| good[count as usize].clone());
     run("SRTP, replayed", &mut world, peer, |count| good[(DATAGRAMS - 1 - count % 1000) as usize].clone());

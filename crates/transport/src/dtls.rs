@@ -1,4 +1,4 @@
-//! The handshake: who the other end is, and the keys of media (RFC 5763, RFC 5764).
+//! The handshake: who the peer is, and the keys of media (RFC 5763, RFC 5764).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,13 +20,13 @@ const FLIGHTS: usize = 20;
 
 /// What came out of the handshake.
 pub(crate) enum Progress {
-    /// A datagram for the other end.
+    /// A datagram for the peer.
     Transmit(Vec<u8>),
     /// It is done; our keys, then theirs.
     Connected(Keys, Keys),
     /// Data of an application, which there is none here.
     ApplicationData,
-    /// The other end says goodbye.
+    /// The peer says goodbye.
     Closed,
     /// It cannot be done.
     Failed(TransportError),
@@ -57,7 +57,7 @@ impl Dtls {
         expected: Fingerprint,
         now: Instant,
     ) -> Result<Dtls, TransportError> {
-        // What a cookie proves, that the other end receives where it sends from, a check has proved before; an end that
+        // What a cookie proves, that the peer receives where it sends from, a check has proved before; an end that
         // is lite makes none.
         // When to give up is the connection's to say, not a count of flights.
         let settings = dimpl::Config::builder()

@@ -32,23 +32,23 @@ pub enum TransportError {
         /// What is wrong with it.
         why: String,
     },
-    /// More candidates than [`crate::Config::most_addresses`].
-    #[error("the other end has more than {most} candidates: raise `most_addresses` or send fewer")]
+    /// More candidates than [`crate::Config::max_addresses`].
+    #[error("the peer has more than {max} candidates: raise `max_addresses` or send fewer")]
     Candidates {
         /// How many there may be.
-        most: usize,
+        max: usize,
     },
     /// A text of the credentials has a length that RFC 8839 section 5.4 does not allow.
-    #[error("{field} has {length} characters, must have {least} to 256")]
+    #[error("{field} has {length} characters, must have {min} to 256")]
     Credentials {
         /// `ice-ufrag` or `ice-pwd`.
         field: &'static str,
         /// How long it is.
         length: usize,
         /// How long it must be.
-        least: usize,
+        min: usize,
     },
-    /// The other end's certificate is not the one signalling announced: somebody is in between. Nothing is decrypted.
+    /// The peer's certificate is not the one signalling announced: somebody is in between. Nothing is decrypted.
     #[error("the certificate shown is {found}, signalling announced {expected}: the connection is refused")]
     Fingerprint {
         /// What signalling said.
@@ -56,7 +56,7 @@ pub enum TransportError {
         /// What the handshake showed.
         found: Fingerprint,
     },
-    /// After a restart of ICE the other end announced another certificate, which needs a new connection.
+    /// After a restart of ICE the peer announced another certificate, which needs a new connection.
     #[error("the certificate announced changed from {before} to {after}: make a new connection")]
     OtherIdentity {
         /// What signalling said at first.
@@ -65,10 +65,10 @@ pub enum TransportError {
         after: Fingerprint,
     },
     /// The handshake ended without a certificate to check.
-    #[error("the other end showed no certificate: the connection is refused")]
+    #[error("the peer showed no certificate: the connection is refused")]
     NoCertificate,
-    /// The handshake ended without keys for media: the other end does not do DTLS-SRTP (RFC 5764).
-    #[error("the handshake agreed on no SRTP profile: the other end must offer use_srtp")]
+    /// The handshake ended without keys for media: the peer does not do DTLS-SRTP (RFC 5764).
+    #[error("the handshake agreed on no SRTP profile: the peer must offer use_srtp")]
     NoKeys,
     /// The handshake failed.
     #[error("DTLS: {0}")]
@@ -77,7 +77,7 @@ pub enum TransportError {
     #[error("SRTP: {0}")]
     Srtp(String),
     /// No path was found, or no handshake finished on it, in the time for it.
-    #[error("not connected after {0}: no candidate of the other end can be reached, or it does not answer")]
+    #[error("not connected after {0}: no candidate of the peer can be reached, or it does not answer")]
     NotConnected(Span),
 }
 
@@ -112,13 +112,13 @@ pub enum SendError {
         /// The last one sent.
         last: u16,
     },
-    /// More streams than [`crate::Config::most_streams`].
-    #[error("stream {ssrc:#010x} would be one more than the {most} allowed: raise `most_streams`")]
+    /// More streams than [`crate::Config::max_streams`].
+    #[error("stream {ssrc:#010x} would be one more than the {max} allowed: raise `max_streams`")]
     TooManyStreams {
         /// The stream.
         ssrc: u32,
         /// How many there may be.
-        most: usize,
+        max: usize,
     },
     /// The stream has used all the packets one key may protect (RFC 3711 section 9.2: 2^48 RTP or 2^31 RTCP).
     #[error("stream {ssrc:#010x} has used up its key: make a new connection")]

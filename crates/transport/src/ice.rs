@@ -1,4 +1,4 @@
-//! Which addresses there are, and whether the other end still wants to be sent to: ICE (RFC 8445, RFC 7675).
+//! Which addresses there are, and whether the peer still wants to be sent to: ICE (RFC 8445, RFC 7675).
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -18,9 +18,9 @@ pub(crate) struct Route {
     pub(crate) remote: SocketAddr,
 }
 
-/// What an authentic STUN message says about the other end's consent to be sent to.
+/// What an authentic STUN message says about the peer's consent to be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum Liveness {
     /// It answered a check of ours (or, as we are lite and make none, checked us).
     Consent,
     /// It is there.
@@ -30,18 +30,18 @@ pub(crate) enum Heard {
 /// The agent and its bounds.
 ///
 /// An address is known when an authentic STUN message came from it: DTLS and SRTP are taken from known addresses only, and
-/// sent to the one that both ends have checked and the controlling one has chosen. There are at most `most_addresses` of
+/// sent to the one that both ends have checked and the controlling one has chosen. There are at most `max_addresses` of
 /// them, because an end that has the credentials could claim any number, and the agent keeps all it has seen.
 pub(crate) struct Ice {
     agent: IceAgent,
     credentials: Credentials,
     locals: Vec<SocketAddr>,
     known: BTreeSet<SocketAddr>,
-    /// Our own addresses as the other end has told them.
+    /// Our own addresses as the peer sees them.
     mapped: BTreeSet<SocketAddr>,
-    /// What signalling said of where the other end is.
+    /// What signalling said of where the peer is.
     candidates: BTreeSet<SocketAddr>,
-    most_addresses: usize,
+    max_addresses: usize,
     route: Option<Route>,
 }
 
@@ -64,7 +64,7 @@ impl Ice {
             known: BTreeSet::new(),
             mapped: BTreeSet::new(),
             candidates: BTreeSet::new(),
-            most_addresses: config.most_addresses,
+            max_addresses: config.max_addresses,
             route: None,
         }
     }
@@ -98,11 +98,11 @@ impl Ice {
     /// Refuses more candidates than there may be, with those there are.
     pub(crate) fn check_room(&self, more: &[Candidate]) -> Result<(), TransportError> {
         let all: BTreeSet<_> = more.iter().map(Candidate::addr).chain(self.candidates.iter().copied()).collect();
-        let most = self.most_addresses;
-        if all.len() <= most { Ok(()) } else { Err(TransportError::Candidates { most }) }
+        let max = self.max_addresses;
+        if all.len() <= max { Ok(()) } else { Err(TransportError::Candidates { max }) }
     }
 
-    /// Adds a candidate of the other end, for which there is room.
+    /// Adds a candidate of the peer, for which there is room.
     pub(crate) fn add_remote(&mut self, candidate: Candidate) {
         if self.candidates.insert(candidate.addr()) {
             self.agent.add_remote_candidate(candidate);
@@ -113,14 +113,14 @@ impl Ice {
         self.agent.set_remote_credentials(creds(credentials));
     }
 
-    /// The other end is lite and makes no checks, so that this one chooses the path whoever offered (RFC 8445 section 6.1.1).
+    /// The peer is lite and makes no checks, so that this one chooses the path whichever side offered (RFC 8445 section 6.1.1).
     pub(crate) fn face_lite(&mut self) {
         if !self.agent.ice_lite() {
             self.agent.set_controlling(true);
         }
     }
 
-    /// What signalling said of where the other end is.
+    /// What signalling said of where the peer is.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.candidates.iter().copied()
     }
@@ -142,13 +142,13 @@ impl Ice {
         from: SocketAddr,
         to: SocketAddr,
         datagram: &[u8],
-    ) -> Result<Heard, Refusal> {
+    ) -> Result<Liveness, Refusal> {
         if !self.locals.contains(&to) {
             return Err(Refusal::UnknownAddress);
         }
         let message = StunMessage::parse(datagram).map_err(|_| Refusal::Malformed)?;
-        let most = self.most_addresses;
-        let full = |set: &BTreeSet<SocketAddr>, address: SocketAddr| set.len() >= most && !set.contains(&address);
+        let max = self.max_addresses;
+        let full = |set: &BTreeSet<SocketAddr>, address: SocketAddr| set.len() >= max && !set.contains(&address);
         if full(&self.known, from) || message.mapped_address().is_some_and(|mapped| full(&self.mapped, mapped)) {
             return Err(Refusal::TooManyAddresses);
         }
@@ -160,7 +160,7 @@ impl Ice {
         self.mapped.extend(message.mapped_address());
         let consent =
             if self.agent.ice_lite() { message.is_binding_request() } else { message.is_successful_binding_response() };
-        Ok(if consent { Heard::Consent } else { Heard::Life })
+        Ok(if consent { Liveness::Consent } else { Liveness::Life })
     }
 
     /// Does what is due; again after every message, so that an answer leads to the next check at once.
@@ -197,9 +197,9 @@ fn creds(credentials: &Credentials) -> IceCreds {
 
 /// Refuses credentials of lengths that RFC 8839 section 5.4 does not allow.
 pub(crate) fn check_credentials(credentials: &Credentials) -> Result<(), TransportError> {
-    for (field, text, least) in [("ice-ufrag", &credentials.ufrag, 4), ("ice-pwd", &credentials.password, 22)] {
-        if text.len() < least || text.len() > 256 {
-            return Err(TransportError::Credentials { field, length: text.len(), least });
+    for (field, text, min) in [("ice-ufrag", &credentials.ufrag, 4), ("ice-pwd", &credentials.password, 22)] {
+        if text.len() < min || text.len() > 256 {
+            return Err(TransportError::Credentials { field, length: text.len(), min });
         }
     }
     Ok(())

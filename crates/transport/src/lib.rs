@@ -4,7 +4,7 @@
 //! is [`Remote`] and, for this end, [`Connection::credentials`] and [`Identity::fingerprint`]. Everything that comes is
 //! authenticated before it has an effect: STUN by the credentials, DTLS by the fingerprint, RTP and RTCP by the keys of
 //! the handshake; nothing leaves in the clear. What an end that floods can cost is bounded: memory by
-//! [`Config::most_streams`], [`Config::most_addresses`] and [`Config::replay_window`], time per datagram by one
+//! [`Config::max_streams`], [`Config::max_addresses`] and [`Config::replay_window`], time per datagram by one
 //! authentication. What was dropped, and why, is counted in [`Statistics`].
 #![forbid(unsafe_code)]
 

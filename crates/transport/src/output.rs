@@ -40,7 +40,7 @@ pub enum Event {
     Rtp(Vec<u8>),
     /// A compound RTCP packet came: authentic, new and decrypted.
     Rtcp(Vec<u8>),
-    /// Nothing was heard for [`crate::Config::silence`]; sending goes on until consent expires.
+    /// Nothing was heard for [`crate::Config::disconnect_timeout`]; sending goes on until consent expires.
     Disconnected,
     /// Something was heard again.
     Reconnected,

@@ -37,7 +37,7 @@ impl fmt::Display for Fingerprint {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FingerprintError {
     /// Another hash function: only SHA-256, which WebRTC makes mandatory (RFC 8827 section 6.5), is checked here.
-    #[error("fingerprint is by {0}, must be by sha-256: let the other end make its fingerprint with sha-256")]
+    #[error("fingerprint is by {0}, must be by sha-256: let the peer make its fingerprint with sha-256")]
     Hash(String),
     /// Not 32 pairs of hexadecimal digits with colons between them.
     #[error("fingerprint {0:?} must be sha-256, a space, and 32 pairs of hexadecimal digits with colons between them")]
@@ -66,8 +66,8 @@ impl FromStr for Fingerprint {
 
 /// As much of a text from outside as an error repeats: 120 characters.
 pub(crate) fn excerpt(text: &str) -> String {
-    const MOST: usize = 120;
-    let mut out: String = text.chars().take(MOST).collect();
+    const MAX: usize = 120;
+    let mut out: String = text.chars().take(MAX).collect();
     if out.len() < text.len() {
         out.push_str("...");
     }
@@ -88,11 +88,11 @@ pub struct Credentials {
 pub enum DtlsRole {
     /// We do: `a=setup:active`.
     Client,
-    /// The other end does: `a=setup:passive`.
+    /// The peer does: `a=setup:passive`.
     Server,
 }
 
-/// What the other end told.
+/// The peer's parameters, from signalling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
     /// What its checks are authenticated with.
@@ -101,7 +101,7 @@ pub struct Remote {
     pub fingerprint: Fingerprint,
     /// Where it may be found: the values of `a=candidate` lines, `candidate:...`; more may follow (trickle).
     pub candidates: Vec<String>,
-    /// Answers checks and makes none (`a=ice-lite`): the connection then chooses the path, whoever offered.
+    /// Answers checks and makes none (`a=ice-lite`): the connection then chooses the path, whichever side offered.
     pub lite: bool,
 }
 

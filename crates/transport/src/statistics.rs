@@ -19,7 +19,7 @@ pub struct Statistics {
     pub sent_rtp: u64,
     /// RTCP packets among them.
     pub sent_rtcp: u64,
-    /// Candidates of the other end that cannot be used here: names instead of addresses (mDNS), TCP, other components.
+    /// Candidates of the peer that cannot be used here: names instead of addresses (mDNS), TCP, other components.
     pub unusable_candidates: u64,
     /// Datagrams received that nothing was made of.
     pub dropped: Dropped,
@@ -49,7 +49,7 @@ pub struct Dropped {
     pub replayed: u64,
     /// RTP and RTCP so old that whether they came before is not known.
     pub old: u64,
-    /// RTP so far ahead that its place cannot be told from that of an old packet.
+    /// RTP so far ahead that its place cannot be distinguished from that of an old packet.
     pub far_ahead: u64,
     /// RTCP that says it is not encrypted.
     pub unencrypted: u64,

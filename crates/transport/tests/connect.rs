@@ -68,7 +68,7 @@ fn a_candidate_signalled_again_is_not_another_one() {
     }
     let line = |port| candidate(format!("192.0.2.9:{port}").parse().unwrap());
     assert!((5001..5032).all(|port| world.ends[0].add_remote_candidate(&line(port)).is_ok()));
-    assert_eq!(world.ends[0].add_remote_candidate(&line(5032)), Err(TransportError::Candidates { most: 32 }));
+    assert_eq!(world.ends[0].add_remote_candidate(&line(5032)), Err(TransportError::Candidates { max: 32 }));
 }
 
 #[test]
@@ -227,7 +227,10 @@ fn an_end_that_vanishes_is_disconnected_after_the_silence_and_closed_when_consen
         assert_eq!(world.names(end), ["connected", "disconnected", "closed"]);
         let [(_, _), (disconnected, _), (closed, _)] = world.events[end][..] else { unreachable!() };
         let config = Config::default();
-        assert!(disconnected > cut && disconnected <= cut + config.silence + Span::from_millis(20), "{disconnected}");
+        assert!(
+            disconnected > cut && disconnected <= cut + config.disconnect_timeout + Span::from_millis(20),
+            "{disconnected}"
+        );
         assert!(closed > cut + config.give_up - Span::from_millis(3500), "{closed}");
         assert!(closed <= cut + config.give_up + Span::from_millis(20), "{closed}");
     }
@@ -312,9 +315,9 @@ fn what_signalling_says_is_checked_before_anything_changes() {
     assert!(matches!(world.ends[0].set_remote(Time::ZERO, &bad), Err(TransportError::Candidate { .. })));
     let mut bad = good.clone();
     bad.candidates = (1..100).map(|port| candidate(format!("192.0.2.9:{}", 5000 + port).parse().unwrap())).collect();
-    assert_eq!(world.ends[0].set_remote(Time::ZERO, &bad), Err(TransportError::Candidates { most: 32 }));
+    assert_eq!(world.ends[0].set_remote(Time::ZERO, &bad), Err(TransportError::Candidates { max: 32 }));
     assert_eq!(world.ends[0].poll(), Output::Wait { until: Time::NEVER });
-    let config = Config { most_streams: 0, ..Config::default() };
+    let config = Config { max_streams: 0, ..Config::default() };
     assert!(Connection::new(config, &identities()[0], origin()).is_err());
     for address in ["0.0.0.0:5", "192.0.2.1:0"] {
         assert!(world.ends[0].add_local(address.parse().unwrap()).is_err());

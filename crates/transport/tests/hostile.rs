@@ -71,9 +71,9 @@ fn replayed_and_changed_packets_are_counted_by_reason_and_harm_nothing() {
 fn media_and_handshake_from_addresses_that_never_checked_are_not_looked_at() {
     let mut world = World::connected(usual(), &clean(), 1);
     let packet = world.protected(1, &rtp(7, 1, b"x"));
-    let stranger = "203.0.113.9:4000".parse().unwrap();
+    let unknown = "203.0.113.9:4000".parse().unwrap();
     let [ours, theirs] = addresses();
-    for (from, to) in [(stranger, ours), (theirs, stranger)] {
+    for (from, to) in [(unknown, ours), (theirs, unknown)] {
         for bytes in [&packet[..], &[22, 254, 253, 0, 0], &[0x80, 200, 0, 1, 0, 0, 0, 1]] {
             world.ends[0].on_datagram(world.now, from, to, bytes);
             assert_eq!(world.outputs(0), []);
@@ -139,8 +139,8 @@ fn noise_between_the_lines_of_a_handshake_does_not_end_it() {
             configs[0].dtls = role;
             configs[1].dtls = if role == DtlsRole::Client { DtlsRole::Server } else { DtlsRole::Client };
             configs[1].versions = versions;
-            // What `dimpl` does not bear is a handshake record, in the clear and from the other end's address, that no message
-            // can be made of: whoever can send from there in the tenth of a second of a handshake can end it.
+            // What `dimpl` does not bear is a handshake record, in the clear and from the peer's address, that no message
+            // can be made of: an attacker who can send from there during the tenth of a second of the handshake can end it.
             let noise: [&[u8]; 5] = [
                 &[20],
                 &[63; 1200],
@@ -190,8 +190,8 @@ fn nobody_without_its_keys_ends_a_connection_that_stands() {
         let mut world = World::connected(configs, &clean(), 1);
         for end in 0..2 {
             for record in unprotected_records() {
-                let told = world.give(end, &record);
-                assert!(!told.iter().any(|output| matches!(output, Output::Event(_))), "{record:?} {told:?}");
+                let reported = world.give(end, &record);
+                assert!(!reported.iter().any(|output| matches!(output, Output::Event(_))), "{record:?} {reported:?}");
             }
         }
         world.run_for(Span::from_secs(5));
@@ -280,7 +280,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
     #[test]
     fn calls_in_any_order_do_not_panic_and_media_that_comes_was_sent(operations in prop::collection::vec(operation(), 1..80)) {
-        let config = Config { silence: Span::from_secs(1), give_up: Span::from_secs(4), ..Config::default() };
+        let config = Config { disconnect_timeout: Span::from_secs(1), give_up: Span::from_secs(4), ..Config::default() };
         let mut configs = usual();
         configs.iter_mut().for_each(|each| *each = Config { controlling: each.controlling, dtls: each.dtls, ..config.clone() });
         let mut world = World::new(configs, &clean(), 3);

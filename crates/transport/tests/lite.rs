@@ -17,14 +17,14 @@ fn local(connection: &Connection, end: usize, lite: bool, setup: DtlsRole) -> Lo
         candidates: vec![addresses()[end]],
         lite,
         setup,
-        streams: StreamIds { video: number, retransmission: number + 1, parity: number + 2, audio: number + 3 },
+        streams: StreamIds { video: number, retransmission: number + 1, fec: number + 2, audio: number + 3 },
         cname: format!("end-{end}"),
     }
 }
 
 /// Two that have agreed by SDP, the first of which offered to send.
 fn agreed(lite: [bool; 2], setup: DtlsRole) -> World {
-    // Whoever offers would choose the path, but for a lite end.
+    // The offerer would choose the path if the peer were not ICE-lite.
     let configs = [0, 1].map(|end| Config { lite: lite[end], controlling: end == 0 && !lite[0], ..Config::default() });
     let mut world = World::new(configs, &clean(), 1);
     let [offering, answering] = [0, 1].map(|end| local(&world.ends[end], end, lite[end], setup));

@@ -9,14 +9,14 @@ use thalweg_transport::{Profile, Refusal, SendError};
 const PROFILES: [(Profile, usize, usize); 3] =
     [(Profile::Aes128CmSha1_80, 16, 14), (Profile::AeadAes128Gcm, 16, 12), (Profile::AeadAes256Gcm, 32, 12)];
 
-const MOST: usize = 8;
+const MAX: usize = 8;
 const WINDOW: u32 = 64;
 
 /// Both ends of one direction.
 fn ends(which: usize, key: u8) -> (Outbound, Inbound) {
     let (profile, length, salt) = PROFILES[which];
     let keys = Keys::new(profile, &vec![key; length], &vec![7; salt]).unwrap();
-    (Outbound::new(&keys, MOST).unwrap(), Inbound::new(keys, MOST, WINDOW).unwrap())
+    (Outbound::new(&keys, MAX).unwrap(), Inbound::new(keys, MAX, WINDOW).unwrap())
 }
 
 fn rtp(ssrc: u32, sequence: u16) -> Vec<u8> {
@@ -111,11 +111,11 @@ fn a_packet_changed_in_any_byte_or_cut_anywhere_is_refused_and_does_no_harm() {
 #[test]
 fn packets_under_another_key_are_refused_as_not_authentic() {
     for which in 0..3 {
-        let ((mut stranger, _), (mut outbound, mut inbound)) = (ends(which, 2), ends(which, 1));
+        let ((mut unknown, _), (mut outbound, mut inbound)) = (ends(which, 2), ends(which, 1));
         assert!(inbound.rtp(&outbound.rtp(&rtp(1, 10)).unwrap()).is_ok());
         for sequence in 11..2000 {
-            assert_eq!(inbound.rtp(&stranger.rtp(&rtp(1, sequence)).unwrap()), Err(Refusal::Unauthentic));
-            assert_eq!(inbound.rtcp(&stranger.rtcp(&rtcp(1)).unwrap()), Err(Refusal::Unauthentic));
+            assert_eq!(inbound.rtp(&unknown.rtp(&rtp(1, sequence)).unwrap()), Err(Refusal::Unauthentic));
+            assert_eq!(inbound.rtcp(&unknown.rtcp(&rtcp(1)).unwrap()), Err(Refusal::Unauthentic));
         }
         assert!(inbound.rtp(&outbound.rtp(&rtp(1, 11)).unwrap()).is_ok());
     }
@@ -134,11 +134,11 @@ fn forged_streams_leave_nothing_behind_and_hinder_none_that_is_real() {
             assert_eq!(inbound.rtcp(&report), Err(Refusal::Unauthentic));
         }
         assert_eq!(inbound.streams(), (0, 0));
-        for ssrc in 0..MOST as u32 {
+        for ssrc in 0..MAX as u32 {
             assert!(inbound.rtp(&outbound.rtp(&rtp(ssrc, 20)).unwrap()).is_ok());
             assert!(inbound.rtcp(&outbound.rtcp(&rtcp(ssrc)).unwrap()).is_ok());
         }
-        assert_eq!(inbound.streams(), (MOST, MOST));
+        assert_eq!(inbound.streams(), (MAX, MAX));
         forged[8..12].copy_from_slice(&[1; 4]);
         report[4..8].copy_from_slice(&[1; 4]);
         assert_eq!(inbound.rtp(&forged), Err(Refusal::TooManyStreams));
@@ -189,10 +189,10 @@ fn what_is_no_packet_or_one_stream_too_many_is_not_sent() {
     for bad in [&[][..], &[0x80; 7], &[0x80, 200, 0, 1, 0, 0, 0, 1, 2], &[0x40; 8]] {
         assert!(matches!(outbound.rtcp(bad), Err(SendError::Malformed(_))), "{bad:?}");
     }
-    for ssrc in 0..MOST as u32 {
+    for ssrc in 0..MAX as u32 {
         assert!(outbound.rtp(&rtp(ssrc, 1)).is_ok() && outbound.rtcp(&rtcp(ssrc)).is_ok());
     }
-    let error = SendError::TooManyStreams { ssrc: 99, most: MOST };
+    let error = SendError::TooManyStreams { ssrc: 99, max: MAX };
     assert_eq!((outbound.rtp(&rtp(99, 1)), outbound.rtcp(&rtcp(99))), (Err(error), Err(error)));
 }
 

@@ -92,13 +92,13 @@ fn wanted(name: &str) -> bool {
 #[expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 fn milliseconds<T>(mut work: impl FnMut() -> T) -> f64 {
     let start = std::time::Instant::now();
-    let mut least = f64::INFINITY;
+    let mut min = f64::INFINITY;
     let mut runs = 0;
     while runs < 3 || start.elapsed().as_secs_f64() < 0.5 {
         let before = std::time::Instant::now();
         black_box(work());
-        least = least.min(before.elapsed().as_secs_f64() * 1e3);
+        min = min.min(before.elapsed().as_secs_f64() * 1e3);
         runs += 1;
     }
-    least
+    min
 }

@@ -1,4 +1,4 @@
-//! A number drawn on a picture, to know at the other end of a real link which picture was shown, as Salsify's evaluation does
+//! A number drawn on a captured frame, to know at the receiver of a real link which picture was shown, as Salsify's evaluation does
 //! (Fouladi et al., NSDI 2018).
 //!
 //! Two squares of 8x8 black and white cells, in the upper left and the lower right corner, together 128 of the 80x45 cells that

@@ -14,7 +14,7 @@ pub struct Video {
     /// The size to make it; a file's own when absent (1280x720 for the scene).
     #[serde(default)]
     pub size: Option<Size>,
-    /// Pictures a second of the built-in scene.
+    /// Frames per second of the built-in scene.
     #[serde(default = "thirty")]
     pub frame_rate: u32,
     /// Whether a file is shown at that rate too, by repeating pictures or leaving some out, instead of at its own.
@@ -32,7 +32,7 @@ impl Video {
         Video { source: "scene".into(), size: Some(size), frame_rate, retimed: false }
     }
 
-    /// Size and rate of the built-in scene, and of what a model is told it sees.
+    /// Size and rate of the built-in scene, and of the input that a model is given.
     pub fn scene_format(&self) -> Format {
         Format { size: self.size.unwrap_or(Size::HD), frame_rate: (self.frame_rate.clamp(1, 240), 1) }
     }

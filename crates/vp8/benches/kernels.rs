@@ -25,17 +25,17 @@ fn main() {
         if !name.contains(&word) {
             return;
         }
-        let mut least = vec![f64::INFINITY; tables.len()];
+        let mut min = vec![f64::INFINITY; tables.len()];
         for _ in 0..TURNS {
-            for (least, table) in least.iter_mut().zip(&tables) {
+            for (min, table) in min.iter_mut().zip(&tables) {
                 let start = Instant::now();
                 (0..CALLS).for_each(|_| kernel(black_box(table)));
-                *least = least.min(start.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS));
+                *min = min.min(start.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS));
             }
         }
         print!("{name:<32}");
-        least.iter().for_each(|nanoseconds| print!("{nanoseconds:>10.1}"));
-        println!("{:>9.1}x", least[0] / least[least.len() - 1]);
+        min.iter().for_each(|nanoseconds| print!("{nanoseconds:>10.1}"));
+        println!("{:>9.1}x", min[0] / min[min.len() - 1]);
     };
     comparisons(&line);
     transforms(&line);

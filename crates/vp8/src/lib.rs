@@ -53,7 +53,7 @@
 //! # Bits that come from outside
 //!
 //! Frames and states may come from anybody: what is wrong with them is an error, with the reason in words, and never a panic. The
-//! memory and time they take are bounded by the picture's size, and that by [`DecodeSettings::most_pixels`]. Where a frame is damaged but
+//! memory and time they take are bounded by the picture's size, and that by [`DecodeSettings::max_pixels`]. Where a frame is damaged but
 //! decodable, the picture is what libvpx draws. There are three differences to libvpx. A frame that is refused leaves the state as it
 //! was, where libvpx keeps half of it. A frame that copies a reference from nowhere (the code 3) is refused, where libvpx takes an
 //! arbitrary picture. And in version 3 (whole-pixel chroma, which no encoder uses) chroma from far outside the frame is the

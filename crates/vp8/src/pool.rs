@@ -17,13 +17,13 @@ const LARGEST: usize = 1 << 24;
 pub struct Pool<T> {
     buffers: Mutex<Vec<Vec<T>>>,
     /// How many are kept at most.
-    most: usize,
+    max: usize,
 }
 
 impl<T> Pool<T> {
     /// A pool that keeps at most so many buffers.
-    pub const fn new(most: usize) -> Self {
-        Self { buffers: Mutex::new(Vec::new()), most }
+    pub const fn new(max: usize) -> Self {
+        Self { buffers: Mutex::new(Vec::new()), max }
     }
 
     /// A buffer with room for `length` elements or a few more. It may have elements: any of those it had before.
@@ -32,9 +32,9 @@ impl<T> Pool<T> {
     }
 
     /// A buffer with room for at least `length` elements and at most so many, if there is one, and for `length` if not.
-    fn take_of(&self, length: usize, most: usize) -> Vec<T> {
+    fn take_of(&self, length: usize, max: usize) -> Vec<T> {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |buffer: &Vec<T>| (length..=most).contains(&buffer.capacity());
+        let fits = |buffer: &Vec<T>| (length..=max).contains(&buffer.capacity());
         match buffers.iter().rposition(fits) {
             Some(index) => buffers.remove(index),
             None => Vec::with_capacity(length),
@@ -48,7 +48,7 @@ impl<T> Pool<T> {
         }
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         // The one that has been waiting for longest is of the size that is asked for least.
-        if buffers.len() == self.most {
+        if buffers.len() == self.max {
             buffers.remove(0);
         }
         buffers.push(buffer);

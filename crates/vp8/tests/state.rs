@@ -126,7 +126,7 @@ fn a_frame_of_no_bytes_changes_nothing() {
 
 #[test]
 fn a_larger_key_frame_than_allowed_is_refused_before_anything_is_drawn() {
-    let settings = DecodeSettings { most_pixels: 64 * 64, ..DecodeSettings::default() };
+    let settings = DecodeSettings { max_pixels: 64 * 64, ..DecodeSettings::default() };
     assert!(settings.decode(&State::new(), &key_frame(size(64, 64), BlockMode::Dc)).is_ok());
     // Sixteen thousand pixels each way, in a few bytes.
     let mut frame = key_frame(size(64, 64), BlockMode::Dc);
@@ -197,7 +197,7 @@ proptest! {
             frame[..3].copy_from_slice(&(first << 5 | 0x10).to_le_bytes()[..3]);
             frame[3..10].copy_from_slice(&[0x9d, 0x01, 0x2a, width, 0, height, 0]);
         }
-        let settings = DecodeSettings { most_pixels: 10_000, ..DecodeSettings::default() };
+        let settings = DecodeSettings { max_pixels: 10_000, ..DecodeSettings::default() };
         if let Ok(decoded) = settings.decode(&State::new(), &frame) {
             prop_assert_eq!(decoded.image.size(), decoded.state.size().unwrap());
             let image = Image::from_i420(decoded.image.size(), &decoded.image.to_i420()).unwrap();

@@ -25,9 +25,9 @@ pub enum ParseError {
         /// Its value.
         found: u64,
         /// Smallest allowed value.
-        least: u64,
+        min: u64,
         /// Largest allowed value.
-        most: u64,
+        max: u64,
     },
 }
 
@@ -41,8 +41,8 @@ impl fmt::Display for ParseError {
                      drop it if it is"
                 )
             }
-            ParseError::OutOfRange { what, at, found, least, most } => {
-                write!(f, "{what} at byte {at} is {found}, allowed is {least} to {most}: drop the packet")
+            ParseError::OutOfRange { what, at, found, min, max } => {
+                write!(f, "{what} at byte {at} is {found}, allowed is {min} to {max}: drop the packet")
             }
         }
     }
@@ -58,22 +58,22 @@ pub struct WriteError {
     /// What it is.
     pub found: u64,
     /// Smallest value the format has room for.
-    pub least: u64,
+    pub min: u64,
     /// Largest value the format has room for.
-    pub most: u64,
+    pub max: u64,
 }
 
 impl WriteError {
-    /// Passes `found` if it lies in `least..=most`.
-    pub(crate) fn check(what: &'static str, found: u64, least: u64, most: u64) -> Result<(), WriteError> {
-        if (least..=most).contains(&found) { Ok(()) } else { Err(WriteError { what, found, least, most }) }
+    /// Passes `found` if it lies in `min..=max`.
+    pub(crate) fn check(what: &'static str, found: u64, min: u64, max: u64) -> Result<(), WriteError> {
+        if (min..=max).contains(&found) { Ok(()) } else { Err(WriteError { what, found, min, max }) }
     }
 }
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WriteError { what, found, least, most } = self;
-        write!(f, "{what} is {found}, the wire has room for {least} to {most}: choose a value in that range")
+        let WriteError { what, found, min, max } = self;
+        write!(f, "{what} is {found}, the wire has room for {min} to {max}: choose a value in that range")
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn every_error_says_field_value_range_and_what_to_do() {
         let short = ParseError::Short { what: "RTP SSRC", at: 8, needed: 4, found: 2 }.to_string();
-        let range = ParseError::OutOfRange { what: "RTP version", at: 0, found: 1, least: 2, most: 2 }.to_string();
+        let range = ParseError::OutOfRange { what: "RTP version", at: 0, found: 1, min: 2, max: 2 }.to_string();
         let write = WriteError::check("RTP payload type", 128, 0, 127).unwrap_err().to_string();
         for (message, parts) in [
             (short, ["RTP SSRC at byte 8", "takes 4 bytes", "has 2 left", "drop it"]),

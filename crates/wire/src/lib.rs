@@ -11,13 +11,13 @@ extern crate alloc;
 
 mod bits;
 mod error;
+mod fec;
 pub mod flexfec;
 pub mod h264;
 mod micros;
 pub mod negotiated;
 pub mod opus;
 pub mod overhead;
-mod parity;
 mod reader;
 pub mod red;
 pub mod rtcp;

@@ -11,7 +11,7 @@ pub struct ExtensionIds {
     pub playout_delay: Option<u8>,
     /// The media section a packet belongs to (RFC 9143).
     pub mid: Option<u8>,
-    /// When a packet was sent, which parity does not cover.
+    /// When a packet was sent, which FEC does not cover.
     pub absolute_send_time: Option<u8>,
     /// Functional video: grace period and fragment ([`crate::rtp::FragmentGrace`]).
     pub grace: Option<u8>,
@@ -50,9 +50,9 @@ pub struct Feedback {
 /// RED (RFC 2198) with ULPFEC in it (RFC 5109): packets of the media's stream, numbers included. A sender may use it, and need not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Redundancy {
-    /// Payload type of packets that carry media, or parity, in RED.
+    /// Payload type of packets that carry media, or FEC, in RED.
     pub red: u8,
-    /// Payload type of parity in it.
+    /// Payload type of FEC in it.
     pub ulpfec: u8,
     /// Payload type of retransmissions of such packets (RFC 4588), on the stream of retransmissions; only where media has them too.
     pub retransmission: Option<u8>,
@@ -65,6 +65,6 @@ pub struct Ssrcs {
     pub media: Option<u32>,
     /// Retransmissions of it (`a=ssrc-group:FID`).
     pub retransmission: Option<u32>,
-    /// Parity packets over it (`a=ssrc-group:FEC-FR`).
-    pub parity: Option<u32>,
+    /// FEC packets over it (`a=ssrc-group:FEC-FR`).
+    pub fec: Option<u32>,
 }

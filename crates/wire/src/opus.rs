@@ -30,9 +30,9 @@ pub fn ticks(packet: &[u8]) -> Result<u32, ParseError> {
         1 | 2 => (0, 2),
         _ => (1, u32::from(packet.get(1).ok_or(short("Opus frame count", 1))? & 0x3f)),
     };
-    let (found, most) = (frames.into(), (LONGEST / each).into());
-    if !(1..=most).contains(&found) {
-        return Err(ParseError::OutOfRange { what: "frames of an Opus packet", at, found, least: 1, most });
+    let (found, max) = (frames.into(), (LONGEST / each).into());
+    if !(1..=max).contains(&found) {
+        return Err(ParseError::OutOfRange { what: "frames of an Opus packet", at, found, min: 1, max });
     }
     Ok(frames * each)
 }
@@ -85,10 +85,10 @@ mod tests {
 
     #[test]
     fn no_frames_and_more_than_120_ms_are_refused() {
-        for (packet, at, found, most) in
+        for (packet, at, found, max) in
             [(&[0xfb, 0][..], 1, 0, 6), (&[0xfb, 7], 1, 7, 6), (&[0x83, 49], 1, 49, 48), (&[0x1b, 3], 1, 3, 2)]
         {
-            let error = ParseError::OutOfRange { what: "frames of an Opus packet", at, found, least: 1, most };
+            let error = ParseError::OutOfRange { what: "frames of an Opus packet", at, found, min: 1, max };
             assert_eq!(duration(packet), Err(error));
         }
         assert!(duration(&[]).is_err() && duration(&[0xfb]).is_err());

@@ -1,7 +1,7 @@
 //! RED: several payloads in one packet (RFC 2198).
 //!
 //! Before the last payload, which the packet's own sequence number and timestamp belong to, stand others: copies of
-//! earlier ones, or parity (RFC 5109 section 14.2). Browsers put one payload alone into it, media or
+//! earlier ones, or FEC (RFC 5109 section 14.2). Browsers put one payload alone into it, media or
 //! [`ulpfec`](crate::ulpfec), to have both in one stream.
 //!
 //! ```

@@ -2,10 +2,10 @@
 
 use core::ops::Range;
 
-/// Cuts `length` bytes into the fewest pieces of at most `most` (at least 1), all of one size or one byte more, the larger
+/// Cuts `length` bytes into the fewest pieces of at most `max` (at least 1), all of one size or one byte more, the larger
 /// ones last: what libwebrtc's `SplitAboutEqually` (`rtp_format.cc`) gives without reductions. Nothing gives nothing.
-pub(crate) fn about_equal(length: usize, most: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
-    let count = length.div_ceil(most);
+pub(crate) fn about_equal(length: usize, max: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    let count = length.div_ceil(max);
     // The last `larger` pieces take a byte more than the others.
     let (each, larger) = length.checked_div(count).map_or((0, 0), |each| (each, length % count));
     let start = move |index: usize| index * each + index.saturating_sub(count - larger);
@@ -20,9 +20,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_follow_each_other_and_differ_by_a_byte_at_most(length in 0usize..5000, most in 1usize..1500) {
-            let pieces: Vec<_> = about_equal(length, most).collect();
-            prop_assert_eq!(pieces.len(), length.div_ceil(most));
+        fn pieces_follow_each_other_and_differ_by_a_byte_at_most(length in 0usize..5000, max in 1usize..1500) {
+            let pieces: Vec<_> = about_equal(length, max).collect();
+            prop_assert_eq!(pieces.len(), length.div_ceil(max));
             let mut at = 0;
             for piece in &pieces {
                 prop_assert_eq!(piece.start, at);
@@ -30,7 +30,7 @@ mod tests {
             }
             prop_assert_eq!(at, length);
             let sizes: Vec<usize> = pieces.iter().map(Range::len).collect();
-            prop_assert!(sizes.is_sorted() && sizes.iter().all(|size| *size <= most));
+            prop_assert!(sizes.is_sorted() && sizes.iter().all(|size| *size <= max));
             prop_assert!(sizes.last().unwrap_or(&0) - sizes.first().unwrap_or(&0) <= 1);
         }
     }

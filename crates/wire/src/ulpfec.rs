@@ -1,18 +1,18 @@
-//! ULPFEC (RFC 5109): parity in the media's own stream, each packet the sum (exclusive or) of a set of media packets.
+//! ULPFEC (RFC 5109): FEC in the media's own stream, each packet the XOR of a set of media packets.
 //!
 //! It goes in RED ([`red`](crate::red)), which is how browsers send it when nothing better was agreed on. Of its levels
 //! of protection only the first is written, over whole packets, as libwebrtc does (`ulpfec_header_reader_writer.cc`);
 //! levels behind it are passed over. A first level that covers only the beginnings of packets is read: it recovers the
 //! packets that are no longer.
 //!
-//! What is summed and how the packet that is missing comes back is as of [`flexfec`](crate::flexfec), and so is what
-//! must be blanked first. Media under parity is taken as it would be without RED around it: payload type and payload
+//! What is covered and how the packet that is missing comes back is as of [`flexfec`](crate::flexfec), and so is what
+//! must be blanked first. Media under FEC is taken as it would be without RED around it: payload type and payload
 //! are those inside.
 
 use alloc::vec::Vec;
 
-pub use crate::parity::{Corrupt, Mask, Parity, Recovery};
-use crate::parity::{Protected, Sums};
+pub use crate::fec::{Corrupt, Fec, Mask, Recovery};
+use crate::fec::{Protected, Xor};
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
@@ -25,16 +25,16 @@ const EXTENSION: u8 = 0x80;
 /// L: the mask is the long one.
 const LONG: u8 = 0x40;
 
-/// Reads the payload of a parity packet that came on the stream `ssrc`, RED taken off.
+/// Reads the payload of an FEC packet that came on the stream `ssrc`, RED taken off.
 ///
 /// # Errors
 /// A header cut short, a future version of it (E set), a mask without packets, less to recover from than the header
 /// says.
-pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Parity, ParseError> {
+pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Fec, ParseError> {
     let mut reader = Reader::new(payload);
     let first = reader.u8("ULPFEC first byte")?;
     if first & EXTENSION != 0 {
-        return Err(ParseError::OutOfRange { what: "ULPFEC extension flag", at: 0, found: 1, least: 0, most: 0 });
+        return Err(ParseError::OutOfRange { what: "ULPFEC extension flag", at: 0, found: 1, min: 0, max: 0 });
     }
     let kind = reader.u8("ULPFEC payload type recovery")?;
     let base = reader.u16("ULPFEC base sequence number")?;
@@ -48,38 +48,38 @@ pub fn parse(ssrc: u32, payload: &[u8]) -> Result<Parity, ParseError> {
         bits |= u64::from(reader.u32("ULPFEC mask, second part")?) << 16;
     }
     if bits == 0 {
-        let most = LONGEST.into();
-        return Err(ParseError::OutOfRange { what: "packets in a ULPFEC mask", at, found: 0, least: 1, most });
+        let max = LONGEST.into();
+        return Err(ParseError::OutOfRange { what: "packets in a ULPFEC mask", at, found: 0, min: 1, max });
     }
     let mask = Mask { first: base, places: bits.reverse_bits().into() };
     let rest = reader.take("what ULPFEC recovers from", protected)?.to_vec();
-    let sums = Sums { flags: first & 0x3f, kind, length, timestamp, rest };
-    Ok(Parity { ssrc, mask, sums, covers_beginnings: true })
+    let xor = Xor { flags: first & 0x3f, kind, length, timestamp, rest };
+    Ok(Fec { ssrc, mask, xor, covers_beginnings: true })
 }
 
-/// The payload of a parity packet over `packets`, plaintext RTP of one stream in ascending order of sequence numbers
+/// The payload of an FEC packet over `packets`, plaintext RTP of one stream in ascending order of sequence numbers
 /// (those that wrap included), to be sent on the same stream.
 ///
 /// # Errors
 /// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one too
 /// far from the first ([`LONGEST`]).
 pub fn protect<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, WriteError> {
-    let Protected { mask, sums, .. } = Protected::of(LONGEST, packets)?;
+    let Protected { mask, xor, .. } = Protected::of(LONGEST, packets)?;
     let is_long = mask.length() > SHORT;
     let bits = (mask.places as u64).reverse_bits();
-    let mut out = Vec::with_capacity(header(&mask) + sums.rest.len());
-    out.extend_from_slice(&[sums.flags | if is_long { LONG } else { 0 }, sums.kind]);
+    let mut out = Vec::with_capacity(header(&mask) + xor.rest.len());
+    out.extend_from_slice(&[xor.flags | if is_long { LONG } else { 0 }, xor.kind]);
     out.extend_from_slice(&mask.first.to_be_bytes());
-    out.extend_from_slice(&sums.timestamp.to_be_bytes());
-    out.extend_from_slice(&sums.length.to_be_bytes());
+    out.extend_from_slice(&xor.timestamp.to_be_bytes());
+    out.extend_from_slice(&xor.length.to_be_bytes());
     // The longest packet sets it, of which no more than 16 bits count.
-    out.extend_from_slice(&(sums.rest.len() as u16).to_be_bytes());
+    out.extend_from_slice(&(xor.rest.len() as u16).to_be_bytes());
     out.extend_from_slice(&bits.to_be_bytes()[..if is_long { 6 } else { 2 }]);
-    out.extend_from_slice(&sums.rest);
+    out.extend_from_slice(&xor.rest);
     Ok(out)
 }
 
-/// Bytes before the sum: 14 or, with a long mask, 18.
+/// Bytes before the XOR: 14 or, with a long mask, 18.
 fn header(mask: &Mask) -> usize {
     if mask.length() > SHORT { 18 } else { 14 }
 }
@@ -87,7 +87,7 @@ fn header(mask: &Mask) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parity::testing::example;
+    use crate::fec::testing::example;
     use crate::rtp::{Header, Packet};
     use proptest::prelude::*;
 
@@ -101,8 +101,8 @@ mod tests {
             0x05,
         ];
         assert_eq!(payload, expected);
-        let parity = parse(MEDIA, &payload).unwrap();
-        assert_eq!((parity.ssrc, parity.mask.first(), parity.mask.places()), (MEDIA, 1000, 0b111));
+        let fec = parse(MEDIA, &payload).unwrap();
+        assert_eq!((fec.ssrc, fec.mask.first(), fec.mask.places()), (MEDIA, 1000, 0b111));
     }
 
     #[test]
@@ -128,10 +128,10 @@ mod tests {
     #[test]
     fn each_packet_of_the_example_comes_back_from_the_others() {
         let packets = example();
-        let parity = parse(MEDIA, &protect(packets.iter().map(Vec::as_slice)).unwrap()).unwrap();
+        let fec = parse(MEDIA, &protect(packets.iter().map(Vec::as_slice)).unwrap()).unwrap();
         for lost in 1000..1003u16 {
             let held = |sequence: u16| (sequence != lost).then(|| packets[usize::from(sequence - 1000)].as_slice());
-            assert_eq!(parity.recover(held), Ok(Recovery::Packet(packets[usize::from(lost - 1000)].clone())));
+            assert_eq!(fec.recover(held), Ok(Recovery::Packet(packets[usize::from(lost - 1000)].clone())));
         }
     }
 
@@ -142,12 +142,12 @@ mod tests {
         // Protection of three bytes, and a second level behind it.
         payload[11] = 3;
         payload.extend_from_slice(&[0, 2, 0x80, 0, 9, 9]);
-        let parity = parse(MEDIA, &payload).unwrap();
+        let fec = parse(MEDIA, &payload).unwrap();
         let without = |lost: u16| move |sequence: u16| (sequence != lost).then_some(usize::from(sequence - 1000));
-        let recover = |lost| parity.recover(|sequence| without(lost)(sequence).map(|place| packets[place].as_slice()));
+        let recover = |lost| fec.recover(|sequence| without(lost)(sequence).map(|place| packets[place].as_slice()));
         assert_eq!(recover(1001), Ok(Recovery::Packet(packets[1].clone())));
         assert_eq!(recover(1002), Ok(Recovery::Packet(packets[2].clone())));
-        assert_eq!(recover(1000), Err(Corrupt::Length { found: 5, most: 3 }));
+        assert_eq!(recover(1000), Err(Corrupt::Length { found: 5, max: 3 }));
     }
 
     #[test]
@@ -185,19 +185,19 @@ mod tests {
                 })
                 .collect();
             let payload = protect(packets.iter().map(|(_, packet)| packet.as_slice())).unwrap();
-            let parity = parse(ssrc, &payload).unwrap();
+            let fec = parse(ssrc, &payload).unwrap();
             let (lost, expected) = lost.get(&packets);
             let held = |sequence: u16| {
                 let packet = packets.iter().find(|(number, _)| *number == sequence && number != lost);
                 packet.map(|(_, packet)| packet.as_slice())
             };
-            prop_assert_eq!(parity.recover(held), Ok(Recovery::Packet(expected.clone())));
+            prop_assert_eq!(fec.recover(held), Ok(Recovery::Packet(expected.clone())));
         }
 
         #[test]
         fn no_bytes_panic(payload: Vec<u8>, held: Vec<u8>) {
-            if let Ok(parity) = parse(7, &payload) {
-                let _ = parity.recover(|sequence| (sequence & 1 == 0).then_some(&held[..]));
+            if let Ok(fec) = parse(7, &payload) {
+                let _ = fec.recover(|sequence| (sequence & 1 == 0).then_some(&held[..]));
             }
         }
     }

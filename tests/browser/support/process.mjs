@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 // Starts it and waits for a line with an address of HTTP; `errors` are its last words on standard error.
-export async function serve(program, args, { patienceMs = 30_000, env = {} } = {}) {
+export async function serve(program, args, { timeoutMs = 30_000, env = {} } = {}) {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   const exited = once(child, 'exit').catch(() => {});
   let output = '', errors = '';
   child.stderr.on('data', data => { errors = (errors + data).slice(-4000); });
   const address = await new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`${program} named no address within ${patienceMs} ms: ${errors}`)), patienceMs);
+    const late = setTimeout(() => reject(new Error(`${program} named no address within ${timeoutMs} ms: ${errors}`)), timeoutMs);
     child.on('error', error => { clearTimeout(late); reject(new Error(`${program} does not start: ${error.message}`)); });
     child.on('exit', code => { clearTimeout(late); reject(new Error(`${program} ended with ${code}: ${errors}`)); });
     const look = data => {

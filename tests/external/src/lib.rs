@@ -28,8 +28,8 @@ impl Controller for Aimd {
         self.rate = rate.clamp(Rate::from_kbps(150), Rate::from_kbps(20_000));
     }
 
-    fn allowance(&self) -> Allowance {
-        Allowance::of_rate(self.rate)
+    fn limits(&self) -> SendLimits {
+        SendLimits::of_rate(self.rate)
     }
 }
 

@@ -35,8 +35,8 @@ struct Fixed(Rate);
 impl Controller for Fixed {
     fn on_feedback(&mut self, _: &Feedback<'_>) {}
 
-    fn allowance(&self) -> Allowance {
-        Allowance::of_rate(self.0)
+    fn limits(&self) -> SendLimits {
+        SendLimits::of_rate(self.0)
     }
 }
 

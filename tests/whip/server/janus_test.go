@@ -198,10 +198,10 @@ func TestJanusTakesIt(t *testing.T) {
 	time.Sleep(100 * time.Millisecond)
 	video, lost := g.came(t, "video")
 	audio, _ := g.came(t, "audio")
-	t.Logf("video %v packets of %v, lost %v; sound %v; reports %v, arrived %v; round trip %v s", video, metrics["sent_packets_total/media"], lost, audio,
+	t.Logf("video %v packets of %v, lost %v; audio %v; reports %v, arrived %v; round trip %v s", video, metrics["sent_packets_total/media"], lost, audio,
 		metrics["reports_total"], metrics["packets_arrived_total"], metrics["round_trip_seconds"])
 	if video < metrics["sent_packets_total/media"]*0.95 || audio < 150 || lost > 0 {
-		t.Errorf("video %v packets of %v, %v lost, sound %v", video, metrics["sent_packets_total/media"], lost, audio)
+		t.Errorf("video %v packets of %v, %v lost, audio %v", video, metrics["sent_packets_total/media"], lost, audio)
 	}
 	if metrics["reports_total"] == 0 || metrics["packets_arrived_total"] == 0 {
 		t.Errorf("%v reports, %v arrived", metrics["reports_total"], metrics["packets_arrived_total"])

@@ -50,7 +50,7 @@ func TestAServerThatEndsTheSessionIsOfferedAnother(t *testing.T) {
 	if _, err := http.DefaultClient.Do(request); err != nil {
 		t.Fatal(err)
 	}
-	// It is told, by DTLS, and need not wait for silence: the first wait is at most 1 s.
+	// It is notified, by DTLS, and need not wait for a timeout: the first wait is at most 1 s.
 	until(t, 4*time.Second, "video arrives in another session", func() bool { return s.track(t, "video").Packets > 10 })
 	if after, _ := s.only(t); after == before {
 		t.Error("the session goes on")
@@ -87,7 +87,7 @@ func TestAServerThatWasAsleepRestartsICEInTheSameSession(t *testing.T) {
 	if after, _ := s.only(t); after != before {
 		t.Error("another session was begun")
 	}
-	if log := p.log(); !strings.Contains(log, "nothing is heard of it") || !strings.Contains(log, "it is heard again") {
+	if log := p.log(); !strings.Contains(log, "disconnected: nothing is received from it") || !strings.Contains(log, "reconnected") {
 		t.Error("the log does not say so")
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/pion/webrtc/v4"
 )
 
-// track counts packets as the interceptors leave them: repeats stand in for what they repeat.
+// track counts packets as the interceptors leave them: retransmissions stand in for what they retransmission.
 type track struct {
 	Kind      string `json:"kind"`
 	Codec     string `json:"codec"`
@@ -29,7 +29,7 @@ type track struct {
 	Bytes     int    `json:"bytes"`     // of payload, of these
 	Frames    int    `json:"frames"`    // packets with the marker
 	Keyframes int    `json:"keyframes"` // their first packets
-	Repeats   int    `json:"repeats"`   // packets that came on the RTX stream and carried one
+	Retransmissions   int    `json:"retransmissions"`   // packets that came on the RTX stream and carried one
 	Repaired  int    `json:"repaired"`  // of these, the ones that had not come before
 	Again     int    `json:"again"`     // packets that had come before
 	Lost      int    `json:"lost"`      // between the first and the newest, as of now
@@ -52,20 +52,20 @@ var (
 	sessions = map[string]*session{}
 )
 
-func (t *track) count(packet *rtp.Packet, repeated bool) {
+func (t *track) count(packet *rtp.Packet, retransmitted bool) {
 	number := t.newest + int64(int16(packet.SequenceNumber-uint16(t.newest)))
 	if t.Packets == 0 {
 		number = 1<<16 + int64(packet.SequenceNumber)
 		t.first, t.newest = number, number
 	}
-	if repeated {
-		t.Repeats++
+	if retransmitted {
+		t.Retransmissions++
 	}
 	if t.seen[packet.SequenceNumber] == number {
 		t.Again++
 		return
 	}
-	if repeated {
+	if retransmitted {
 		t.Repaired++
 	}
 	t.seen[packet.SequenceNumber] = number

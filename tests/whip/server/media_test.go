@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// flows checks that video of a codec comes, with sound, all of it and nothing twice; and that the sender is told so.
+// flows checks that video of a codec comes, with audio, all of it and nothing twice; and that the sender is notified of it.
 func flows(t *testing.T, s *server, p *publisher, codec string, span time.Duration) {
 	t.Helper()
-	until(t, 8*time.Second, "video and sound arrive", func() bool {
+	until(t, 8*time.Second, "video and audio arrive", func() bool {
 		return s.track(t, "video").Packets > 0 && s.track(t, "audio").Packets > 0
 	})
 	time.Sleep(span)
@@ -23,9 +23,9 @@ func flows(t *testing.T, s *server, p *publisher, codec string, span time.Durati
 	time.Sleep(100 * time.Millisecond)
 	video, audio := s.track(t, "video"), s.track(t, "audio")
 	after := p.metrics(t)
-	t.Logf("video %d packets, %d frames of %v to %v, %d keyframes; sound %d packets; filler %v packets; arrived %v, lost %v; round trip %v s",
+	t.Logf("video %d packets, %d frames of %v to %v, %d keyframes; audio %d packets; padding %v packets; arrived %v, lost %v; round trip %v s",
 		video.Packets, video.Frames, before["frames_sent_total"], after["frames_sent_total"], video.Keyframes, audio.Packets,
-		after["sent_packets_total/filler"], after["packets_arrived_total"], after["packets_lost_total"], after["round_trip_seconds"])
+		after["sent_packets_total/padding"], after["packets_arrived_total"], after["packets_lost_total"], after["round_trip_seconds"])
 	if !strings.EqualFold(video.Codec, "video/"+codec) || !strings.EqualFold(audio.Codec, "audio/opus") {
 		t.Errorf("codecs %s and %s", video.Codec, audio.Codec)
 	}
@@ -40,14 +40,14 @@ func flows(t *testing.T, s *server, p *publisher, codec string, span time.Durati
 		t.Errorf("%d keyframes came, of %v", video.Keyframes, after["keyframes_total"])
 	}
 	if video.Lost != 0 || audio.Lost != 0 || after["packets_lost_total"] != 0 {
-		t.Errorf("lost on loopback: %d of video, %d of sound, %v by the reports", video.Lost, audio.Lost, after["packets_lost_total"])
+		t.Errorf("lost on loopback: %d of video, %d of audio, %v by the reports", video.Lost, audio.Lost, after["packets_lost_total"])
 	}
-	// Sound is a packet every 20 ms: all but what one moment more or less makes.
+	// Audio is a packet every 20 ms: all but what one moment more or less makes.
 	if least := span.Milliseconds()/20 - 25; int64(audio.Packets) < least {
-		t.Errorf("%d packets of sound in %v, at least %d expected", audio.Packets, span, least)
+		t.Errorf("%d audio packets in %v, at least %d expected", audio.Packets, span, least)
 	}
 	sent := 0.0
-	for _, kind := range []string{"media", "filler", "repair"} {
+	for _, kind := range []string{"media", "padding", "repair"} {
 		sent += before["sent_packets_total/"+kind]
 	}
 	if arrived := after["packets_arrived_total"]; arrived < sent*0.8 || after["reports_total"] < 10 || after["round_trip_seconds"] <= 0 {
@@ -56,15 +56,15 @@ func flows(t *testing.T, s *server, p *publisher, codec string, span time.Durati
 	}
 }
 
-func TestEverySchemeSendsVideoAndSoundWithoutLoss(t *testing.T) {
+func TestEverySchemeSendsVideoAndAudioWithoutLoss(t *testing.T) {
 	for _, scheme := range []string{"gcc", "vidaptive", "camel"} {
 		t.Run(scheme, func(t *testing.T) {
 			s := start(t, "127.0.0.1:0")
 			p := publishTo(t, s.url(), "--scheme", scheme, "--size", "640x360")
 			flows(t, s, p, "VP8", 4*time.Second)
-			filler := p.metrics(t)["sent_packets_total/filler"]
-			if scheme == "vidaptive" && filler == 0 {
-				t.Error("vidaptive sends no filler")
+			padding := p.metrics(t)["sent_packets_total/padding"]
+			if scheme == "vidaptive" && padding == 0 {
+				t.Error("vidaptive sends no padding")
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestVideoThatIsEncodedAlready(t *testing.T) {
 	if err != nil {
 		t.Skip("no ffmpeg to make encoded video with")
 	}
-	// Not thirty pictures a second, which is what there would be by default: IVF says so itself.
+	// Not thirty frames per second, which is what there would be by default: IVF says so itself.
 	for _, made := range []struct{ codec, file, encoder string }{
 		{"VP8", "vp8.ivf", "libvpx"},
 		{"VP9", "vp9.ivf", "libvpx-vp9"},

@@ -17,7 +17,7 @@ enum Step {
     Report { at: Time, arrivals: Range<usize> },
 }
 
-/// What a controller hears of a run.
+/// The feedback that a controller gets in a run.
 pub(crate) struct Script {
     steps: Vec<Step>,
     arrivals: Vec<Acknowledgement>,
@@ -29,11 +29,11 @@ impl Script {
     /// The packets of a run and their arrivals, reported every `interval`, or each at once.
     pub(crate) fn new(recorder: &Recorder, interval: Option<Span>) -> Script {
         let mut script = Script { steps: Vec::new(), arrivals: Vec::new(), packets: 0, reports: 0 };
-        let (mut told, mut due) = (0, Time::NEVER);
+        let (mut reported, mut due) = (0, Time::NEVER);
         for record in recorder.records() {
             // Nothing between two steps is later than the next record.
             if due <= record.at {
-                told = script.report(due, told);
+                reported = script.report(due, reported);
                 due = Time::NEVER;
             }
             match record.what {
@@ -55,10 +55,10 @@ impl Script {
         script
     }
 
-    /// A report of everything since `told` leaves at `due`.
-    fn report(&mut self, due: Time, told: usize) -> usize {
+    /// A report of everything since `reported` leaves at `due`.
+    fn report(&mut self, due: Time, reported: usize) -> usize {
         self.reports += 1;
-        self.steps.push(Step::Report { at: due + RETURN, arrivals: told..self.arrivals.len() });
+        self.steps.push(Step::Report { at: due + RETURN, arrivals: reported..self.arrivals.len() });
         self.arrivals.len()
     }
 }
@@ -86,7 +86,7 @@ pub(crate) fn replay(scheme: &Scheme, script: &Script) -> anyhow::Result<f64> {
                 controller.on_feedback(&history.on_report(at, &script.arrivals[arrivals.clone()], None));
             }
         }
-        std::hint::black_box(controller.allowance());
+        std::hint::black_box(controller.limits());
     }
     Ok(cpu_seconds() - before)
 }

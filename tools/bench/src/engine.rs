@@ -8,7 +8,7 @@ use thalweg_units::{Size, Span};
 
 use super::controllers::{Script, replay};
 use super::measure::{Spread, interleaved};
-use super::runs::{Road, packets, play, roads, scenario};
+use super::runs::{Link, links, packets, play, scenario};
 
 /// How often Chromium's receiver reports with transport-wide feedback.
 const BATCH: Span = Span::from_millis(62);
@@ -93,25 +93,25 @@ fn measure(schemes: &[Scheme], size: Size, effort: &Effort) -> anyhow::Result<Ve
             _ => eprintln!("{what}: round {round} of {}", effort.times),
         }
     };
-    let roads = roads(effort.model)?;
+    let links = links(effort.model)?;
     let modelled = scenario(&Codec::Model(Default::default()), size, effort.model);
-    let pairs: Vec<(&Scheme, &Road)> =
-        schemes.iter().flat_map(|scheme| roads.iter().map(move |road| (scheme, road))).collect();
+    let pairs: Vec<(&Scheme, &Link)> =
+        schemes.iter().flat_map(|scheme| links.iter().map(move |link| (scheme, link))).collect();
     let seconds = effort.model.as_secs_f64();
-    let cpu = interleaved(&pairs, effort.times, tell("encoder model"), |(scheme, road)| {
-        Ok(play(&modelled, scheme, road)?.0 / seconds)
+    let cpu = interleaved(&pairs, effort.times, tell("encoder model"), |(scheme, link)| {
+        Ok(play(&modelled, scheme, link)?.0 / seconds)
     })?;
     let recorders: Vec<Recorder> =
-        pairs.iter().map(|(scheme, road)| Ok(play(&modelled, scheme, road)?.1)).collect::<anyhow::Result<_>>()?;
+        pairs.iter().map(|(scheme, link)| Ok(play(&modelled, scheme, link)?.1)).collect::<anyhow::Result<_>>()?;
     let model: Vec<ModelCost> = (pairs.iter().zip(&recorders).zip(cpu))
-        .map(|(((_, road), recorder), cpu)| {
+        .map(|(((_, link), recorder), cpu)| {
             let [packets, events] = [packets(recorder), recorder.len()].map(|count| count as f64 / seconds);
-            ModelCost { link: road.name, cpu, packets, events }
+            ModelCost { link: link.name, cpu, packets, events }
         })
         .collect();
-    let (Some(hard), per_scheme) = (roads.last(), roads.len()) else { unreachable!("there are links") };
+    let (Some(hard), per_scheme) = (links.last(), links.len()) else { unreachable!("there are links") };
 
-    // What each scheme heard over the last link, told to its controller in two ways.
+    // The feedback of each scheme over the last link, given to its controller in two ways.
     let heard = recorders.iter().skip(per_scheme - 1).step_by(per_scheme);
     let scripts: Vec<(&Scheme, Script)> = (schemes.iter().zip(heard))
         .flat_map(|(scheme, recorder)| [None, Some(BATCH)].map(|batch| (scheme, Script::new(recorder, batch))))
@@ -185,9 +185,7 @@ fn text(spread: Spread, digits: usize) -> String {
 }
 
 fn print(costs: &[Cost], size: Size, times: usize) {
-    println!(
-        "CPU of one core, median of {times} and half the spread; one flow, 30 pictures a second, every event recorded\n"
-    );
+    println!("CPU of one core, median of {times} and half the spread; one flow, 30 fps, every event recorded\n");
     println!("with the encoder model");
     println!(
         "{:20} {:12} {:>15} {:>10} {:>15} {:>15}",
@@ -200,7 +198,7 @@ fn print(costs: &[Cost], size: Size, times: usize) {
             println!("{:20} {:12} {speed:>15} {:>10.0} {packet:>15} {event:>15}", cost.scheme, run.link, run.packets);
         }
     }
-    println!("\nthe controller alone with the history of packets, told what its run over lte-driving was");
+    println!("\nthe controller alone with the history of packets, fed with the feedback of its run over lte-driving");
     println!("{:20} {:>21} {:>26}", "scheme", "ns a packet, own report", "ns a 62 ms report");
     for cost in costs {
         let (packet, report) = (text(cost.packet.map(|cpu| cpu * 1e9), 0), text(cost.report.map(|cpu| cpu * 1e9), 0));

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
-    pub(crate) least: f64,
-    pub(crate) most: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
 }
 
 impl Spread {
@@ -16,35 +16,35 @@ impl Spread {
         samples.sort_by(f64::total_cmp);
         let last = samples.len() - 1;
         let median = (samples[last / 2] + samples[last.div_ceil(2)]) / 2.0;
-        Spread { median, least: samples[0], most: samples[last] }
+        Spread { median, min: samples[0], max: samples[last] }
     }
 
     /// Each value through a function that rises or falls throughout.
     pub(crate) fn map(self, f: impl Fn(f64) -> f64) -> Spread {
-        Spread::of([self.least, self.median, self.most].map(f).to_vec())
+        Spread::of([self.min, self.median, self.max].map(f).to_vec())
     }
 
     /// Half of the distance between the extremes over the median.
     pub(crate) fn relative(self) -> f64 {
-        (self.most - self.least) / 2.0 / self.median
+        (self.max - self.min) / 2.0 / self.median
     }
 
     pub(crate) fn json(self) -> Value {
-        json!({ "median": self.median, "least": self.least, "most": self.most })
+        json!({ "median": self.median, "least": self.min, "most": self.max })
     }
 }
 
 /// Measures every subject `times` times in turn, after one round that does not count: whatever slows the machine for a while slows
-/// all of them. `measure` gives the cost of one; `told` hears of each round before it begins, from 0, the one that does not count.
+/// all of them. `measure` gives the cost of one; `reported` is called before each round, from 0, the one that does not count.
 pub(crate) fn interleaved<S>(
     subjects: &[S],
     times: usize,
-    mut told: impl FnMut(usize),
+    mut reported: impl FnMut(usize),
     mut measure: impl FnMut(&S) -> anyhow::Result<f64>,
 ) -> anyhow::Result<Vec<Spread>> {
     let mut samples = vec![Vec::new(); subjects.len()];
     for round in 0..=times {
-        told(round);
+        reported(round);
         for (subject, samples) in subjects.iter().zip(&mut samples) {
             let cost = measure(subject)?;
             if round > 0 {
@@ -72,14 +72,14 @@ mod tests {
             },
         );
         assert_eq!(order, ['a', 'b', 'a', 'b', 'a', 'b']);
-        let spread = |median, least, most| Spread { median, least, most };
+        let spread = |median, min, max| Spread { median, min, max };
         assert_eq!(measured.unwrap(), [spread(4.0, 3.0, 5.0), spread(5.0, 4.0, 6.0)]);
     }
 
     #[test]
     fn a_reciprocal_swaps_the_extremes() {
         let spread = Spread::of(vec![4.0, 1.0, 2.0]).map(f64::recip);
-        assert_eq!(spread, Spread { median: 0.5, least: 0.25, most: 1.0 });
+        assert_eq!(spread, Spread { median: 0.5, min: 0.25, max: 1.0 });
         assert_eq!(spread.relative(), 0.75);
     }
 }

@@ -15,17 +15,17 @@ use thalweg_video::quality::Ssim;
 use crate::cpu_seconds;
 
 /// A link to play over, by its name.
-pub(crate) struct Road {
+pub(crate) struct Link {
     pub(crate) name: &'static str,
     trace: Arc<Trace>,
 }
 
 /// A constant link and one that changes all the time.
-pub(crate) fn roads(duration: Span) -> anyhow::Result<Vec<Road>> {
+pub(crate) fn links(duration: Span) -> anyhow::Result<Vec<Link>> {
     let constant = Trace::constant(Rate::from_kbps(2000))?;
     let cellular = "lte-driving".parse::<Synthetic>()?.synthesize(duration, Seed::new(1).child("link"))?;
-    let road = |name, trace| Road { name, trace: Arc::new(trace) };
-    Ok(vec![road("2Mbps", constant), road("lte-driving", cellular)])
+    let link = |name, trace| Link { name, trace: Arc::new(trace) };
+    Ok(vec![link("2Mbps", constant), link("lte-driving", cellular)])
 }
 
 /// One flow of the built-in scene, 25 ms each way, an endless queue.
@@ -40,12 +40,12 @@ pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
         codec: codec.clone(),
         undershoot: Undershoot::None,
         codec_time: CodecTime::default(),
-        up: PathConfig { hops: vec![bottleneck, delay()] },
-        down: PathConfig { hops: vec![delay()] },
+        forward: PathConfig { hops: vec![bottleneck, delay()] },
+        reverse: PathConfig { hops: vec![delay()] },
         feedback: None,
         measure_quality: true,
         ssim: Ssim::Window,
-        ask_every: None,
+        request_feedback_every: None,
         call: false,
         discard_after: None,
         clock_offset: Span::ZERO,
@@ -54,9 +54,9 @@ pub(crate) fn scenario(codec: &Codec, size: Size, duration: Span) -> Scenario {
 }
 
 /// CPU seconds of a run, and its events.
-pub(crate) fn play(scenario: &Scenario, scheme: &Scheme, road: &Road) -> anyhow::Result<(f64, Recorder)> {
+pub(crate) fn play(scenario: &Scenario, scheme: &Scheme, link: &Link) -> anyhow::Result<(f64, Recorder)> {
     let before = cpu_seconds();
-    let run = simulate(scenario, scheme, &mut |_| Ok(road.trace.clone()), &mut unattended)?;
+    let run = simulate(scenario, scheme, &mut |_| Ok(link.trace.clone()), &mut unattended)?;
     Ok((cpu_seconds() - before, run.recorder))
 }
 

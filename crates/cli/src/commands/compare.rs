@@ -23,9 +23,9 @@ pub(crate) struct Arguments {
     /// A second link behind the first, as where both ends are cellular: as --trace
     #[arg(long)]
     then: Option<String>,
-    /// The way back, for reports: as --trace; unlimited when absent
+    /// The reverse path, for reports: as --trace; unlimited when absent
     #[arg(long)]
-    down: Option<String>,
+    reverse: Option<String>,
     #[command(flatten)]
     pictures: Pictures,
     /// How long to play
@@ -66,7 +66,7 @@ fn scenario(arguments: &Arguments) -> Scenario {
         None => (first_name, None),
     };
     let forth = link::path([first].into_iter().chain(second), None, arguments.delay);
-    let down = arguments.down.as_ref().map(|name| link::bottleneck(name, QueueConfig::Infinite));
-    let back = link::path(down, None, arguments.delay);
+    let reverse = arguments.reverse.as_ref().map(|name| link::bottleneck(name, QueueConfig::Infinite));
+    let back = link::path(reverse, None, arguments.delay);
     arguments.pictures.over(&name, arguments.duration, arguments.seed, forth, back)
 }

@@ -41,11 +41,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let progress = Progress::new([scenario.duration].into_iter());
     let progress = progress.begin(format!("{} again, up to {to}", sender.name()), scenario.duration);
     let mut find = |name: &str| link::find(name, duration, seed).map_err(|error| format!("{error:#}"));
-    let mut tell = |now| {
+    let mut say = |now| {
         progress.report(now);
         ControlFlow::Continue(())
     };
-    let run = simulate(&scenario, &*sender, &mut find, &mut tell)?;
+    let run = simulate(&scenario, &*sender, &mut find, &mut say)?;
     progress.finish();
 
     outln!("{} over {} at {at}", sender.name(), scenario.name);
@@ -78,12 +78,12 @@ fn decision(row: &Row) -> Option<String> {
             let from = row.value.map_or(0.0, |bps| bps / 1e6);
             format!("controller: {} from {from:.3} to{}{why}", row.what, mbps(row.rate_bps))
         }
-        "allowance" => format!("allowance:{}{}", mbps(row.rate_bps), number("window", row.bytes)),
+        "send-limits" => format!("limits:{}{}", mbps(row.rate_bps), number("window", row.bytes)),
         "encode-started" => {
             format!("encode{} at {}p for{}", number("picture", row.picture), row.count?, mbps(row.rate_bps))
         }
         "frame-queued" => format!("queued {}{}{}", row.what, number("frame", row.frame), number("bytes", row.bytes)),
-        "picture-skipped" | "picture-held" | "keyframe-forced" | "resumed" | "repeat-refused" => {
+        "picture-skipped" | "picture-held" | "keyframe-forced" | "resumed" | "retransmission-refused" => {
             format!("{}{}{why}", row.event.replace('-', " "), number("picture", row.picture))
         }
         "paused" | "reset" => {
@@ -91,7 +91,7 @@ fn decision(row: &Row) -> Option<String> {
             format!("{}: the oldest packet had waited {age:.0} ms{}", row.event, number("packets", row.count))
         }
         "size-changed" => format!("size changed to {}p", row.count?),
-        "keyframe-asked" | "repeat-asked" | "packet-dropped" | "frame-abandoned" => {
+        "keyframe-requested" | "retransmission-requested" | "packet-dropped" | "frame-abandoned" => {
             format!("{}{}{why}", row.event.replace('-', " "), number("frame", row.frame))
         }
         _ => return None,

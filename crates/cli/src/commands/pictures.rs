@@ -16,7 +16,7 @@ pub(super) struct Pictures {
     /// The size to make the video, such as 1280x720 or 720p; when absent a paper's figure's, a file's own, or 720p of the built-in scene
     #[arg(long)]
     size: Option<Size>,
-    /// Pictures a second, of a file by repeating some or leaving some out; when absent as many as a paper's figure has, or else 30 of
+    /// Frames per second, of a file by repeating some or leaving some out; when absent as many as a paper's figure has, or else 30 of
     /// the built-in scene and a file's own
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: Option<u32>,
@@ -38,7 +38,14 @@ pub(super) struct Pictures {
 
 impl Pictures {
     /// These pictures over a path, with everything else as a laboratory has it.
-    pub(super) fn over(&self, name: &str, duration: Span, seed: Seed, up: PathConfig, down: PathConfig) -> Scenario {
+    pub(super) fn over(
+        &self,
+        name: &str,
+        duration: Span,
+        seed: Seed,
+        forward: PathConfig,
+        reverse: PathConfig,
+    ) -> Scenario {
         Scenario {
             duration,
             seed,
@@ -46,8 +53,8 @@ impl Pictures {
             codec: self.codec(),
             undershoot: self.undershoot.clone(),
             codec_time: self.codec_time(),
-            up,
-            down,
+            forward,
+            reverse,
             ssim: self.ssim,
             ..Scenario::over(name)
         }

@@ -32,7 +32,7 @@ enum Command {
         /// Where to write it
         to: PathBuf,
     },
-    /// Make a link that never was, in Mahimahi's format
+    /// Make a synthetic link, in Mahimahi's format
     Synthesize {
         /// Which, such as lte-driving or poisson:rate=2Mbps, or `list`
         preset: String,
@@ -87,12 +87,10 @@ fn write(trace: &Trace, to: Option<&Path>) -> anyhow::Result<()> {
 
 fn inspect(trace: &Trace) {
     let s = trace.statistics();
-    let [least, p5, p25, median, p75, p95, most] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
+    let [min, p5, p25, median, p75, p95, max] = s.per_second.map(|rate| format!("{:.2}", rate.as_mbps_f64()));
     outln!("duration          {:.1} s, {} opportunities of 1500 bytes", s.duration.as_secs_f64(), s.opportunities);
     outln!("mean rate         {:.3} Mbps", s.mean.as_mbps_f64());
-    outln!(
-        "rate per second   {least} min, {p5} p5, {p25} p25, {median} median, {p75} p75, {p95} p95, {most} max (Mbps)"
-    );
+    outln!("rate per second   {min} min, {p5} p5, {p25} p25, {median} median, {p75} p75, {p95} p95, {max} max (Mbps)");
     outln!(
         "variation         {:.2} (deviation over mean), {:.2} correlated with the next second",
         s.variation,

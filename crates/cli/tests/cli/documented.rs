@@ -87,7 +87,7 @@ fn stand_ins(folder: &Path) {
     for (name, script) in [
         // No camera, and no need to have it installed for this.
         ("ffmpeg", format!("exec cat {clip}")),
-        // Who may open a network of their own is root already, and who may not is told so.
+        // Who may open a network of their own is root already, and who may not is reported so.
         ("sudo", "exec \"$@\"".into()),
         // No network.
         ("curl", "echo \"what is at $1\"".into()),

@@ -39,11 +39,11 @@ fn a_scenario_of_the_simulator_stands_between_two_programs() {
         seed = 5
         video = { source = "scene" }
         codec = { model = {} }
-        [[up.hops]]
+        [[forward.hops]]
         loss = { random = { probability = 0.5 } }
-        [[up.hops]]
+        [[forward.hops]]
         delay = { delay = "30ms" }
-        [[down.hops]]
+        [[reverse.hops]]
         bottleneck = { trace = "2Mbps" }
     "#;
     let scenario = folder.file("scenario.toml", scenario);

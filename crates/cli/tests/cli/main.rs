@@ -62,7 +62,7 @@ fn compare_prints_one_json_object_with_the_promised_keys_and_leaves_run_folders_
         "duration_s",
         "video_bitrate_bps",
         "wire_bitrate_bps",
-        "filler_bitrate_bps",
+        "padding_bitrate_bps",
         "utilization",
         "psnr_db",
         "ssim_db",
@@ -301,7 +301,7 @@ fn recordings_by_the_second_are_played_at_the_papers_means_whatever_theirs_are()
     let options = ["reproduce", "rebera-table3", "--json", "--duration", "20s", "--out", &out, "--traces"];
     let printed = json(&thalweg(&[&options[..], &[&out]].concat()));
     let from = printed["links"][0]["from"].as_str().unwrap();
-    assert!(from.contains("388kbps on average and then TMobile") && from.contains("way back unlimited"), "{from}");
+    assert!(from.contains("388kbps on average and then TMobile") && from.contains("reverse path unlimited"), "{from}");
     let gcc = printed["runs"].as_array().unwrap().iter().find(|run| run["scheme"] == "gcc").unwrap();
     assert!((150e3..388.5e3).contains(&gcc["video_bitrate_bps"].as_f64().unwrap()), "{gcc}");
     let used = gcc["utilization"].as_f64().unwrap();

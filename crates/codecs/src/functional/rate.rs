@@ -24,19 +24,19 @@ impl RateAccount {
 
     /// Whether a whole window is owed, which happens where even the coarsest frames are too large: pictures had better be dropped.
     pub(super) fn is_exhausted(&self, rate: Rate, interval: Span, window: Span) -> bool {
-        self.balance <= -most(rate, interval, window)
+        self.balance <= -max(rate, interval, window)
     }
 
     /// A picture's interval passes; `size` is what its frame took, zero if none was sent. Balance and debt are forgotten beyond a
     /// window's worth: an encoder at its coarsest would otherwise pay for an outage long after it.
     pub(super) fn on_picture(&mut self, size: Bytes, rate: Rate, interval: Span, window: Span) {
-        let most = most(rate, interval, window);
-        self.balance = (self.balance + rate.over(interval).as_f64() - size.as_f64()).clamp(-most, most);
+        let max = max(rate, interval, window);
+        self.balance = (self.balance + rate.over(interval).as_f64() - size.as_f64()).clamp(-max, max);
     }
 }
 
 /// How far the balance goes either way, in bytes.
-fn most(rate: Rate, interval: Span, window: Span) -> f64 {
+fn max(rate: Rate, interval: Span, window: Span) -> f64 {
     rate.over(window.max(interval)).as_f64()
 }
 

@@ -36,7 +36,7 @@ pub struct Settings {
     /// long to give back, or take. The encoder comes near every frame's target itself, so this is its whole lag.
     pub rate_window: Span,
     /// How many frames' worth of the rate a keyframe may take, in percent; the window pays for it. 900 is what WebRTC lets libvpx do
-    /// (half of an optimal buffer of 600 ms at 30 pictures a second).
+    /// (half of an optimal buffer of 600 ms at 30 fps).
     pub keyframe_percent: u32,
 }
 

@@ -80,7 +80,7 @@ const LONGEST: u32 = 16_383;
 fn keyframe_size(data: &[u8], length: u32) -> Option<(u32, u32)> {
     let size = std::mem::size_of::<vpx::vpx_codec_stream_info_t>() as u32;
     let mut info = vpx::vpx_codec_stream_info_t { sz: size, w: 0, h: 0, is_kf: 0 };
-    // SAFETY: `data` is readable for `length` bytes, and libvpx fills the structure, whose size it is told.
+    // SAFETY: `data` is readable for `length` bytes, and libvpx fills the structure, whose size it is given.
     let status = unsafe { vpx::vpx_codec_peek_stream_info(vpx::vpx_codec_vp9_dx(), data.as_ptr(), length, &mut info) };
     (status == vpx::VPX_CODEC_OK).then_some((info.w, info.h))
 }

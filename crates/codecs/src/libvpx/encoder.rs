@@ -9,7 +9,7 @@ use vpx_sys as vpx;
 use super::context::{CLOCK, Context, Parameters};
 use super::format::{Format, Rates};
 use super::windup::Windup;
-use crate::layers::MOST_LAYERS;
+use crate::layers::MAX_LAYERS;
 use crate::seam::{Candidate, EncodeError, Encoder, Image, at_size, buffers_at_most};
 use crate::single::SingleOffer;
 
@@ -52,7 +52,7 @@ impl<F: Format> VpxEncoder<F> {
 
     /// Opens another encoder if there are to be more layers or fewer; whether it did.
     fn set_layers(&mut self, layers: u8) -> Result<bool, EncodeError> {
-        if !(1..=MOST_LAYERS).contains(&layers) {
+        if !(1..=MAX_LAYERS).contains(&layers) {
             let (setting, value) = ("plan.layer.count", layers.to_string());
             return Err(EncodeError::Setting { codec: F::CODEC, setting, value, range: "1 to 3 temporal layers" });
         }

@@ -1,6 +1,6 @@
 //! What is in the pictures, as far as sizes and quality go.
 //!
-//! The numbers of the presets are what libvpx made of two videos at 1280x720 and 30 pictures a second, as
+//! The numbers of the presets are what libvpx made of two videos at 1280x720 and 30 fps, as
 //! `cargo run --release -p thalweg-calibrate --bin fit_model -- curve` prints them (sizes and keyframes: `-- sizes`).
 
 use serde::{Deserialize, Serialize};

@@ -24,7 +24,7 @@ pub struct H264Encoder {
     offer: SingleOffer,
 }
 
-/// The encoder of one size, and what it was told last.
+/// The encoder of one size, and its last settings.
 struct Stream {
     handle: Handle,
     size: Size,

@@ -22,7 +22,7 @@ pub enum Video {
     Blank(Size),
 }
 
-/// What became of a picture.
+/// The outcome of a picture.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Frame {
     /// Its size in bytes; 0 when the encoder dropped it.

@@ -21,7 +21,7 @@ pub struct Config {
     pub pacing_margin: f64,
     /// BtlBwFilterLen, in round trips (10).
     pub bandwidth_rounds: u64,
-    /// Whether samples that the application limited are told apart, as the draft and Linux do. libwebrtc's BBR has the
+    /// Whether samples that the application limited are distinguished, as the draft and Linux do. libwebrtc's BBR has the
     /// rule and nobody who calls it (`OnApplicationLimited`): every sample counts there but those of PROBE_RTT.
     pub marks_limited: bool,
     /// How the estimate ages while the application limits the sender.
@@ -36,11 +36,11 @@ pub struct Config {
     pub initial_window: Bytes,
     /// BBRMinPipeCwnd (four packets).
     pub min_window: Bytes,
-    /// The window after silence, until something sent later has arrived (one packet; mvfst: four).
-    pub window_after_silence: Bytes,
+    /// The window after a feedback timeout, until something sent later has arrived (one packet; mvfst: four).
+    pub window_after_feedback_timeout: Bytes,
     /// The round trip taken for pacing the first window before one is known (1 ms, which is as good as no pacing).
     pub srtt_before_samples: Span,
-    /// When filler is asked for, so that the path is full when there is not enough media.
+    /// When padding is asked for, so that the path is full when there is not enough media.
     pub padding: Padding,
     /// The encoder's target as a share of BtlBw (specs/bbr.md 6: 0.95).
     pub target_share: f64,
@@ -54,7 +54,7 @@ pub struct Config {
     pub seed: Seed,
 }
 
-/// What becomes of old samples of the bandwidth while newer ones are limited by the application and lower.
+/// What happens to old samples of the bandwidth while newer ones are limited by the application and lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Ageing {
@@ -100,7 +100,7 @@ pub struct ProbeRtt {
     /// Waiting for little to be in flight ends after so many rounds, for senders that do not heed the window; `None`
     /// waits for ever, as published.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub patience: Option<u64>,
+    pub timeout: Option<u64>,
 }
 
 /// How much may be in flight in PROBE_RTT.
@@ -108,17 +108,17 @@ pub struct ProbeRtt {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum ProbeRttWindow {
     /// [`Config::min_window`]: v1.
-    Least,
+    Min,
     /// This share of the BDP (v3: 0.5), and no less than [`Config::min_window`]; the encoder's target is cut to it as
     /// well.
     Share(f64),
 }
 
-/// When filler is asked for.
+/// When padding is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Padding {
-    /// Never: v1 knows no filler.
+    /// Never: v1 knows no padding.
     Never,
     /// Until the pipe was full once.
     Startup,
@@ -131,9 +131,9 @@ impl Default for ProbeRtt {
         ProbeRtt {
             after: Span::from_secs(10),
             lasting: Span::from_millis(200),
-            window: ProbeRttWindow::Least,
+            window: ProbeRttWindow::Min,
             confirmed_within: 1.0,
-            patience: None,
+            timeout: None,
         }
     }
 }
@@ -153,7 +153,7 @@ impl Default for Config {
             probe_rtt: ProbeRtt::default(),
             initial_window: MSS * 10,
             min_window: MSS * 4,
-            window_after_silence: MSS,
+            window_after_feedback_timeout: MSS,
             srtt_before_samples: Span::from_millis(1),
             padding: Padding::Never,
             target_share: 0.95,
@@ -167,13 +167,13 @@ impl Default for Config {
 
 impl Config {
     /// BBR as the Camel paper shows it, which does not say what its BBR does: libwebrtc's, the one that senders of video
-    /// had (modules/congestion_controller/bbr, 2018 to 2019). Filler follows the media in STARTUP and in phases that
+    /// had (modules/congestion_controller/bbr, 2018 to 2019). Padding follows the media in STARTUP and in phases that
     /// probe for more, the encoder gets the whole estimate, and samples that media limited count like others.
     pub fn of_camel() -> Config {
         Config { marks_limited: false, padding: Padding::Probing, target_share: 1.0, ..Config::default() }
     }
 
-    /// The real-time variant of specs/bbr.md 6: the estimate does not age while media limit the sender, filler probes
+    /// The real-time variant of specs/bbr.md 6: the estimate does not age while media limit the sender, padding probes
     /// for more, and looking for the least round trip halves the flow instead of stopping it.
     pub fn for_media() -> Config {
         Config {
@@ -182,7 +182,7 @@ impl Config {
             probe_rtt: ProbeRtt {
                 window: ProbeRttWindow::Share(0.5),
                 confirmed_within: 1.02,
-                patience: Some(2),
+                timeout: Some(2),
                 ..ProbeRtt::default()
             },
             ..Config::default()
@@ -215,12 +215,14 @@ impl Config {
         check(
             "bbr windows",
             format_args!(
-                "min {}, initial {}, after silence {}",
-                self.min_window, self.initial_window, self.window_after_silence
+                "min {}, initial {}, after a feedback timeout {}",
+                self.min_window, self.initial_window, self.window_after_feedback_timeout
             ),
         )
         .is(
-            self.window_after_silence >= MSS && self.min_window >= MSS && self.initial_window >= self.min_window,
+            self.window_after_feedback_timeout >= MSS
+                && self.min_window >= MSS
+                && self.initial_window >= self.min_window,
             "1500B or more, min_window <= initial_window",
         )?;
         let ProbeRtt { after, lasting, .. } = self.probe_rtt;

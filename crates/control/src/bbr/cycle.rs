@@ -18,11 +18,11 @@ pub(super) struct Flight {
     pub(super) rt_prop: Span,
     /// BDP.
     pub(super) bdp: Bytes,
-    /// In flight before the news that has just come.
+    /// In flight before the feedback that has just come.
     pub(super) before: Bytes,
     /// And after it.
     pub(super) after: Bytes,
-    /// Whether the news was of losses.
+    /// Whether the feedback was of losses.
     pub(super) lost: bool,
 }
 
@@ -51,7 +51,7 @@ impl Cycle {
             // More must have been under way, or the path has not been asked.
             long_enough && (lost || before >= bdp.scale(gain))
         } else if gain < 1.0 {
-            // What is under way after the news: where reports are batched, much of what was before had long arrived.
+            // What is under way after the feedback: where reports are batched, much of what was before had long arrived.
             long_enough || after <= bdp
         } else {
             long_enough

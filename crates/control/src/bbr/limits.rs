@@ -1,4 +1,4 @@
-//! What follows from the model: the pacing rate, the window, the encoder's target and the filler.
+//! What follows from the model: the pacing rate, the window, the encoder's target and the padding.
 
 use thalweg_units::{Bytes, Rate, Span};
 
@@ -42,7 +42,7 @@ impl Bbr {
     /// What may be in flight in a PROBE_RTT that began now.
     pub(super) fn little(&self) -> Bytes {
         let share = match self.config.probe_rtt.window {
-            ProbeRttWindow::Least => return self.config.min_window,
+            ProbeRttWindow::Min => return self.config.min_window,
             ProbeRttWindow::Share(share) => share,
         };
         self.bdp().map_or(self.config.min_window, |bdp| bdp.scale(share).max(self.config.min_window))
@@ -67,7 +67,7 @@ impl Bbr {
         rate.max(self.demand.min.max(self.config.min_rate)).min(self.config.max_rate)
     }
 
-    /// Whether filler would find more than media can: not once the path bears all that the application could use.
+    /// Whether padding would find more than media can: not once the path bears all that the application could use.
     pub(super) fn pads(&self) -> bool {
         let probing = match self.state {
             State::Startup => self.config.padding != Padding::Never,

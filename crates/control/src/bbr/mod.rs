@@ -20,7 +20,7 @@ mod rounds;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::DeliveryRate;
 use crate::feedback::{Cause, Fate, Feedback};
@@ -49,7 +49,7 @@ pub struct Bbr {
     cwnd: Bytes,
     pacing: Rate,
     srtt: Option<Span>,
-    /// The longest that news of a packet waits for its report, smoothed: the window must cover it, though it is no
+    /// The longest that feedback on a packet waits for its report, smoothed: the window must cover it, though it is no
     /// queue.
     held: Option<Span>,
     demand: Demand,
@@ -60,7 +60,7 @@ pub struct Bbr {
     /// Nothing was in flight, and what was sent since has not arrived yet.
     idle_restart: bool,
     /// BtlBw as the decisions last had it.
-    told: Rate,
+    decided: Rate,
     decisions: Decisions,
 }
 
@@ -108,7 +108,7 @@ impl Bbr {
             newest: PacketId::default(),
             app_limited: false,
             idle_restart: false,
-            told: Rate::ZERO,
+            decided: Rate::ZERO,
             decisions: Decisions::default(),
             config,
         })
@@ -117,8 +117,8 @@ impl Bbr {
     /// Whether a round speaks of more sent than the path bears.
     fn is_bad(&self, round: &Round) -> bool {
         let Ageing::Frozen(bad) = self.config.ageing else { return false };
-        let longest = self.round_trip.get().map_or(Span::MAX, |least| least.scale(bad.round_trip));
-        round.loss() > bad.loss || round.least_rtt.is_some_and(|least| least > longest)
+        let longest = self.round_trip.get().map_or(Span::MAX, |min| min.scale(bad.round_trip));
+        round.loss() > bad.loss || round.min_rtt.is_some_and(|min| min > longest)
     }
 
     /// BtlBw; whether a round began, and whether its sample shows what the path bears.
@@ -132,20 +132,20 @@ impl Bbr {
         let sample = self.rate.on_feedback(feedback);
         if let Some(sample) = &sample {
             self.bandwidth.add(sample);
-            self.tell(feedback.now, sample.app_limited, before);
+            self.decide_if_far(feedback.now, sample.app_limited, before);
         }
         (ended.is_some(), sample.is_some_and(|sample| !sample.app_limited))
     }
 
     /// Says when BtlBw is a tenth away from what was last said.
-    fn tell(&mut self, now: Time, app_limited: bool, before: Rate) {
-        let bandwidth = self.bandwidth.get().unwrap_or(self.told);
-        let away = bandwidth.as_bps_f64() / self.told.as_bps_f64().max(1.0);
+    fn decide_if_far(&mut self, now: Time, app_limited: bool, before: Rate) {
+        let bandwidth = self.bandwidth.get().unwrap_or(self.decided);
+        let away = bandwidth.as_bps_f64() / self.decided.as_bps_f64().max(1.0);
         if away > 1.1 {
-            self.told = bandwidth;
+            self.decided = bandwidth;
             self.decide(now, "raise BtlBw", "more was delivered than in the last rounds", before);
         } else if away < 0.9 {
-            self.told = bandwidth;
+            self.decided = bandwidth;
             let why = if app_limited {
                 "the largest sample is too old, one limited by the application stands in"
             } else {
@@ -170,12 +170,12 @@ impl Bbr {
             }
             State::ProbeBw => {
                 let counted = |fate: Fate| !matches!(fate, Fate::Arrived { was_lost: true, .. });
-                let told = feedback.reports.iter().filter(|report| counted(report.fate));
+                let reported = feedback.reports.iter().filter(|report| counted(report.fate));
                 let flight = Flight {
                     now,
                     rt_prop,
                     bdp,
-                    before: feedback.in_flight + told.map(|report| report.packet.size).sum(),
+                    before: feedback.in_flight + reported.map(|report| report.packet.size).sum(),
                     after: feedback.in_flight,
                     lost: feedback.reports.iter().any(|report| report.fate == Fate::Lost),
                 };
@@ -190,11 +190,11 @@ impl Bbr {
 
     fn update_round_trip(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
-        let least = feedback.reports.iter().filter_map(|report| feedback.rtt_of(report)).min();
+        let min = feedback.reports.iter().filter_map(|report| feedback.rtt_of(report)).min();
         let tolerance = if self.app_limited { self.config.probe_rtt.confirmed_within } else { 1.0 };
         // By the RTprop that is about to be forgotten: what replaces it may be all queue.
         let little = self.little();
-        let old = least.is_some_and(|least| self.round_trip.add(now, least, tolerance));
+        let old = min.is_some_and(|min| self.round_trip.add(now, min, tolerance));
         if old && !self.idle_restart && !matches!(self.state, State::ProbeRtt(_)) {
             let probing = Probing::new(self.rounds.count(), little);
             self.enter(now, State::ProbeRtt(probing), "RTprop not confirmed for long");
@@ -206,7 +206,7 @@ impl Bbr {
                 Step::Done => self.leave_probe_rtt(now),
             }
         }
-        self.idle_restart &= least.is_none();
+        self.idle_restart &= min.is_none();
     }
 
     fn leave_probe_rtt(&mut self, now: Time) {
@@ -241,19 +241,19 @@ impl Bbr {
         }
     }
 
-    fn on_silence(&mut self, feedback: &Feedback<'_>) {
+    fn on_feedback_timeout(&mut self, feedback: &Feedback<'_>) {
         let before = self.capacity();
         self.rate.on_feedback(feedback);
         self.full_pipe.forget();
-        self.recovery.on_silence(self.config.window_after_silence, self.newest);
-        self.decide(feedback.now, "hold back", "nothing heard for too long", before);
+        self.recovery.on_feedback_timeout(self.config.window_after_feedback_timeout, self.newest);
+        self.decide(feedback.now, "hold back", "no feedback for too long", before);
     }
 }
 
 impl Controller for Bbr {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        if feedback.cause == Cause::Silence {
-            self.on_silence(feedback);
+        if feedback.cause == Cause::FeedbackTimeout {
+            self.on_feedback_timeout(feedback);
             return;
         }
         if feedback.reports.is_empty() {
@@ -270,13 +270,13 @@ impl Controller for Bbr {
         self.set_window(feedback.arrived_bytes(), feedback.delivered);
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let pacing = self.pacing.max(self.config.min_rate).min(self.config.max_rate);
-        Allowance {
+        SendLimits {
             window: Some(self.window()),
             capacity: self.capacity(),
-            padding: if self.pads() { pacing } else { Rate::ZERO },
-            ..Allowance::of_rate(pacing)
+            padding_rate: if self.pads() { pacing } else { Rate::ZERO },
+            ..SendLimits::of_rate(pacing)
         }
     }
 
@@ -291,7 +291,7 @@ impl Controller for Bbr {
             }
         }
         self.newest = packet.id;
-        // Where filler follows, the application limits nothing; in PROBE_RTT the path is not filled on purpose.
+        // Where padding follows, the application limits nothing; in PROBE_RTT the path is not filled on purpose.
         self.app_limited = packet.app_limited && self.config.marks_limited && !self.pads();
         let app_limited = self.app_limited || matches!(self.state, State::ProbeRtt(_));
         self.rate.on_sent(&SentPacket { app_limited, ..*packet });

@@ -14,7 +14,7 @@ pub(super) struct Probing {
     until: Option<(Time, u64)>,
 }
 
-/// What the news means for it.
+/// What the feedback means for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// Nothing yet.
@@ -39,7 +39,7 @@ impl Probing {
     pub(super) fn step(&mut self, config: &config::ProbeRtt, now: Time, round: u64, in_flight: Bytes) -> Step {
         match self.until {
             None => {
-                let waited = config.patience.is_some_and(|rounds| round >= self.began_in_round + rounds);
+                let waited = config.timeout.is_some_and(|rounds| round >= self.began_in_round + rounds);
                 if in_flight > self.little && !waited {
                     return Step::Wait;
                 }
@@ -78,8 +78,8 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends_the_wait_for_a_sender_that_does_not_heed_the_window() {
-        let config = config::ProbeRtt { patience: Some(2), lasting: Span::from_millis(1), ..Default::default() };
+    fn timeout_ends_the_wait_for_a_sender_that_does_not_heed_the_window() {
+        let config = config::ProbeRtt { timeout: Some(2), lasting: Span::from_millis(1), ..Default::default() };
         let mut probing = Probing::new(7, FOUR);
         let mut step = |ms, round| probing.step(&config, Time::from_millis(ms), round, Bytes::new(40_000));
         assert_eq!(

@@ -27,18 +27,18 @@ impl Recovery {
         self.0.map(|bound| bound.window)
     }
 
-    /// Takes in what became of packets. `newest` is the last packet sent, `round_began` whether this news begins a
+    /// Takes feedback. `newest` is the last packet sent, `round_began` whether this feedback begins a
     /// round. Whether recovery begins with it: a round is then to be counted from here.
     pub(super) fn on_feedback(
         &mut self,
         feedback: &Feedback<'_>,
         newest: PacketId,
         round_began: bool,
-        least: Bytes,
+        min: Bytes,
     ) -> bool {
         let lost = feedback.reports.iter().any(|report| report.fate == Fate::Lost);
         let arrived = feedback.arrived_bytes();
-        let kept = (feedback.in_flight + arrived).max(least);
+        let kept = (feedback.in_flight + arrived).max(min);
         let Some(bound) = &mut self.0 else {
             if lost {
                 self.0 = Some(Bound { window: kept, ends_after: newest, conserving: true });
@@ -64,8 +64,8 @@ impl Recovery {
         false
     }
 
-    /// Nothing was heard for long, everything in flight counts as lost: `window` until there is progress.
-    pub(super) fn on_silence(&mut self, window: Bytes, newest: PacketId) {
+    /// No feedback arrived for long, everything in flight counts as lost: `window` until there is progress.
+    pub(super) fn on_feedback_timeout(&mut self, window: Bytes, newest: PacketId) {
         self.0 = Some(Bound { window, ends_after: newest, conserving: false });
     }
 }

@@ -6,33 +6,33 @@ use thalweg_units::{Span, Time};
 #[derive(Debug, Clone)]
 pub(super) struct RoundTrip {
     window: Span,
-    least: Option<Span>,
+    min: Option<Span>,
     confirmed_at: Time,
 }
 
 impl RoundTrip {
     pub(super) fn new(window: Span) -> RoundTrip {
-        RoundTrip { window, least: None, confirmed_at: Time::ZERO }
+        RoundTrip { window, min: None, confirmed_at: Time::ZERO }
     }
 
     /// RTprop; `None` before the first sample.
     pub(super) fn get(&self) -> Option<Span> {
-        self.least
+        self.min
     }
 
     /// Takes in the least sample of a report. One up to `tolerance` (at least 1) times RTprop confirms it. Whether
     /// RTprop was old.
     pub(super) fn add(&mut self, now: Time, rtt: Span, tolerance: f64) -> bool {
-        let Some(least) = self.least else {
-            self.least = Some(rtt);
+        let Some(min) = self.min else {
+            self.min = Some(rtt);
             self.confirmed_at = now;
             return false;
         };
         let old = now > self.confirmed_at + self.window;
-        if rtt <= least || old {
-            self.least = Some(rtt);
+        if rtt <= min || old {
+            self.min = Some(rtt);
             self.confirmed_at = now;
-        } else if rtt <= least.scale(tolerance) {
+        } else if rtt <= min.scale(tolerance) {
             self.confirmed_at = now;
         }
         old

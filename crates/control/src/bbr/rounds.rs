@@ -9,7 +9,7 @@ use crate::feedback::{Fate, Feedback};
 pub(super) struct Round {
     pub(super) arrived: Bytes,
     pub(super) lost: Bytes,
-    pub(super) least_rtt: Option<Span>,
+    pub(super) min_rtt: Option<Span>,
 }
 
 impl Round {
@@ -34,7 +34,7 @@ impl Rounds {
         self.count
     }
 
-    /// Takes in what became of packets; the round that this ends, if it does. The news that ends a round belongs to the
+    /// Takes feedback; the round that this ends, if it does. The feedback that ends a round belongs to the
     /// next.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) -> Option<Round> {
         let newest = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
@@ -50,7 +50,7 @@ impl Rounds {
                 Fate::Lost => self.current.lost += report.packet.size,
             }
             if let Some(rtt) = feedback.rtt_of(report) {
-                self.current.least_rtt = Some(self.current.least_rtt.map_or(rtt, |least| least.min(rtt)));
+                self.current.min_rtt = Some(self.current.min_rtt.map_or(rtt, |min| min.min(rtt)));
             }
         }
         before

@@ -82,7 +82,7 @@ impl Flow {
     }
 
     fn packets_allowed(&self) -> u64 {
-        self.bbr.allowance().window.unwrap().get() / MSS.get()
+        self.bbr.limits().window.unwrap().get() / MSS.get()
     }
 }
 
@@ -111,16 +111,16 @@ fn a_loss_lets_as_much_leave_as_arrives_for_a_round_and_the_window_returns_when_
 }
 
 #[test]
-fn after_silence_one_packet_may_be_under_way_until_it_arrives() {
+fn after_feedback_timeout_one_packet_may_be_under_way_until_it_arrives() {
     let mut flow = Flow::new(six_megabits(State::ProbeBw));
     flow.bbr.cwnd = MSS * 50;
     flow.send(0, 10, false);
     flow.report(50, 0..=4);
     let feedback = flow.history.on_timeout(Time::from_millis(2050)).unwrap();
     flow.bbr.on_feedback(&feedback);
-    assert_eq!(flow.bbr.allowance().window, Some(MSS));
+    assert_eq!(flow.bbr.limits().window, Some(MSS));
     flow.bbr.on_feedback(&flow.history.on_report(Time::from_millis(2060), &[], None));
-    assert_eq!(flow.bbr.allowance().window, Some(MSS), "a report of nothing is no progress");
+    assert_eq!(flow.bbr.limits().window, Some(MSS), "a report of nothing is no progress");
     flow.send(2100, 1, false);
     flow.report(2150, 10..=10);
     assert!(flow.packets_allowed() > 40, "{}", flow.packets_allowed());
@@ -159,16 +159,16 @@ fn probe_rtt_leaves_four_packets_or_half_of_what_fits_the_path_as_it_was_known()
 }
 
 #[test]
-fn filler_is_asked_for_until_media_alone_could_not_use_more() {
+fn padding_is_asked_for_until_media_alone_could_not_use_more() {
     let mut bbr = Bbr::new(Config::of_camel()).unwrap();
-    assert!(bbr.allowance().padding > Rate::ZERO);
+    assert!(bbr.limits().padding_rate > Rate::ZERO);
     bbr.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(300) });
-    assert_eq!(bbr.allowance().padding, Rate::ZERO, "the target before samples is 300 kbps");
-    assert_eq!(Bbr::new(Config::default()).unwrap().allowance().padding, Rate::ZERO);
+    assert_eq!(bbr.limits().padding_rate, Rate::ZERO, "the target before samples is 300 kbps");
+    assert_eq!(Bbr::new(Config::default()).unwrap().limits().padding_rate, Rate::ZERO);
     let mut probing = six_megabits(State::ProbeBw);
     probing.config.padding = Padding::Probing;
     probing.set_pacing();
-    assert_eq!(probing.allowance().padding, Rate::from_kbps(7500));
+    assert_eq!(probing.limits().padding_rate, Rate::from_kbps(7500));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn bounds_hold_at_the_output_and_not_in_the_filter() {
     bbr.config.max_rate = Rate::from_kbps(2000);
     bbr.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(30), max: Rate::from_kbps(1500) });
     bbr.set_pacing();
-    assert_eq!((bbr.allowance().pacing, bbr.allowance().capacity), (Rate::from_kbps(2000), Rate::from_kbps(1500)));
+    assert_eq!((bbr.limits().pacing, bbr.limits().capacity), (Rate::from_kbps(2000), Rate::from_kbps(1500)));
     assert_eq!(bbr.bandwidth.get(), Some(Rate::from_kbps(6000)));
 }
 

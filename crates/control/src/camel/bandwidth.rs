@@ -14,16 +14,16 @@ pub struct Config {
     /// The average is over bursts measured within this time (R).
     pub window: Span,
     /// Where those are fewer, over this many of the last ...
-    pub least_samples: usize,
+    pub min_samples: usize,
     /// ... that are not older than this.
     pub oldest: Span,
     /// How they are averaged.
     pub mean: Mean,
     /// A burst of which fewer packets arrived measures nothing (R); equation 2 itself needs 2.
-    pub least_packets: u32,
+    pub min_packets: u32,
     /// Nor does one that took less time to arrive: clocks tick, and links deliver several packets at once (R).
-    pub least_span: Span,
-    /// What becomes of bursts that took less than `least_span`.
+    pub min_span: Span,
+    /// What happens to bursts that took less than `min_span`.
     pub short_bursts: ShortBursts,
     /// While no more than a bound is known, the slices of a frame follow one another as if the path bore this many times
     /// as much: joined, they then show it if it does (R).
@@ -44,11 +44,11 @@ pub enum Mean {
     Ratio,
 }
 
-/// A burst that passes within `least_span`: by itself it shows only that the path is at least so fast.
+/// A burst that passes within `min_span`: by itself it shows only that the path is at least so fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum ShortBursts {
-    /// Bursts of one frame that follow one another are measured as one, as soon as they have taken `least_span`; what
+    /// Bursts of one frame that follow one another are measured as one, as soon as they have taken `min_span`; what
     /// is still shorter counts as if it had taken that, and the largest of late is believed as long as no burst
     /// measures more than such a bound (R). Without this a path above 7.5 Mbps never has a first sample (a frame of
     /// 1250 bytes at the start), and one above 40 Mbps is not measured at M = 6 KB.
@@ -62,11 +62,11 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             window: Span::from_secs(1),
-            least_samples: 5,
+            min_samples: 5,
             oldest: Span::from_secs(10),
             mean: Mean::default(),
-            least_packets: 3,
-            least_span: Span::from_millis(1),
+            min_packets: 3,
+            min_span: Span::from_millis(1),
             short_bursts: ShortBursts::default(),
             bound_gain: 2.0,
             sender_limited: 1.05,
@@ -79,12 +79,12 @@ impl Config {
         for (name, value) in [
             ("camel.bandwidth.window", self.window),
             ("camel.bandwidth.oldest", self.oldest),
-            ("camel.bandwidth.least_span", self.least_span),
+            ("camel.bandwidth.min_span", self.min_span),
         ] {
             check(name, value).within(above(Span::ZERO), "1s, 10s or 1ms")?;
         }
-        check("camel.bandwidth.least_packets", self.least_packets)
-            .is(self.least_packets >= 2, "at least 2: one packet has no spacing")?;
+        check("camel.bandwidth.min_packets", self.min_packets)
+            .is(self.min_packets >= 2, "at least 2: one packet has no spacing")?;
         check("camel.bandwidth.bound_gain", self.bound_gain).within(1.0..=10.0, "2")?;
         check("camel.bandwidth.sender_limited", self.sender_limited).within(0.0..f64::INFINITY, "1.05")?;
         Ok(())
@@ -106,7 +106,7 @@ impl Recent {
         self.rates += u128::from(bytes.per(span).as_bps());
         self.bits += u128::from(bytes.bits());
         self.nanos += i128::from(span.as_nanos());
-        let few = config.least_samples;
+        let few = config.min_samples;
         self.expire(|at, count| at + config.window <= now && count > few || at + config.oldest <= now);
     }
 
@@ -163,20 +163,20 @@ impl Bandwidth {
     pub(super) fn on_train(&mut self, now: Time, train: &Train) -> bool {
         let config = self.config;
         // A last packet that came before the first says nothing of the path (specs/camel.md 7).
-        if train.packets < config.least_packets || train.bytes == Bytes::ZERO || train.span < Span::ZERO {
+        if train.packets < config.min_packets || train.bytes == Bytes::ZERO || train.span < Span::ZERO {
             return false;
         }
         let train = match config.short_bursts {
             ShortBursts::Join => self.join(train),
-            ShortBursts::Drop if train.span < config.least_span => return false,
+            ShortBursts::Drop if train.span < config.min_span => return false,
             ShortBursts::Drop => *train,
         };
-        let rate = train.bytes.per(train.span.max(config.least_span));
+        let rate = train.bytes.per(train.span.max(config.min_span));
         let held_up = train.span <= train.send_span.scale(config.sender_limited);
         if held_up && self.average.is_some_and(|average| rate < average) {
             return false;
         }
-        if train.span < config.least_span {
+        if train.span < config.min_span {
             self.bounds.add(now, rate, config.window);
         } else {
             self.measured.add(now, train.bytes, train.span, &config);
@@ -189,11 +189,11 @@ impl Bandwidth {
     /// The burst with those just before it in its frame, if it is short.
     fn join(&mut self, train: &Train) -> Train {
         let short = self.short.take();
-        if train.span >= self.config.least_span {
+        if train.span >= self.config.min_span {
             return *train;
         }
         let joined = short.and_then(|short| short.joined(train)).unwrap_or(*train);
-        self.short = Some(joined).filter(|joined| joined.span < self.config.least_span);
+        self.short = Some(joined).filter(|joined| joined.span < self.config.min_span);
         joined
     }
 }

@@ -24,14 +24,14 @@ pub struct Config {
     /// Loss at the burst's end may exceed that of its beginning by this much (equation 7: 0.10).
     pub margin: f64,
     /// A bin with fewer packets is not judged (R).
-    pub least_packets: u32,
-    /// What becomes of M while bursts are too short to show what it does.
+    pub min_packets: u32,
+    /// What happens to M while bursts are too short to show what it does.
     pub unseen: Unseen,
     /// The least loss of the first bin within this time is the path's own, where first packets are too few to tell (R).
     pub memory: Span,
 }
 
-/// What becomes of M when the bin of its last byte has too few packets.
+/// What happens to M when the bin of its last byte has too few packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Unseen {
@@ -54,7 +54,7 @@ impl Default for Config {
             max: Bytes::new(65_536),
             period: Span::from_secs(5),
             margin: 0.10,
-            least_packets: 10,
+            min_packets: 10,
             unseen: Unseen::default(),
             memory: Span::from_secs(60),
         }
@@ -75,7 +75,7 @@ impl Config {
             .is(self.max.get() / self.bin.get() <= 4096, "at most 4096 bins")?;
         check("camel.burst_length.period", self.period).within(above(Span::ZERO), "5s")?;
         check("camel.burst_length.margin", self.margin).within(0.0..1.0, "0.1")?;
-        check("camel.burst_length.least_packets", self.least_packets).within(above(0), "10")?;
+        check("camel.burst_length.min_packets", self.min_packets).within(above(0), "10")?;
         Ok(())
     }
 }
@@ -87,7 +87,7 @@ pub(super) struct Count {
     pub(super) lost: u32,
 }
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Arrived,
@@ -109,9 +109,9 @@ impl Count {
     }
 
     /// The share lost, if at least so many are known.
-    pub(super) fn loss(&self, least_packets: u32) -> Option<f64> {
+    pub(super) fn loss(&self, min_packets: u32) -> Option<f64> {
         let all = self.arrived + self.lost;
-        (all >= least_packets.max(1)).then(|| f64::from(self.lost) / f64::from(all))
+        (all >= min_packets.max(1)).then(|| f64::from(self.lost) / f64::from(all))
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) struct BurstLength {
     bins: Vec<Count>,
     firsts: Count,
     /// Losses of the first bin in millionths, of earlier periods.
-    least: WindowedMin<u32>,
+    min: WindowedMin<u32>,
     /// L_0 and L_i of the last period, for people.
     seen: (f64, f64),
 }
@@ -145,7 +145,7 @@ impl BurstLength {
             length: config.first,
             bins: vec![Count::default(); bins],
             firsts: Count::default(),
-            least: WindowedMin::default(),
+            min: WindowedMin::default(),
             seen: (0.0, 0.0),
             config,
         }
@@ -179,21 +179,21 @@ impl BurstLength {
     }
 
     /// The least loss of the first bin of late: the path's own.
-    pub(super) fn least_loss(&self) -> Option<f64> {
-        self.least.get().map(|millionths| f64::from(millionths) * 1e-6)
+    pub(super) fn min_loss(&self) -> Option<f64> {
+        self.min.get().map(|millionths| f64::from(millionths) * 1e-6)
     }
 
     /// A period is over: judges M by it and begins the next.
     pub(super) fn judge(&mut self, now: Time) -> Verdict {
         let config = self.config;
         let judged = self.judged_bin();
-        let loss = |bin: usize| self.bins[bin].loss(config.least_packets);
+        let loss = |bin: usize| self.bins[bin].loss(config.min_packets);
         let l0 = loss(0);
         self.seen = (l0.unwrap_or(0.0), judged.and_then(loss).unwrap_or(0.0));
         let reach = config.bin * (judged.unwrap_or(0) as u64 + 1);
         let whole = reach >= self.length;
         let verdict = match (judged, l0, judged.and_then(loss)) {
-            (Some(0), Some(l0), _) => match self.firsts.loss(config.least_packets).or(self.least_loss()) {
+            (Some(0), Some(l0), _) => match self.firsts.loss(config.min_packets).or(self.min_loss()) {
                 Some(base) if l0 > base + config.margin && self.length > config.min => Verdict::Shrink,
                 Some(base) if l0 > base + config.margin => Verdict::GiveUp,
                 _ if whole => Verdict::Grow,
@@ -205,7 +205,7 @@ impl BurstLength {
             _ => Verdict::Keep,
         };
         if let Some(l0) = l0 {
-            self.least.add(now, (l0 * 1e6) as u32, config.memory);
+            self.min.add(now, (l0 * 1e6) as u32, config.memory);
         }
         self.length = match verdict {
             Verdict::Grow => self.length + config.bin,
@@ -220,7 +220,7 @@ impl BurstLength {
     /// The bin of M's last byte, or where that is unseen what is judged in its place.
     fn judged_bin(&self) -> Option<usize> {
         let last = self.config.last_bin(self.length).min(self.bins.len() - 1);
-        let seen = |bin: &usize| self.bins[*bin].loss(self.config.least_packets).is_some();
+        let seen = |bin: &usize| self.bins[*bin].loss(self.config.min_packets).is_some();
         match self.config.unseen {
             Unseen::FurthestSeen => (0..=last).rev().find(seen),
             Unseen::Keep | Unseen::Grow => Some(last).filter(seen),
@@ -244,7 +244,7 @@ impl Config {
 mod tests {
     use super::*;
 
-    fn told(length: &mut BurstLength, bin: u64, lost: u32, all: u32) {
+    fn reported(length: &mut BurstLength, bin: u64, lost: u32, all: u32) {
         for packet in 0..all {
             let outcome = if packet < lost { Outcome::Lost } else { Outcome::Arrived };
             length.on_packet(Bytes::new(2048 * bin + 100), false, outcome);
@@ -255,14 +255,14 @@ mod tests {
     fn the_worked_periods_shrink_grow_and_leave_the_burst() {
         // specs/camel.md 9, example 4.
         let mut length = BurstLength::new(Config::default());
-        told(&mut length, 0, 2, 100);
-        told(&mut length, 2, 15, 60);
+        reported(&mut length, 0, 2, 100);
+        reported(&mut length, 2, 15, 60);
         assert_eq!((length.judge(Time::from_millis(5000)), length.get()), (Verdict::Shrink, Bytes::new(4096)));
-        told(&mut length, 0, 2, 100);
-        told(&mut length, 1, 6, 80);
+        reported(&mut length, 0, 2, 100);
+        reported(&mut length, 1, 6, 80);
         assert_eq!((length.judge(Time::from_millis(10_000)), length.get()), (Verdict::Grow, Bytes::new(6144)));
-        told(&mut length, 0, 2, 100);
-        told(&mut length, 2, 4, 4);
+        reported(&mut length, 0, 2, 100);
+        reported(&mut length, 2, 4, 4);
         assert_eq!((length.judge(Time::from_millis(15_000)), length.get()), (Verdict::Keep, Bytes::new(6144)));
         let mut letter = BurstLength::new(Config { unseen: Unseen::Grow, ..Config::default() });
         assert_eq!((letter.judge(Time::from_millis(5000)), letter.get()), (Verdict::Grow, Bytes::new(8192)));
@@ -272,8 +272,8 @@ mod tests {
     fn frames_shorter_than_the_burst_can_shrink_it_but_not_lengthen_it() {
         let after = |unseen: Unseen, lost: u32| {
             let mut length = BurstLength::new(Config { first: Bytes::new(20_480), unseen, ..Config::default() });
-            told(&mut length, 0, 2, 100);
-            told(&mut length, 1, lost, 100);
+            reported(&mut length, 0, 2, 100);
+            reported(&mut length, 1, lost, 100);
             (length.judge(Time::from_millis(5000)), length.get())
         };
         assert_eq!(after(Unseen::FurthestSeen, 50), (Verdict::Shrink, Bytes::new(2048)));
@@ -291,7 +291,7 @@ mod tests {
                 let outcome = if packet < firsts_lost { Outcome::Lost } else { Outcome::Arrived };
                 length.on_packet(Bytes::ZERO, true, outcome);
             }
-            told(&mut length, 0, lost - firsts_lost, 80);
+            reported(&mut length, 0, lost - firsts_lost, 80);
             length.judge(Time::from_millis(5000))
         };
         assert_eq!(judged(0, 11), Verdict::GiveUp);
@@ -303,15 +303,15 @@ mod tests {
     fn without_first_packets_the_least_loss_of_a_minute_is_the_paths_own() {
         let mut length =
             BurstLength::new(Config { first: Bytes::new(2048), max: Bytes::new(2048), ..Config::default() });
-        told(&mut length, 0, 0, 100);
+        reported(&mut length, 0, 0, 100);
         assert_eq!(length.judge(Time::from_millis(5000)), Verdict::Grow);
-        told(&mut length, 0, 20, 100);
+        reported(&mut length, 0, 20, 100);
         assert_eq!(length.judge(Time::from_millis(10_000)), Verdict::GiveUp);
         for period in 3..=14u64 {
-            told(&mut length, 0, 20, 100);
+            reported(&mut length, 0, 20, 100);
             length.judge(Time::from_millis(period * 5000));
         }
-        told(&mut length, 0, 20, 100);
+        reported(&mut length, 0, 20, 100);
         assert_eq!(length.judge(Time::from_millis(75_000)), Verdict::Grow);
     }
 

@@ -1,4 +1,4 @@
-//! Which packets left together, and what became of them.
+//! Which packets left together, and their outcome.
 //!
 //! A burst is a frame or a slice of one of at most M bytes. A new one begins with another frame, where M would be
 //! exceeded, and where the sender let time pass without being held up by the window.
@@ -14,8 +14,8 @@ use crate::packet::{PacketId, Payload, SentPacket};
 /// Packets further apart than this did not leave together, by a live sender's clock (R).
 pub(super) const GAP: Span = Span::from_millis(1);
 /// More bursts, or packets, are not kept: the oldest are given up (a receiver that never reports).
-const MOST_BURSTS: usize = 1 << 13;
-const MOST_PACKETS: usize = 1 << 16;
+const MAX_BURSTS: usize = 1 << 13;
+const MAX_PACKETS: usize = 1 << 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -24,7 +24,7 @@ enum State {
     Lost,
 }
 
-/// A packet of a burst: where it begins in the burst, and what became of it.
+/// A packet of a burst: where it begins in the burst, and its outcome.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     offset: Bytes,
@@ -75,7 +75,7 @@ struct Burst {
     packets: u64,
     size: Bytes,
     /// M when it began.
-    most: Bytes,
+    max: Bytes,
     in_flight_before: Bytes,
     first_at: Time,
     last_at: Time,
@@ -83,7 +83,7 @@ struct Burst {
     held_up: bool,
     /// Nothing will be added to it.
     over: bool,
-    told: u64,
+    reported: u64,
     arrivals: Option<Arrivals>,
     judged: bool,
 }
@@ -94,11 +94,11 @@ impl Burst {
             return false;
         }
         let together = packet.at - self.last_at <= GAP;
-        let fits = self.size + packet.size <= self.most;
+        let fits = self.size + packet.size <= self.max;
         match (self.frame, packet.place) {
             _ if packet.probe.is_some() => together,
             (Some(frame), Some(place)) => frame == place.frame && fits && (together || self.held_up),
-            // What has no place in a frame rides along: retransmissions and filler.
+            // What has no place in a frame rides along: retransmissions and padding.
             (_, None) => together && fits,
             (None, Some(_)) => false,
         }
@@ -122,21 +122,21 @@ impl Burst {
     }
 
     fn judge_if_complete(&mut self) -> Option<Train> {
-        (self.over && !self.judged && self.told == self.packets).then(|| self.judge()).flatten()
+        (self.over && !self.judged && self.reported == self.packets).then(|| self.judge()).flatten()
     }
 }
 
 /// What a packet's fate means for its burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct BurstReport {
     /// Where the packet begins in its burst.
     pub(super) offset: Bytes,
     /// For the first packet of a burst, what was in flight before it.
     pub(super) first: Option<Bytes>,
-    /// It is of a frame's burst, and no repair or filler that left by itself behind one: those meet the queue that the burst
+    /// It is of a frame's burst, and no repair or padding that left by itself behind one: those meet the queue that the burst
     /// before them has filled, and tell nothing of what a burst's beginning or end loses.
     pub(super) of_frame: bool,
-    /// It had been told lost.
+    /// It had been reported lost.
     pub(super) was_lost: bool,
     /// The burst, if all is known of it now.
     pub(super) train: Option<Train>,
@@ -160,9 +160,9 @@ impl Bursts {
         self.last_frame.max(self.frame.1)
     }
 
-    /// A packet left under burst length `most` and window `window`; the burst before it, if all was known of that
+    /// A packet left under burst length `max` and window `window`; the burst before it, if all was known of that
     /// already.
-    pub(super) fn on_sent(&mut self, packet: &SentPacket, most: Bytes, window: Option<Bytes>) -> Option<Train> {
+    pub(super) fn on_sent(&mut self, packet: &SentPacket, max: Bytes, window: Option<Bytes>) -> Option<Train> {
         self.measure_frame(packet);
         if packet.id.0 != self.base + self.places.len() as u64 {
             *self = Bursts { base: packet.id.0, frame: self.frame, last_frame: self.last_frame, ..Bursts::default() };
@@ -180,13 +180,13 @@ impl Bursts {
                 first: packet.id.0,
                 packets: 0,
                 size: Bytes::ZERO,
-                most,
+                max,
                 in_flight_before: packet.in_flight.saturating_sub(packet.size),
                 first_at: packet.at,
                 last_at: packet.at,
                 held_up: false,
                 over: false,
-                told: 0,
+                reported: 0,
                 arrivals: None,
                 judged: false,
             });
@@ -199,7 +199,7 @@ impl Bursts {
             burst.held_up = window.is_some_and(|window| packet.in_flight + packet.size > window);
             burst.over = packet.place.is_some_and(|place| place.last);
         }
-        while self.bursts.len() > MOST_BURSTS || self.places.len() > MOST_PACKETS && self.bursts.len() > 1 {
+        while self.bursts.len() > MAX_BURSTS || self.places.len() > MAX_PACKETS && self.bursts.len() > 1 {
             self.drop_oldest();
         }
         train
@@ -224,7 +224,7 @@ impl Bursts {
     }
 
     /// What a report says of a packet; `None` if it is of no burst kept here or says nothing new.
-    pub(super) fn on_report(&mut self, report: &Report) -> Option<News> {
+    pub(super) fn on_report(&mut self, report: &Report) -> Option<BurstReport> {
         let id = report.packet.id.0;
         let place = self.places.get_mut(usize::try_from(id.checked_sub(self.base)?).ok()?)?;
         let (before, offset) = (place.state, place.offset);
@@ -239,7 +239,7 @@ impl Bursts {
         let index = self.bursts.partition_point(|burst| burst.first <= id).checked_sub(1)?;
         let burst = self.bursts.get_mut(index)?;
         if before == State::Unknown {
-            burst.told += 1;
+            burst.reported += 1;
         }
         if let Some(arrived) = report.arrival()
             && !matches!(report.packet.payload, Payload::Repair | Payload::Audio)
@@ -250,17 +250,17 @@ impl Bursts {
         let first = (id == burst.first).then_some(burst.in_flight_before);
         let of_frame = burst.frame.is_some();
         let train = burst.judge_if_complete();
-        Some(News { offset, first, of_frame, was_lost: before == State::Lost, train })
+        Some(BurstReport { offset, first, of_frame, was_lost: before == State::Lost, train })
     }
 
-    /// Gives up the oldest bursts of which something arrived and the rest was not heard of for `patience` since they
+    /// Gives up the oldest bursts of which something arrived and the rest was not reported for `timeout` since they
     /// began, and what one of them measures; call until `None`. One of which nothing is known may be under way on a
     /// path that became slow.
-    pub(super) fn pop_expired(&mut self, now: Time, patience: Span) -> Option<Train> {
+    pub(super) fn pop_expired(&mut self, now: Time, timeout: Span) -> Option<Train> {
         loop {
             let burst = self.bursts.front_mut()?;
-            let done = burst.over && burst.told == burst.packets;
-            let expired = burst.arrivals.is_some() && now - burst.first_at > patience;
+            let done = burst.over && burst.reported == burst.packets;
+            let expired = burst.arrivals.is_some() && now - burst.first_at > timeout;
             if !done && !expired {
                 return None;
             }
@@ -280,7 +280,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    const MOST: Bytes = Bytes::new(6144);
+    const MAX: Bytes = Bytes::new(6144);
 
     fn packet(id: u64, frame: u64, at: Time, size: u64) -> SentPacket {
         let place = FramePlace { frame, first: false, last: false, offset: Bytes::ZERO, captured: at, keyframe: false };
@@ -296,7 +296,7 @@ mod tests {
                     in_flight: Bytes::new(1000 * (id + 1)),
                     ..packet(id, 0, Time::from_millis(at_ms), 1000)
                 };
-                bursts.on_sent(&sent, MOST, Some(Bytes::new(window)));
+                bursts.on_sent(&sent, MAX, Some(Bytes::new(window)));
             }
             bursts.bursts.iter().map(|burst| burst.packets).collect::<Vec<u64>>()
         };
@@ -318,9 +318,9 @@ mod tests {
         let media = SentPacket { place: Some(place), ..packet(0, 0, Time::ZERO, 1000) };
         let repair = SentPacket { place: None, ..packet(1, 0, Time::ZERO, 1000) };
         let kinds = [media, repair].map(|sent| {
-            bursts.on_sent(&sent, MOST, None);
+            bursts.on_sent(&sent, MAX, None);
             let report = Report { packet: sent, fate: Fate::Lost };
-            bursts.on_report(&report).map(|news| (news.first.is_some(), news.of_frame))
+            bursts.on_report(&report).map(|burst_report| (burst_report.first.is_some(), burst_report.of_frame))
         });
         assert_eq!(kinds, [Some((true, true)), Some((true, false))]);
     }
@@ -339,34 +339,34 @@ mod tests {
                     sent.push((packet(sent.len() as u64, frame, at, *size), arrival));
                 }
             }
-            let tell = |order: u64| {
+            let report = |order: u64| {
                 let mut bursts = Bursts::default();
                 for (packet, _) in &sent {
-                    bursts.on_sent(packet, MOST, None);
+                    bursts.on_sent(packet, MAX, None);
                 }
                 let sizes: Vec<(u64, Bytes)> = bursts.bursts.iter().map(|burst| (burst.packets, burst.size)).collect();
-                let mut told = sent.clone();
+                let mut reported = sent.clone();
                 // A shuffle by the number, the same every time.
-                told.sort_by_key(|(packet, _)| packet.id.0.wrapping_mul(order | 1).rotate_left(17));
+                reported.sort_by_key(|(packet, _)| packet.id.0.wrapping_mul(order | 1).rotate_left(17));
                 let mut trains: Vec<(u64, Train)> = Vec::new();
-                for (packet, at) in told {
+                for (packet, at) in reported {
                     let fate = Fate::Arrived { at, ce: false, was_lost: false };
-                    let news = bursts.on_report(&Report { packet, fate }).expect("each is told of once");
-                    if let Some(train) = news.train {
+                    let burst_report = bursts.on_report(&Report { packet, fate }).expect("each is reported once");
+                    if let Some(train) = burst_report.train {
                         trains.push((bursts.bursts.partition_point(|burst| burst.first <= packet.id.0) as u64, train));
                     }
                 }
                 trains.sort_by_key(|(burst, _)| *burst);
                 (sizes, trains)
             };
-            let (sizes, trains) = tell(1);
-            prop_assert!(sizes.iter().all(|(packets, size)| *size <= MOST || *packets == 1));
+            let (sizes, trains) = report(1);
+            prop_assert!(sizes.iter().all(|(packets, size)| *size <= MAX || *packets == 1));
             prop_assert_eq!(trains.len(), sizes.len() - 1, "the last burst may go on");
             for ((_, train), (packets, size)) in trains.iter().zip(&sizes) {
                 prop_assert_eq!(u64::from(train.packets), *packets);
                 prop_assert!(train.bytes < *size && train.send_span == Span::ZERO);
             }
-            prop_assert_eq!(tell(order).1, trains);
+            prop_assert_eq!(report(order).1, trains);
         }
     }
 }

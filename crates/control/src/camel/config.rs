@@ -27,9 +27,9 @@ pub struct Config {
     pub burst_length: burst_length::Config,
     /// What happens where no burst is short enough.
     pub fallback: fallback::Config,
-    /// What happens when nothing is heard.
-    pub silence: Timeout,
-    /// A train of filler when nothing was measured for long, on connections that are otherwise idle; `None` for none.
+    /// What happens when no feedback arrives.
+    pub feedback_timeout: Timeout,
+    /// A train of padding when nothing was measured for long, on connections that are otherwise idle; `None` for none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub idle: Option<IdleTrain>,
 }
@@ -43,12 +43,12 @@ pub struct Window {
     /// Whether it holds at least a burst (the frame, up to M) and a packet more, or gamma times the burst while
     /// congested (R). A frame at 1 Mbps and 30 frames a second is more than the product of 1 Mbps and 25 ms.
     pub holds_burst: bool,
-    /// Where news of packets waits for longer than half of this on average, the wait counts as delay (R: reports 10 ms
+    /// Where feedback on packets waits for longer than half of this on average, the wait counts as delay (R: reports 10 ms
     /// apart); `None` never.
     #[cfg_attr(feature = "serde", serde(default))]
     pub covers_reports: Option<Span>,
     /// cwnd is at least this many packets (R).
-    pub least_packets: u64,
+    pub min_packets: u64,
     /// cwnd in packets before the first burst is measured (R).
     pub first_packets: u64,
     /// The size of a full packet on the wire (MTU).
@@ -61,7 +61,7 @@ impl Default for Window {
             gain: 1.25,
             holds_burst: true,
             covers_reports: Some(Span::from_millis(10)),
-            least_packets: 4,
+            min_packets: 4,
             first_packets: 10,
             packet: Bytes::new(1200),
         }
@@ -77,12 +77,12 @@ pub struct Gamma {
     /// It is never lower (R).
     pub min: f64,
     /// It moves once per min(D), and not more often than this, and only with a new burst (R).
-    pub least_interval: Span,
+    pub min_interval: Span,
 }
 
 impl Default for Gamma {
     fn default() -> Gamma {
-        Gamma { factor: 0.95, min: 0.10, least_interval: Span::from_millis(50) }
+        Gamma { factor: 0.95, min: 0.10, min_interval: Span::from_millis(50) }
     }
 }
 
@@ -109,7 +109,7 @@ impl Default for IdleTrain {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct Timeout {
     /// At least this long ...
-    pub least: Span,
+    pub min: Span,
     /// ... and at least this many smoothed round trips.
     pub round_trips: i64,
     /// What the target is multiplied by after each such wait.
@@ -118,7 +118,7 @@ pub struct Timeout {
 
 impl Default for Timeout {
     fn default() -> Timeout {
-        Timeout { least: Span::from_millis(500), round_trips: 3, factor: 0.5 }
+        Timeout { min: Span::from_millis(500), round_trips: 3, factor: 0.5 }
     }
 }
 
@@ -134,7 +134,7 @@ impl Default for Config {
             gamma: Gamma::default(),
             burst_length: burst_length::Config::default(),
             fallback: fallback::Config::default(),
-            silence: Timeout::default(),
+            feedback_timeout: Timeout::default(),
             idle: Some(IdleTrain::default()),
         }
     }
@@ -147,7 +147,7 @@ impl Config {
         Config {
             window: Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() },
             bandwidth: bandwidth::Config {
-                least_packets: 2,
+                min_packets: 2,
                 short_bursts: bandwidth::ShortBursts::Drop,
                 ..bandwidth::Config::default()
             },
@@ -168,8 +168,8 @@ impl Config {
             .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start, such as 50kbps and 300kbps")?;
         for (name, value) in [
             ("camel.delay_window", self.delay_window),
-            ("camel.gamma.least_interval", self.gamma.least_interval),
-            ("camel.silence.least", self.silence.least),
+            ("camel.gamma.min_interval", self.gamma.min_interval),
+            ("camel.feedback_timeout.min", self.feedback_timeout.min),
             ("camel.fallback.retry", self.fallback.retry),
             ("camel.fallback.trial", self.fallback.trial),
             ("camel.idle.after", self.idle.map_or(Span::MAX, |idle| idle.after)),
@@ -179,14 +179,14 @@ impl Config {
         for (name, value) in [
             ("camel.gamma.factor", self.gamma.factor),
             ("camel.gamma.min", self.gamma.min),
-            ("camel.silence.factor", self.silence.factor),
+            ("camel.feedback_timeout.factor", self.feedback_timeout.factor),
         ] {
             check(name, value).within(above_to(0.0, 1.0), "the default")?;
         }
         check("camel.window.gain", self.window.gain).within(above_to(0.0, 100.0), "1.25")?;
-        if self.window.packet * self.window.least_packets.min(self.window.first_packets) < Bytes::new(1500) {
-            let Window { packet, least_packets, first_packets, .. } = self.window;
-            let value = alloc::format!("{least_packets} and {first_packets} packets of {packet}");
+        if self.window.packet * self.window.min_packets.min(self.window.first_packets) < Bytes::new(1500) {
+            let Window { packet, min_packets, first_packets, .. } = self.window;
+            let value = alloc::format!("{min_packets} and {first_packets} packets of {packet}");
             return Err(ConfigError::out_of_range("camel.window", value, "at least 1500 bytes, such as 4 of 1200B"));
         }
         if let Some(idle) = self.idle {
@@ -215,7 +215,7 @@ mod tests {
             error(Config { gamma, ..Config::default() }).as_deref(),
             Some("camel.gamma.factor is 1.5, must be above 0 and at most 1, such as the default")
         );
-        let window = Window { least_packets: 1, ..Window::default() };
+        let window = Window { min_packets: 1, ..Window::default() };
         assert!(error(Config { window, ..Config::default() }).is_some_and(|text| text.contains("1500 bytes")));
         let burst_length = burst_length::Config { first: Bytes::new(1000), ..burst_length::Config::default() };
         assert!(error(Config { burst_length, ..Config::default() }).is_some());

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::burst_length::{Count, Outcome};
-use crate::controller::{Allowance, Controller, Demand};
+use crate::controller::{Controller, Demand, SendLimits};
 use crate::feedback::{Feedback, Report};
 use crate::gcc::{self, Gcc};
 use crate::packet::SentPacket;
@@ -96,7 +96,7 @@ impl Fallback {
     }
 
     fn follow_clusters(&mut self) {
-        if let Some(probe) = self.gcc.allowance().probe {
+        if let Some(probe) = self.gcc.limits().probe {
             self.clusters = self.clusters.max(self.base.saturating_add(probe.cluster));
         }
     }
@@ -106,13 +106,13 @@ impl Fallback {
         SentPacket { probe: packet.probe.and_then(|cluster| cluster.checked_sub(self.base)), ..*packet }
     }
 
-    /// What GCC allows; in a trial with bursts of `least` on top.
-    pub(super) fn allowance(&self, least: Bytes) -> Allowance {
-        let allowance = self.gcc.allowance();
-        let probe = allowance
+    /// What GCC allows; in a trial with bursts of `min` on top.
+    pub(super) fn limits(&self, min: Bytes) -> SendLimits {
+        let limits = self.gcc.limits();
+        let probe = limits
             .probe
             .map(|probe| crate::controller::Probe { cluster: self.base.saturating_add(probe.cluster), ..probe });
-        Allowance { burst: self.in_trial().then_some(least), probe, ..allowance }
+        SendLimits { burst: self.in_trial().then_some(min), probe, ..limits }
     }
 
     pub(super) fn on_sent(&mut self, packet: &SentPacket) {
@@ -142,7 +142,7 @@ impl Fallback {
     }
 
     /// `base` is the path's own loss if too few paced packets tell it.
-    pub(super) fn on_timeout(&mut self, now: Time, base: Option<f64>, margin: f64, least_packets: u32) -> Change {
+    pub(super) fn on_timeout(&mut self, now: Time, base: Option<f64>, margin: f64, min_packets: u32) -> Change {
         if self.gcc.next_timeout() <= now {
             self.gcc.on_timeout(now);
             self.follow_clusters();
@@ -157,9 +157,9 @@ impl Fallback {
             return Change::TrialBegins;
         }
         self.phase = Phase::Paced;
-        let own = self.paced.loss(least_packets).or(base).unwrap_or(0.0);
+        let own = self.paced.loss(min_packets).or(base).unwrap_or(0.0);
         self.paced = Count::default();
-        match self.bursts.loss(least_packets) {
+        match self.bursts.loss(min_packets) {
             Some(loss) if loss <= own + margin => Change::Over,
             _ => Change::TrialFailed,
         }

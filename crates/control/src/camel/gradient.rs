@@ -25,13 +25,13 @@ pub struct Config {
     /// The global slope must be this many times its standard error (R).
     pub significance: f64,
     /// Fewer frames have no slope (R).
-    pub least_frames: usize,
+    pub min_frames: usize,
     /// Nor do frames whose bytes in flight differ by less than this many packets (R).
-    pub least_range: f64,
-    /// The share of the frames that are neighbours of the newest (at least `least_frames`) (R).
+    pub min_range: f64,
+    /// The share of the frames that are neighbours of the newest (at least `min_frames`) (R).
     pub neighbours: f64,
     /// At most this many frames are kept, so that a verdict costs a bounded time on paths of hundreds of megabits.
-    pub most_frames: usize,
+    pub max_frames: usize,
 }
 
 /// How the slope is taken.
@@ -57,10 +57,10 @@ impl Default for Config {
             local_threshold: 0.5,
             local_error: 0.2,
             significance: 2.0,
-            least_frames: 8,
-            least_range: 2.0,
+            min_frames: 8,
+            min_range: 2.0,
             neighbours: 0.25,
-            most_frames: 2048,
+            max_frames: 2048,
         }
     }
 }
@@ -68,8 +68,8 @@ impl Default for Config {
 impl Config {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         check("camel.gradient.window", self.window).within(above(Span::ZERO), "5s")?;
-        check("camel.gradient frames", format_args!("{} to {}", self.least_frames, self.most_frames)).is(
-            self.least_frames >= 3 && self.most_frames >= self.least_frames,
+        check("camel.gradient frames", format_args!("{} to {}", self.min_frames, self.max_frames)).is(
+            self.min_frames >= 3 && self.max_frames >= self.min_frames,
             "at least 3 frames, and no more at least than at most, such as 8 and 2048",
         )?;
         for (name, value) in [
@@ -77,7 +77,7 @@ impl Config {
             ("camel.gradient.local_threshold", self.local_threshold),
             ("camel.gradient.local_error", self.local_error),
             ("camel.gradient.significance", self.significance),
-            ("camel.gradient.least_range", self.least_range),
+            ("camel.gradient.min_range", self.min_range),
         ] {
             check(name, value).within(0.0..f64::INFINITY, "the default")?;
         }
@@ -99,7 +99,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(super) const UNKNOWN: Verdict = Verdict { congested: false, slope: 0.0, why: "too few frames to tell" };
+    pub(super) const UNKNOWN: Verdict = Verdict { congested: false, slope: 0.0, why: "too few frames to decide" };
 }
 
 /// Bits in flight before a frame and its first packet's delay in seconds.
@@ -132,7 +132,7 @@ impl Gradient {
 
     fn expire(&mut self, now: Time) {
         let old = |at: Time| at + self.config.window < now;
-        while self.points.len() > self.config.most_frames || self.points.front().is_some_and(|(at, _)| old(*at)) {
+        while self.points.len() > self.config.max_frames || self.points.front().is_some_and(|(at, _)| old(*at)) {
             self.points.pop_front();
         }
     }
@@ -143,7 +143,7 @@ impl Gradient {
         let config = self.config;
         let xs = || self.points.iter().map(|(_, (x, _))| *x);
         let range = xs().fold(f64::NEG_INFINITY, f64::max) - xs().fold(f64::INFINITY, f64::min);
-        if self.points.len() < config.least_frames || range < config.least_range * packet.bits() as f64 {
+        if self.points.len() < config.min_frames || range < config.min_range * packet.bits() as f64 {
             return Verdict::UNKNOWN;
         }
         let normalised = |fit: Fit| (fit.slope * average.as_bps_f64(), fit.standard_error * average.as_bps_f64());
@@ -163,7 +163,7 @@ impl Gradient {
     /// The line through the frames with as much in flight as the newest.
     fn local(&mut self) -> Option<Fit> {
         let (_, (newest, _)) = *self.points.back()?;
-        let nearest = ((self.points.len() as f64 * self.config.neighbours) as usize).max(self.config.least_frames);
+        let nearest = ((self.points.len() as f64 * self.config.neighbours) as usize).max(self.config.min_frames);
         let distances = self.points.iter().enumerate().map(|(index, (_, (x, _)))| ((x - newest).abs(), index));
         self.scratch.clear();
         self.scratch.extend(distances);
@@ -201,7 +201,7 @@ mod tests {
     const PACKET: Bytes = Bytes::new(1200);
 
     fn verdict(reading: Reading, points: &[(f64, f64)]) -> Verdict {
-        let mut gradient = Gradient::new(Config { reading, least_frames: 4, significance: 0.0, ..Config::default() });
+        let mut gradient = Gradient::new(Config { reading, min_frames: 4, significance: 0.0, ..Config::default() });
         for (kilobits, millis) in points {
             let in_flight = Bytes::new((kilobits * 125.0) as u64);
             gradient.add(Time::from_millis(10), in_flight, Span::from_millis_f64(*millis));

@@ -26,7 +26,7 @@ use alloc::boxed::Box;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand, Probe};
+use crate::controller::{Controller, Decision, Demand, Probe, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
@@ -34,16 +34,16 @@ use crate::feedback::{Cause, Fate, Feedback, Report};
 use crate::packet::SentPacket;
 use bandwidth::Bandwidth;
 use burst_length::{BurstLength, Outcome, Verdict};
-use bursts::{Bursts, News};
+use bursts::{BurstReport, Bursts};
 pub use config::{Config, Gamma, IdleTrain, Timeout, Window};
 use fallback::{Change, Fallback};
 use gradient::Gradient;
 use train::Train;
 
 /// A burst is judged by what is known of it after two smoothed round trips and this (specs/camel.md 2.1) (R).
-const PATIENCE: Span = Span::from_millis(100);
+const TIMEOUT: Span = Span::from_millis(100);
 /// Between bursts gamma slows the sender to no less than this share of avg(B) (specs/camel.md 6) (R).
-const LEAST_PACING: f64 = 0.5;
+const MIN_PACING: f64 = 0.5;
 /// A train leaves together: its packets fit into one burst of a probe with this spacing.
 const TRAIN_SPACING: Span = Span::from_millis(1);
 
@@ -64,7 +64,7 @@ pub struct Camel {
     timeout: FeedbackTimeout,
     /// The share of the target that timeouts have left: 1 while feedback comes.
     left: f64,
-    /// How long news of a packet waits for its report, smoothed.
+    /// How long feedback on a packet waits for its report, smoothed.
     held: Span,
     fallback: Option<Box<Fallback>>,
     /// The target until a burst is measured.
@@ -95,7 +95,7 @@ impl Camel {
             fresh: false,
             burst_length: BurstLength::new(config.burst_length),
             next_judgement: Time::NEVER,
-            timeout: FeedbackTimeout::new(config.silence.least, config.silence.round_trips, Then::Same),
+            timeout: FeedbackTimeout::new(config.feedback_timeout.min, config.feedback_timeout.round_trips, Then::Same),
             left: 1.0,
             held: Span::ZERO,
             fallback: None,
@@ -118,7 +118,7 @@ impl Camel {
     /// gamma * avg(B), equation 6.
     fn target(&self) -> Rate {
         if let Some(fallback) = &self.fallback {
-            return fallback.allowance(Bytes::ZERO).capacity;
+            return fallback.limits(Bytes::ZERO).capacity;
         }
         let believed = self.bandwidth.average().map_or(self.start, |average| average.scale(self.gamma));
         self.bounded(believed.scale(self.left))
@@ -137,9 +137,9 @@ impl Camel {
     /// cwnd = gamma * BDP, equation 1, with what makes it usable (specs/camel.md 5).
     fn window(&self) -> Bytes {
         let config = &self.config.window;
-        let least = config.packet * config.least_packets;
+        let min = config.packet * config.min_packets;
         if self.left < 1.0 {
-            return least;
+            return min;
         }
         let Some(product) = self.product() else { return config.packet * config.first_packets };
         let burst = self.bursts.frame_size().min(self.burst_length.get());
@@ -148,7 +148,7 @@ impl Camel {
             true => burst + config.packet,
             false => Bytes::ZERO,
         };
-        product.scale(config.gain * self.gamma).max(burst).max(least)
+        product.scale(config.gain * self.gamma).max(burst).max(min)
     }
 
     /// Whether bursts leave, so that they measure something.
@@ -157,7 +157,7 @@ impl Camel {
     }
 
     /// M as it is in force.
-    fn most(&self) -> Bytes {
+    fn max(&self) -> Bytes {
         if self.fallback.is_some() { self.config.burst_length.min } else { self.burst_length.get() }
     }
 
@@ -175,32 +175,32 @@ impl Camel {
         }
     }
 
-    fn on_news(&mut self, feedback: &Feedback<'_>, report: &Report, news: &News) {
+    fn on_burst_report(&mut self, feedback: &Feedback<'_>, report: &Report, burst_report: &BurstReport) {
         let outcome = match report.fate {
             Fate::Lost => Outcome::Lost,
-            Fate::Arrived { .. } if news.was_lost => Outcome::ArrivedLate,
+            Fate::Arrived { .. } if burst_report.was_lost => Outcome::ArrivedLate,
             Fate::Arrived { .. } => Outcome::Arrived,
         };
-        // What was given up for silence is no more known to be lost than to have arrived (specs/camel.md 7).
+        // What was given up for a feedback timeout is no more known to be lost than to have arrived (specs/camel.md 7).
         if feedback.cause == Cause::Report {
             match &mut self.fallback {
-                Some(fallback) if news.offset < self.config.burst_length.bin => {
+                Some(fallback) if burst_report.offset < self.config.burst_length.bin => {
                     fallback.count(report.packet.at, outcome);
                 }
-                None if news.of_frame => {
-                    self.burst_length.on_packet(news.offset, news.first.is_some(), outcome);
+                None if burst_report.of_frame => {
+                    self.burst_length.on_packet(burst_report.offset, burst_report.first.is_some(), outcome);
                 }
                 Some(_) | None => {}
             }
         }
-        if let (Some(in_flight), Some(delay)) = (news.first, feedback.rtt_of(report)) {
+        if let (Some(in_flight), Some(delay)) = (burst_report.first, feedback.rtt_of(report)) {
             self.min_delay.add(feedback.now, delay, self.config.delay_window);
             if self.fallback.is_none() {
                 self.gradient.add(feedback.now, in_flight, delay);
                 self.fresh = true;
             }
         }
-        if let Some(train) = &news.train {
+        if let Some(train) = &burst_report.train {
             self.on_train(feedback.now, train);
         }
     }
@@ -211,7 +211,7 @@ impl Camel {
             return;
         }
         self.fresh = false;
-        let turn = self.min_delay.get().unwrap_or(Span::ZERO).max(self.config.gamma.least_interval);
+        let turn = self.min_delay.get().unwrap_or(Span::ZERO).max(self.config.gamma.min_interval);
         self.gamma_due = now + turn;
         self.verdict = self.gradient.judge(now, average, self.config.window.packet);
         let (before, from) = (self.gamma, self.target());
@@ -252,10 +252,10 @@ impl Camel {
     }
 
     fn run_fallback(&mut self, now: Time) {
-        let (from, base) = (self.target(), self.burst_length.least_loss());
-        let burst_length::Config { margin, least_packets, period, .. } = self.config.burst_length;
+        let (from, base) = (self.target(), self.burst_length.min_loss());
+        let burst_length::Config { margin, min_packets, period, .. } = self.config.burst_length;
         let Some(fallback) = &mut self.fallback else { return };
-        match fallback.on_timeout(now, base, margin, least_packets) {
+        match fallback.on_timeout(now, base, margin, min_packets) {
             Change::None => {}
             Change::TrialBegins => self.decide(now, "try bursts", "GCC has run for long enough", from),
             Change::TrialFailed => {
@@ -305,7 +305,7 @@ impl Controller for Camel {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
         let (from, left) = (self.target(), self.left);
-        if feedback.cause == Cause::Silence {
+        if feedback.cause == Cause::FeedbackTimeout {
             self.timeout.stop();
         } else {
             self.timeout.on_feedback(feedback);
@@ -319,12 +319,12 @@ impl Controller for Camel {
         }
         self.min_delay.expire(now, self.config.delay_window);
         for report in feedback.reports {
-            if let Some(news) = self.bursts.on_report(report) {
-                self.on_news(feedback, report, &news);
+            if let Some(burst_report) = self.bursts.on_report(report) {
+                self.on_burst_report(feedback, report, &burst_report);
             }
         }
-        let patience = feedback.srtt.unwrap_or(Span::ZERO) * 2 + PATIENCE;
-        while let Some(train) = self.bursts.pop_expired(now, patience) {
+        let timeout = feedback.srtt.unwrap_or(Span::ZERO) * 2 + TIMEOUT;
+        while let Some(train) = self.bursts.pop_expired(now, timeout) {
             self.on_train(now, &train);
         }
         if feedback.cause == Cause::Report {
@@ -335,19 +335,19 @@ impl Controller for Camel {
         }
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         if let Some(fallback) = &self.fallback {
-            return fallback.allowance(self.config.burst_length.min);
+            return fallback.limits(self.config.burst_length.min);
         }
         let target = self.target();
         let drained = self.bandwidth.spacing().filter(|_| self.left >= 1.0);
-        let pacing = drained.map_or(target, |drained| drained.scale(self.gamma.max(LEAST_PACING)));
-        Allowance {
+        let pacing = drained.map_or(target, |drained| drained.scale(self.gamma.max(MIN_PACING)));
+        SendLimits {
             window: Some(self.window()),
             capacity: target,
             burst: Some(self.burst_length.get()),
             probe: self.train,
-            ..Allowance::of_rate(pacing.max(self.config.min))
+            ..SendLimits::of_rate(pacing.max(self.config.min))
         }
     }
 
@@ -365,7 +365,7 @@ impl Controller for Camel {
             self.train = None;
         }
         let window = self.fallback.is_none().then(|| self.window());
-        if let Some(train) = self.bursts.on_sent(packet, self.most(), window) {
+        if let Some(train) = self.bursts.on_sent(packet, self.max(), window) {
             self.on_train(packet.at, &train);
         }
         if let Some(fallback) = &mut self.fallback {
@@ -385,11 +385,11 @@ impl Controller for Camel {
         let expired = self.timeout.on_timeout(now);
         if expired {
             // So small that every target is at its minimum, and still a number that can be multiplied.
-            self.left = (self.left * self.config.silence.factor).max(1e-6);
+            self.left = (self.left * self.config.feedback_timeout.factor).max(1e-6);
         }
         if expired && self.fallback.is_none() {
             self.gamma = 1.0;
-            self.decide(now, "lower", "nothing heard for three round trips", from);
+            self.decide(now, "lower", "no feedback for three round trips", from);
         }
         if self.fallback.is_some() {
             self.run_fallback(now);
@@ -420,7 +420,7 @@ impl Controller for Camel {
         see("cwnd_bytes", self.window().as_f64());
         see("gradient", self.verdict.slope);
         see("gamma", self.gamma);
-        see("M_bytes", self.most().as_f64());
+        see("M_bytes", self.max().as_f64());
         let (first, last) = self.burst_length.seen();
         see("L_0", first);
         see("L_i", last);

@@ -7,7 +7,7 @@ use thalweg_units::{Bytes, Span, Time};
 pub(super) struct Train {
     /// How many packets.
     pub(super) packets: u32,
-    /// The frame it is of; `None` for filler.
+    /// The frame it is of; `None` for padding.
     pub(super) frame: Option<u64>,
     /// The number of the burst's first packet, and of the one after its last, arrived or not.
     pub(super) numbers: (u64, u64),

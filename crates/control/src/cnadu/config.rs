@@ -18,14 +18,14 @@ pub struct Config {
     pub longest_interval: Span,
     /// Without a report for so long the rate halves (2 s).
     pub timeout: Span,
-    /// What is left of the rate when nothing is heard (0.5).
+    /// What is left of the rate when no feedback arrives (0.5).
     pub timeout_share: f64,
     /// The receiver's estimate.
     pub receiver: ReceiverConfig,
     /// The sender's rule.
     pub sender: SenderConfig,
     /// Packets leave at this many times the rate (2.5, libwebrtc's pacer of the time). What waits in the pacer is late to the receiver: at the
-    /// least rate sound and the smallest pictures are more than 1.1 times it, and every frame would miss its playout for good.
+    /// least rate audio and the smallest pictures are more than 1.1 times it, and every frame would miss its playout for good.
     pub pacing_gain: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct ReceiverConfig {
     /// C grows by this much while they are not (1.05).
     pub growth: f64,
     /// C counts as at most so many times what arrives (1.5).
-    pub most_of_received: f64,
+    pub max_of_received: f64,
 }
 
 /// The sender's rule.
@@ -54,9 +54,9 @@ pub struct SenderConfig {
     /// Round trips are compared to those of so long (60 s).
     pub history: Span,
     /// How many of them (300).
-    pub history_most: usize,
+    pub max_history: usize,
     /// With fewer, none is too long (5).
-    pub history_least: usize,
+    pub min_history: usize,
     /// Above this percentile the rate holds (0.75 \[T\]) ...
     pub hold_share: f64,
     /// ... and above this one it falls (0.90 \[T\]) ...
@@ -84,7 +84,7 @@ pub struct SenderConfig {
     /// late on every path of FBRA's paper and less arrives).
     pub growth: f64,
     /// TFRC's rate counts as at most so many times C (2).
-    pub most_of_capacity: f64,
+    pub max_of_capacity: f64,
 }
 
 /// Whether there is nothing to write of them.
@@ -118,7 +118,7 @@ impl Default for ReceiverConfig {
             missed_share: 0.85,
             tolerance: 0.05,
             growth: 1.05,
-            most_of_received: 1.5,
+            max_of_received: 1.5,
         }
     }
 }
@@ -127,8 +127,8 @@ impl Default for SenderConfig {
     fn default() -> SenderConfig {
         SenderConfig {
             history: Span::from_secs(60),
-            history_most: 300,
-            history_least: 5,
+            max_history: 300,
+            min_history: 5,
             hold_share: 0.75,
             decrease_share: 0.90,
             decrease: 0.95,
@@ -140,7 +140,7 @@ impl Default for SenderConfig {
             left_out: 1,
             bounce_back: 0.9,
             growth: 1.04,
-            most_of_capacity: 2.0,
+            max_of_capacity: 2.0,
         }
     }
 }
@@ -172,7 +172,7 @@ impl Config {
             ("cnadu.receiver.missed_share", receiver.missed_share, (0.01, 1.0), "0.85"),
             ("cnadu.receiver.tolerance", receiver.tolerance, (0.0, 1.0), "0.05"),
             ("cnadu.receiver.growth", receiver.growth, (1.0, 2.0), "1.05"),
-            ("cnadu.receiver.most_of_received", receiver.most_of_received, (1.0, 100.0), "1.5"),
+            ("cnadu.receiver.max_of_received", receiver.max_of_received, (1.0, 100.0), "1.5"),
             ("cnadu.sender.hold_share", sender.hold_share, (0.0, 1.0), "0.75"),
             ("cnadu.sender.decrease_share", sender.decrease_share, (0.0, 1.0), "0.9"),
             ("cnadu.sender.decrease", sender.decrease, (0.01, 1.0), "0.95"),
@@ -180,7 +180,7 @@ impl Config {
             ("cnadu.sender.undershoot", sender.undershoot, (0.01, 1.0), "0.9"),
             ("cnadu.sender.bounce_back", sender.bounce_back, (0.01, 1.0), "0.9"),
             ("cnadu.sender.growth", sender.growth, (1.0, 2.0), "1.04"),
-            ("cnadu.sender.most_of_capacity", sender.most_of_capacity, (1.0, 100.0), "2"),
+            ("cnadu.sender.max_of_capacity", sender.max_of_capacity, (1.0, 100.0), "2"),
         ] {
             check(name, value).within(range.0..=range.1, example)?;
         }

@@ -12,20 +12,20 @@ mod tests;
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::{Percentiles, WindowedMin};
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
-use crate::reporting::{Gathering, Interval, Limits, in_order_of_arrival};
+use crate::reporting::{Accumulator, Interval, Limits, in_order_of_arrival};
 use crate::tfrc::{Equation, LossEvents};
 pub use config::{Config, ReceiverConfig, SenderConfig};
-use receiver::{Receiver, Told};
+use receiver::{Receiver, ReceiverReport};
 use sender::{Judged, Verdict};
 
 /// How far back the least round trip counts.
-const LEAST_WINDOW: Span = Span::from_secs(60);
+const MIN_WINDOW: Span = Span::from_secs(60);
 
 /// After an undershoot: so many reports are left out, and what had arrived before.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ struct Pause {
 pub struct Cnadu {
     config: Config,
     limits: Limits,
-    gathering: Gathering,
+    accumulator: Accumulator,
     timeout: FeedbackTimeout,
     receiver: Receiver,
     losses: LossEvents,
@@ -47,13 +47,13 @@ pub struct Cnadu {
     rate: Rate,
     /// Round trips of reports without loss.
     round_trips: Percentiles,
-    least_rtt: WindowedMin<Span>,
+    min_rtt: WindowedMin<Span>,
     /// The newest report's.
     rtt: Option<Span>,
-    told: Option<Told>,
+    reported: Option<ReceiverReport>,
     tcp: Rate,
     pause: Option<Pause>,
-    /// When nothing had been heard for too long.
+    /// When no feedback arrived for too long.
     silent: Option<Time>,
     decisions: Decisions,
 }
@@ -66,19 +66,19 @@ impl Cnadu {
     pub fn new(config: Config) -> Result<Cnadu, ConfigError> {
         config.check()?;
         let limits = Limits::new(config.min);
-        let SenderConfig { history, history_most, .. } = config.sender;
+        let SenderConfig { history, max_history, .. } = config.sender;
         Ok(Cnadu {
             limits,
-            gathering: Gathering::default(),
-            // On a path whose round trip is longer, nothing can be heard earlier.
+            accumulator: Accumulator::default(),
+            // On a path whose round trip is longer, no feedback can arrive earlier.
             timeout: FeedbackTimeout::new(config.timeout, 1, Then::Every(config.timeout)),
             receiver: Receiver::new(config.receiver, config.start),
             losses: LossEvents::default(),
             rate: limits.clamp(config.start),
-            round_trips: Percentiles::new(history, history_most),
-            least_rtt: WindowedMin::default(),
+            round_trips: Percentiles::new(history, max_history),
+            min_rtt: WindowedMin::default(),
             rtt: None,
-            told: None,
+            reported: None,
             tcp: Rate::MAX,
             pause: None,
             silent: None,
@@ -93,19 +93,19 @@ impl Cnadu {
     }
 
     /// Half of the least round trip: what the path itself takes one way.
-    fn least_one_way(&self) -> Span {
-        self.least_rtt.get().unwrap_or(Span::ZERO) / 2
+    fn min_one_way(&self) -> Span {
+        self.min_rtt.get().unwrap_or(Span::ZERO) / 2
     }
 
     fn on_report(&mut self, now: Time, interval: &Interval) {
         let Some(rtt) = interval.mean_rtt() else { return };
-        let (deadline, one_way) = (self.config.receiver.deadline, self.least_one_way());
-        let goodput = interval.rate(|heard| heard.rtt.is_some_and(|rtt| rtt - one_way <= deadline));
-        let told = self.receiver.report(goodput);
+        let (deadline, one_way) = (self.config.receiver.deadline, self.min_one_way());
+        let goodput = interval.rate(|reported| reported.rtt.is_some_and(|rtt| rtt - one_way <= deadline));
+        let reported = self.receiver.report(goodput);
         self.rtt = Some(rtt);
-        self.told = Some(told);
+        self.reported = Some(reported);
         self.tcp = self.tcp_rate(interval, rtt, goodput);
-        let judged = self.judge(&told, interval, rtt, goodput);
+        let judged = self.judge(&reported, interval, rtt, goodput);
         if judged.lost == 0.0 {
             self.round_trips.add(now, rtt);
         }
@@ -134,38 +134,38 @@ impl Cnadu {
     }
 
     /// Against the round trips before it.
-    fn judge(&self, told: &Told, interval: &Interval, rtt: Span, goodput: Rate) -> Judged {
-        let SenderConfig { history_least, hold_share, decrease_share, quiet, .. } = self.config.sender;
-        let known = self.round_trips.len() >= history_least;
+    fn judge(&self, reported: &ReceiverReport, interval: &Interval, rtt: Span, goodput: Rate) -> Judged {
+        let SenderConfig { min_history, hold_share, decrease_share, quiet, .. } = self.config.sender;
+        let known = self.round_trips.len() >= min_history;
         let percentile = |share| self.round_trips.get(share).filter(|_| known).map_or(Span::MAX, |rtt| rtt + quiet);
         let (long, very_long) = (percentile(hold_share), percentile(decrease_share));
-        let (missed, lost) = (told.missed_share(), interval.loss_ratio());
-        let lost_packets = interval.heard.iter().filter(|heard| heard.is_lost()).count() as u32;
-        Judged { capacity: told.capacity, goodput, tcp: self.tcp, missed, lost, lost_packets, rtt, long, very_long }
+        let (missed, lost) = (reported.missed_share(), interval.loss_ratio());
+        let lost_packets = interval.reported.iter().filter(|reported| reported.is_lost()).count() as u32;
+        Judged { capacity: reported.capacity, goodput, tcp: self.tcp, missed, lost, lost_packets, rtt, long, very_long }
     }
 
     /// X; a rate above every other without loss.
     fn tcp_rate(&mut self, interval: &Interval, rtt: Span, goodput: Rate) -> Rate {
         let equation = Equation::new(interval.mean_size(), rtt);
-        for heard in &interval.heard {
-            if heard.is_lost() {
-                self.losses.on_lost(&heard.packet, rtt, || 1.0 / equation.loss_events_for(goodput));
+        for reported in &interval.reported {
+            if reported.is_lost() {
+                self.losses.on_lost(&reported.packet, rtt, || 1.0 / equation.loss_events_for(goodput));
             } else {
-                self.losses.on_arrived(&heard.packet, heard.was_lost);
+                self.losses.on_arrived(&reported.packet, reported.was_lost);
             }
         }
         let loss = self.losses.rate();
         if loss > 0.0 { equation.rate(loss) } else { Rate::MAX }
     }
 
-    /// Nothing was heard for too long: by this controller's clock or by the history's, once for each time.
-    fn on_silence(&mut self, now: Time) {
+    /// No feedback arrived for too long: by this controller's clock or by the history's, once for each time.
+    fn on_feedback_timeout(&mut self, now: Time) {
         if self.silent.is_some_and(|at| now - at < self.config.timeout) {
             return;
         }
         self.silent = Some(now);
         self.pause = None;
-        self.gathering.clear();
+        self.accumulator.clear();
         self.change(now, self.rate.scale(self.config.timeout_share), "halve", "no report for too long");
     }
 
@@ -181,30 +181,30 @@ impl Controller for Cnadu {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.timeout.on_arrivals(feedback);
         let now = feedback.now;
-        if feedback.cause == Cause::Silence {
-            self.on_silence(now);
+        if feedback.cause == Cause::FeedbackTimeout {
+            self.on_feedback_timeout(now);
             return;
         }
-        for rtt in self.gathering.on_feedback(feedback).iter().filter_map(|heard| heard.rtt) {
-            self.least_rtt.add(now, rtt, LEAST_WINDOW);
+        for rtt in self.accumulator.on_feedback(feedback).iter().filter_map(|reported| reported.rtt) {
+            self.min_rtt.add(now, rtt, MIN_WINDOW);
         }
-        let least_rtt = self.least_one_way() * 2;
+        let min_rtt = self.min_one_way() * 2;
         for (at, packet) in in_order_of_arrival(feedback) {
-            self.receiver.on_arrival(at, &packet, least_rtt);
+            self.receiver.on_arrival(at, &packet, min_rtt);
         }
-        if self.gathering.lasted(now).is_some_and(|span| span >= self.interval()) {
-            let interval = self.gathering.end(now);
+        if self.accumulator.lasted(now).is_some_and(|span| span >= self.interval()) {
+            let interval = self.accumulator.end(now);
             self.on_report(now, &interval);
         }
     }
 
-    fn allowance(&self) -> Allowance {
-        Allowance { capacity: self.rate, ..Allowance::of_rate(self.rate.scale(self.config.pacing_gain)) }
+    fn limits(&self) -> SendLimits {
+        SendLimits { capacity: self.rate, ..SendLimits::of_rate(self.rate.scale(self.config.pacing_gain)) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
         self.timeout.on_sent(packet.at);
-        self.gathering.on_sent(packet.at);
+        self.accumulator.on_sent(packet.at);
     }
 
     fn on_demand(&mut self, _now: Time, demand: Demand) {
@@ -214,7 +214,7 @@ impl Controller for Cnadu {
 
     fn on_timeout(&mut self, now: Time) {
         if self.timeout.on_timeout(now) {
-            self.on_silence(now);
+            self.on_feedback_timeout(now);
         }
     }
 
@@ -234,9 +234,9 @@ impl Controller for Cnadu {
         }
         see("playout_delay_ms", self.receiver.playout_delay().as_millis_f64());
         see("p", self.losses.rate());
-        if let Some(told) = self.told {
-            see("f", told.missed_share());
-            if let Some(stretch) = told.stretch {
+        if let Some(reported) = self.reported {
+            see("f", reported.missed_share());
+            if let Some(stretch) = reported.stretch {
                 see("x", stretch);
             }
         }

@@ -12,7 +12,7 @@ const JUMP: Span = Span::from_secs(2);
 
 /// What the receiver reports beside losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Told {
+pub(super) struct ReceiverReport {
     /// C.
     pub(super) capacity: Rate,
     /// x: how much further apart frames arrived than they were taken; `None` if there were no two to compare.
@@ -22,7 +22,7 @@ pub(super) struct Told {
     pub(super) frames: u32,
 }
 
-impl Told {
+impl ReceiverReport {
     /// f.
     pub(super) fn missed_share(&self) -> f64 {
         f64::from(self.missed) / f64::from(self.frames.max(1))
@@ -67,8 +67,8 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived at `at` by the receiver's clock, on a path whose least round trip is `least_rtt`.
-    pub(super) fn on_arrival(&mut self, at: Time, packet: &SentPacket, least_rtt: Span) {
+    /// A packet arrived at `at` by the receiver's clock, on a path whose least round trip is `min_rtt`.
+    pub(super) fn on_arrival(&mut self, at: Time, packet: &SentPacket, min_rtt: Span) {
         if self.last.is_some() && (at - self.newest).abs() > JUMP {
             self.frames.clear();
             self.last = None;
@@ -77,16 +77,16 @@ impl Receiver {
         }
         self.newest = self.newest.max(at);
         if let Some(frame) = self.frames.on_arrival(at, packet) {
-            self.on_frame(frame, least_rtt);
+            self.on_frame(frame, min_rtt);
         }
     }
 
-    fn on_frame(&mut self, frame: Frame, least_rtt: Span) {
+    fn on_frame(&mut self, frame: Frame, min_rtt: Span) {
         let delay = frame.arrived - frame.captured;
         self.reference.add(self.newest, delay, self.config.reference);
         self.lateness = delay - self.reference.get().unwrap_or(delay);
         self.count += 1;
-        self.missed += u32::from(self.lateness > self.config.deadline - least_rtt / 2);
+        self.missed += u32::from(self.lateness > self.config.deadline - min_rtt / 2);
         // A key frame is late by its size.
         if let Some(last) = self.last.replace(frame).filter(|last| !last.keyframe && !frame.keyframe) {
             self.taken += frame.captured - last.captured;
@@ -105,12 +105,12 @@ impl Receiver {
     }
 
     /// A report is due; `received` is G, what arrived in time.
-    pub(super) fn report(&mut self, received: Rate) -> Told {
+    pub(super) fn report(&mut self, received: Rate) -> ReceiverReport {
         let (missed, frames) = (core::mem::take(&mut self.missed), core::mem::take(&mut self.count));
         let (taken, arrived) = (core::mem::take(&mut self.taken), core::mem::take(&mut self.arrived));
         let stretch = (taken > Span::ZERO).then(|| arrived.ratio(taken));
         self.capacity = self.estimate(received, missed, stretch);
-        Told { capacity: self.capacity, stretch, missed, frames }
+        ReceiverReport { capacity: self.capacity, stretch, missed, frames }
     }
 
     fn estimate(&mut self, received: Rate, missed: u32, stretch: Option<f64>) -> Rate {
@@ -120,7 +120,7 @@ impl Receiver {
             _ if missed > 0 => received.scale(self.config.missed_share),
             Some(stretch) if twice => received.scale(1.0 / stretch),
             Some(_) if !stretched => {
-                let before = self.capacity.min(received.scale(self.config.most_of_received));
+                let before = self.capacity.min(received.scale(self.config.max_of_received));
                 received.max(before).scale(self.config.growth)
             }
             _ => self.capacity,
@@ -161,9 +161,9 @@ mod tests {
         let first = receiver.report(KBPS(200));
         assert_eq!(first.capacity, KBPS(128), "once is a short-lived event");
         frames(&mut receiver, &mut clock, 15, 36_630, None);
-        let told = receiver.report(KBPS(200));
-        assert!((told.stretch.unwrap() - 1.10).abs() < 1e-9, "{told:?}");
-        assert!((told.capacity.as_kbps_f64() - 181.8).abs() < 0.05, "{told:?}");
+        let reported = receiver.report(KBPS(200));
+        assert!((reported.stretch.unwrap() - 1.10).abs() < 1e-9, "{reported:?}");
+        assert!((reported.capacity.as_kbps_f64() - 181.8).abs() < 0.05, "{reported:?}");
     }
 
     #[test]
@@ -173,9 +173,9 @@ mod tests {
         frames(&mut receiver, &mut clock, 47, 33_300, None);
         clock.1 += 351_000;
         frames(&mut receiver, &mut clock, 4, 33_300, None);
-        let told = receiver.report(KBPS(200));
+        let reported = receiver.report(KBPS(200));
         // The fifty-first frame is not whole yet.
-        assert_eq!((told.missed, told.frames, told.capacity), (3, 50, KBPS(170)));
+        assert_eq!((reported.missed, reported.frames, reported.capacity), (3, 50, KBPS(170)));
         assert_eq!(receiver.playout_delay(), Span::from_millis(49));
     }
 
@@ -207,8 +207,8 @@ mod tests {
         frames(&mut receiver, &mut clock, 15, 33_300, None);
         clock.1 += 60_000_000;
         frames(&mut receiver, &mut clock, 15, 33_300, None);
-        let told = receiver.report(KBPS(200));
-        assert_eq!(told.missed, 0);
-        assert!((told.stretch.unwrap() - 1.0).abs() < 1e-9);
+        let reported = receiver.report(KBPS(200));
+        assert_eq!(reported.missed, 0);
+        assert!((reported.stretch.unwrap() - 1.0).abs() < 1e-9);
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Judged {
     pub(super) very_long: Span,
 }
 
-/// What becomes of the rate.
+/// What happens to the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Undershoot,
@@ -49,15 +49,15 @@ impl SenderConfig {
             return (capacity.min(goodput).scale(self.undershoot), Verdict::Undershoot, why);
         }
         if rtt > very_long {
-            let most = if self.decrease_to_received { capacity.min(goodput) } else { capacity };
-            let rate = rate.min(most).scale(self.decrease);
+            let max = if self.decrease_to_received { capacity.min(goodput) } else { capacity };
+            let rate = rate.min(max).scale(self.decrease);
             return (rate, Verdict::Decrease, "round trip above its 90th percentile");
         }
         if rtt > long || missed > 0.0 {
             let why = if rtt > long { "round trip above its 75th percentile" } else { "a frame missed its playout" };
             return (rate.min(capacity), Verdict::Hold, why);
         }
-        let between = (tcp.min(capacity.scale(self.most_of_capacity)) + capacity).scale(0.5);
+        let between = (tcp.min(capacity.scale(self.max_of_capacity)) + capacity).scale(0.5);
         (between.clamp(rate, rate.scale(self.growth)), Verdict::Grow, "between both estimates")
     }
 }

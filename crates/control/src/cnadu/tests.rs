@@ -6,7 +6,7 @@ use thalweg_units::Bytes;
 
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
-/// A frame of one packet at the rate allowed, every 33 ms over 100 ms of path, told of each.
+/// A frame of one packet at the rate allowed, every 33 ms over 100 ms of path, with per-packet feedback.
 struct Flow {
     cnadu: Cnadu,
     history: History,
@@ -49,7 +49,7 @@ fn on_a_quiet_path_the_rate_grows_by_eight_percent_each_second() {
     // Five seconds are nine or ten reports: 128 x 1.04^9 = 182.
     let rate = flow.cnadu.rate.as_kbps_f64();
     assert!((175.0..195.0).contains(&rate), "{rate}");
-    assert!(flow.decisions().iter().all(|told| *told == ("increase", "between both estimates")));
+    assert!(flow.decisions().iter().all(|reported| *reported == ("increase", "between both estimates")));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn rates_keep_to_what_the_application_could_use() {
     let mut flow = Flow::new(Config::default());
     flow.cnadu.on_demand(Time::ZERO, Demand { min: KBPS(30), max: KBPS(140) });
     flow.run(300, 0, |_| false);
-    assert_eq!(flow.cnadu.allowance().capacity, KBPS(140));
+    assert_eq!(flow.cnadu.limits().capacity, KBPS(140));
 }
 
 #[test]

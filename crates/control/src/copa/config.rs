@@ -21,7 +21,7 @@ pub struct Config {
     /// Velocity doubles from this many round trips in one direction on (paper: 3; mvfst: 4 where, as here, the standing RTT is
     /// compared, which shows a rising queue half an srtt late).
     pub velocity_after: u32,
-    /// What becomes of the velocity when the window turns.
+    /// What happens to the velocity when the window turns.
     pub turning: Turning,
     /// Pacing is this many times window / RTT_standing (paper: 2).
     pub pacing_gain: f64,

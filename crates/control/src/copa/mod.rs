@@ -7,7 +7,7 @@ mod velocity;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 use crate::feedback::{Cause, Fate, Feedback};
@@ -26,7 +26,7 @@ pub struct Copa {
     rtt_min: WindowedMin<Span>,
     rtt_standing: WindowedMin<Span>,
     srtt: Span,
-    /// How long news of a packet waits for its report, smoothed: the window covers it, but it is no queue.
+    /// How long feedback on a packet waits for its report, smoothed: the window covers it, but it is no queue.
     held: Span,
     max_rate: Rate,
     limited_at: Option<Time>,
@@ -141,8 +141,8 @@ impl Copa {
     }
 
     fn bound(&mut self) {
-        let most = self.max_rate.over(self.srtt).as_f64() * self.config.max_rate_windows / MSS.as_f64();
-        self.cwnd = self.cwnd.min(most).max(self.config.min_window);
+        let max = self.max_rate.over(self.srtt).as_f64() * self.config.max_rate_windows / MSS.as_f64();
+        self.cwnd = self.cwnd.min(max).max(self.config.min_window);
     }
 
     /// genericCC: the window shrinks when more than 30 % of at least 20 packets over at least two round trips are lost.
@@ -160,13 +160,13 @@ impl Copa {
         }
     }
 
-    fn on_silence(&mut self, now: Time) {
+    fn on_feedback_timeout(&mut self, now: Time) {
         let before = self.cwnd;
         self.cwnd = self.config.min_window;
         self.slow_start = true;
         self.velocity = Velocity::default();
         self.losses = LossWindow { since: now, ..LossWindow::default() };
-        self.decide(now, "collapse", "nothing heard for too long", before);
+        self.decide(now, "collapse", "no feedback for too long", before);
     }
 
     fn decide(&mut self, at: Time, what: &'static str, why: &'static str, cwnd_before: f64) {
@@ -178,8 +178,8 @@ impl Copa {
 impl Controller for Copa {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
-        if feedback.cause == Cause::Silence {
-            self.on_silence(now);
+        if feedback.cause == Cause::FeedbackTimeout {
+            self.on_feedback_timeout(now);
             return;
         }
         if let Some(srtt) = feedback.srtt {
@@ -209,9 +209,9 @@ impl Controller for Copa {
         self.bound();
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let pacing = self.window().per(self.turn()).scale(self.config.pacing_gain);
-        Allowance { window: Some(self.window()), capacity: self.capacity(), ..Allowance::of_rate(pacing) }
+        SendLimits { window: Some(self.window()), capacity: self.capacity(), ..SendLimits::of_rate(pacing) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {

@@ -2,7 +2,7 @@
 
 use thalweg_units::{Span, Time};
 
-/// What becomes of the velocity when the window turns before its round trip is over.
+/// What happens to the velocity when the window turns before its round trip is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Turning {
@@ -40,7 +40,7 @@ pub(super) struct Ack {
 impl Ack {
     /// The velocity at which the window doubles or halves in a round trip (specs/copa.md 3: v is at most delta times the
     /// window; nothing changes by more than a factor of 2).
-    fn most(&self) -> f64 {
+    fn max(&self) -> f64 {
         (self.delta * self.cwnd / if self.up { 1.0 } else { 2.0 }).max(1.0)
     }
 }
@@ -86,7 +86,7 @@ impl Velocity {
         if rule.turning == Turning::AtOnce && wanted != self.direction && self.value > 1.0 {
             *self = Velocity { value: 1.0, direction: wanted, same: 0, mark: Some((ack.now, ack.cwnd)) };
         }
-        self.value = self.value.min(ack.most());
+        self.value = self.value.min(ack.max());
     }
 
     #[cfg(test)]
@@ -135,10 +135,10 @@ mod tests {
 
     #[test]
     fn in_a_round_trip_the_window_at_most_doubles_or_halves() {
-        for (up, most) in [(true, 18.0), (false, 9.0)] {
+        for (up, max) in [(true, 18.0), (false, 9.0)] {
             let mut velocity = Velocity::running(1000.0, if up { 1 } else { -1 }, Time::ZERO, 20.0);
             velocity.on_ack(&ack(1, 20.0, up), rule(Turning::AtRoundTrip));
-            assert_eq!(velocity.get(), most);
+            assert_eq!(velocity.get(), max);
             velocity.on_ack(&ack(2, 1.0, up), rule(Turning::AtRoundTrip));
             assert_eq!(velocity.get(), 1.0);
         }

@@ -9,7 +9,7 @@ use thalweg_units::{Span, Time};
 #[derive(Debug, Clone)]
 pub struct BaseDelay {
     bin: Span,
-    most: usize,
+    max: usize,
     /// The least of each bin, the newest last.
     bins: VecDeque<Span>,
     began: Time,
@@ -19,17 +19,17 @@ impl BaseDelay {
     /// The least over the last `bins` bins of this length each; at least one, of more than no length.
     pub fn new(bins: usize, bin: Span) -> BaseDelay {
         let bin = bin.max(Span::from_nanos(1));
-        BaseDelay { bin, most: bins.max(1), bins: VecDeque::new(), began: Time::ZERO }
+        BaseDelay { bin, max: bins.max(1), bins: VecDeque::new(), began: Time::ZERO }
     }
 
-    /// Takes in the delay of a packet heard of now, by whatever two clocks.
+    /// Takes in the delay of a packet reported now, by whatever two clocks.
     pub fn add(&mut self, now: Time, delay: Span) {
         match self.bins.back_mut() {
-            Some(least) if now - self.began < self.bin => *least = delay.min(*least),
+            Some(min) if now - self.began < self.bin => *min = delay.min(*min),
             _ => {
                 self.began = now;
                 self.bins.push_back(delay);
-                if self.bins.len() > self.most {
+                if self.bins.len() > self.max {
                     self.bins.pop_front();
                 }
             }
@@ -50,9 +50,9 @@ mod tests {
     fn the_least_of_three_minutes_is_forgotten_in_the_fourth() {
         let mut base = BaseDelay::new(3, Span::from_secs(60));
         assert_eq!(base.get(), None);
-        for (second, delay, least) in [(0, -5, -5), (59, 9, -5), (60, 3, -5), (119, 2, -5), (120, 7, -5), (180, 8, 2)] {
+        for (second, delay, min) in [(0, -5, -5), (59, 9, -5), (60, 3, -5), (119, 2, -5), (120, 7, -5), (180, 8, 2)] {
             base.add(Time::from_millis(second * 1000), Span::from_millis(delay));
-            assert_eq!(base.get(), Some(Span::from_millis(least)), "second {second}");
+            assert_eq!(base.get(), Some(Span::from_millis(min)), "second {second}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How times between arrivals are averaged: by whoever measures them.
+//! How times between arrivals are averaged: by whichever side measures them.
 
 use thalweg_units::{Bytes, ConfigError, Span, above_to, check};
 

@@ -6,7 +6,7 @@ use core::ops::AddAssign;
 use thalweg_units::{Span, Time};
 
 /// At most this many points count: the sums of so many, each within [`REACH`], fit their integers.
-const MOST_POINTS: usize = 1 << 16;
+const MAX_POINTS: usize = 1 << 16;
 /// How far a coordinate may lie from the first point's: 9.7 hours in nanoseconds, 4.4 terabytes in bits. Further is cut off.
 const REACH: i64 = 1 << 45;
 
@@ -77,7 +77,7 @@ impl Line {
 
     /// Forgets what is older than `window`.
     pub fn expire(&mut self, now: Time, window: Span) {
-        while self.points.front().is_some_and(|(at, _, _)| *at + window <= now) || self.points.len() > MOST_POINTS {
+        while self.points.front().is_some_and(|(at, _, _)| *at + window <= now) || self.points.len() > MAX_POINTS {
             if let Some((_, x, y)) = self.points.pop_front() {
                 self.sums += Sums::of_point(x, y).negated();
             }

@@ -1,6 +1,6 @@
 //! What the path bears and what it lost, from packets in their order of arrival (specs/rebera.md 3).
 //!
-//! The same at both ends: a receiver measures what comes, a sender what it is told came.
+//! The same at both ends: a receiver measures what comes, a sender what is reported to have come.
 
 use alloc::collections::VecDeque;
 
@@ -33,7 +33,7 @@ pub enum Short {
     /// That the path bears them in the shortest time that counts, or at what was measured before if that is more: they can raise a
     /// measure and never lower it (ours).
     #[default]
-    AtLeast,
+    Min,
 }
 
 impl Default for MeasurementConfig {
@@ -94,8 +94,8 @@ struct Train {
     size: Bytes,
 }
 
-/// The most trains in a window: 60 frames a second for half a minute, and a bound for whoever sends a packet a train.
-const MOST_TRAINS: usize = 1 << 11;
+/// The most trains in a window: 60 frames a second for half a minute, and a bound for the one who sends a packet a train.
+const MAX_TRAINS: usize = 1 << 11;
 
 /// See the module.
 #[derive(Debug, Clone)]
@@ -118,7 +118,7 @@ impl Measurement {
         }
     }
 
-    /// A packet arrived, later than all before it by the receiver's clock. A copy of one that did must not be told again.
+    /// A packet arrived, later than all before it by the receiver's clock. A copy of one that did must not be reported again.
     pub fn on_arrival(&mut self, arrival: &Arrival) {
         // In the order of sending, so whatever was sent before and is not here is lost; one that was overtaken puts that right.
         self.lost = arrival.before.saturating_sub(self.received);
@@ -148,7 +148,7 @@ impl Measurement {
     fn end(&mut self) {
         let Some(train) = self.current.take() else { return };
         self.trains.push_back(train);
-        if self.trains.len() > MOST_TRAINS {
+        if self.trains.len() > MAX_TRAINS {
             self.trains.pop_front();
         }
     }
@@ -164,7 +164,7 @@ impl Measurement {
             let lasted = match short {
                 _ if lasted >= shortest => lasted,
                 Short::LeftOut => continue,
-                Short::AtLeast => self.last.map_or(shortest, |last| last.time_for(train.size).min(shortest)),
+                Short::Min => self.last.map_or(shortest, |last| last.time_for(train.size).min(shortest)),
             };
             size += train.size;
             time += lasted;

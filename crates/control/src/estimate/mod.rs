@@ -28,4 +28,4 @@ pub use least_squares::slope;
 pub use line::{Fit, Line};
 pub use measurement::{Arrival, Measurement, MeasurementConfig, Short};
 pub use percentiles::Percentiles;
-pub use windowed::{Extreme, Greatest, Least, Windowed, WindowedMax, WindowedMin};
+pub use windowed::{Extreme, Max, Min, Windowed, WindowedMax, WindowedMin};

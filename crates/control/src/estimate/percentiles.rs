@@ -9,20 +9,20 @@ use thalweg_units::{Span, Time};
 #[derive(Debug, Clone)]
 pub struct Percentiles {
     window: Span,
-    most: usize,
+    max: usize,
     samples: VecDeque<(Time, Span)>,
 }
 
 impl Percentiles {
-    /// Of the samples of (now - window, now], of which the newest `most` count; at least one.
-    pub fn new(window: Span, most: usize) -> Percentiles {
-        Percentiles { window, most: most.max(1), samples: VecDeque::new() }
+    /// Of the samples of (now - window, now], of which the newest `max` count; at least one.
+    pub fn new(window: Span, max: usize) -> Percentiles {
+        Percentiles { window, max: max.max(1), samples: VecDeque::new() }
     }
 
     /// Takes in a sample and forgets what is too old or too much.
     pub fn add(&mut self, now: Time, value: Span) {
         self.samples.push_back((now, value));
-        while self.samples.len() > self.most || self.samples.front().is_some_and(|(at, _)| *at + self.window <= now) {
+        while self.samples.len() > self.max || self.samples.front().is_some_and(|(at, _)| *at + self.window <= now) {
             self.samples.pop_front();
         }
     }

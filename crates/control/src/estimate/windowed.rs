@@ -14,32 +14,32 @@ pub trait Extreme {
 
 /// The least value.
 #[derive(Debug, Clone, Copy)]
-pub struct Least;
+pub struct Min;
 
 /// The greatest value.
 #[derive(Debug, Clone, Copy)]
-pub struct Greatest;
+pub struct Max;
 
-impl Extreme for Least {
+impl Extreme for Min {
     fn replaces<V: Ord>(later: &V, earlier: &V) -> bool {
         later <= earlier
     }
 }
 
-impl Extreme for Greatest {
+impl Extreme for Max {
     fn replaces<V: Ord>(later: &V, earlier: &V) -> bool {
         later >= earlier
     }
 }
 
 /// The least sample of a window.
-pub type WindowedMin<V, P = Time> = Windowed<Least, V, P>;
+pub type WindowedMin<V, P = Time> = Windowed<Min, V, P>;
 
 /// The greatest sample of a window.
-pub type WindowedMax<V, P = Time> = Windowed<Greatest, V, P>;
+pub type WindowedMax<V, P = Time> = Windowed<Max, V, P>;
 
 /// The extreme of the samples in (now - window, now], by a monotone queue: amortised constant time. The newest sample always
-/// counts, so after a silence the last one survives (specs/copa.md 4).
+/// counts, so after a feedback timeout the last one survives (specs/copa.md 4).
 ///
 /// A place is an instant, or where windows are counted in rounds (specs/bbr.md 3: ten of them) the round's number.
 #[derive(Debug, Clone)]

@@ -23,12 +23,12 @@ pub struct Config {
     pub timeout: Span,
     /// How delays are judged.
     pub thresholds: Thresholds,
-    /// How many parity packets.
-    pub parity: ParityConfig,
+    /// How many FEC packets.
+    pub fec: FecConfig,
     /// How the rate falls and returns.
     pub rate: RateConfig,
-    /// Packets leave at this many times media and parity (2.5, libwebrtc's pacer of the time; the paper's senders have none). At the least rate
-    /// sound and the smallest pictures are more than 1.1 times it: what waits in the pacer for 400 ms no parity helps, and nothing would probe.
+    /// Packets leave at this many times media and FEC (2.5, libwebrtc's pacer of the time; the paper's senders have none). At the least rate
+    /// audio and the smallest pictures are more than 1.1 times it: what waits in the pacer for 400 ms no FEC helps, and nothing would probe.
     pub pacing_gain: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct Thresholds {
     pub down_in_probe: f64,
     /// ... and in UP (1.4 \[P\]).
     pub down_in_up: f64,
-    /// beta, in PROBE: above it the probe goes on with fewer parity packets (1.2 \[P\]).
+    /// beta, in PROBE: above it the probe goes on with fewer FEC packets (1.2 \[P\]).
     pub probe: f64,
     /// Which percentiles the delay is compared to: C_low (0.4 \[P\]) ...
     pub low_share: f64,
@@ -53,26 +53,26 @@ pub struct Thresholds {
     /// How long delays are remembered (60 s \[R\]).
     pub history: Span,
     /// How many of them (300 \[R\]).
-    pub history_most: usize,
+    pub max_history: usize,
     /// With fewer both ratios are 1 (5 \[R\]).
-    pub history_least: usize,
+    pub min_history: usize,
     /// A rate above this share of the greatest of the last while stays once more before it is probed (0.9 \[P\], text only).
     pub near_top: f64,
 }
 
-/// How many parity packets: one after every N media packets.
+/// How many FEC packets: one after every N media packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
-pub struct ParityConfig {
+pub struct FecConfig {
     /// The least N (2 \[P\]).
-    pub least: u16,
+    pub min: u16,
     /// The greatest N (14 \[P\]): what it may grow to while a probe goes on.
-    pub most: u16,
+    pub max: u16,
     /// The greatest N at or below the first goodput: probe as hard as can be (ours: 2; 4 in specs/fbra.md).
-    pub most_at_first: u16,
+    pub max_at_first: u16,
     /// N is least at this share of the greatest rate of the last while and grows linearly up to all of it (0.5 \[R\]) ...
     pub from: f64,
-    /// ... where a probe begins with this many (ours: 6; 14 in specs/fbra.md). By the listing parity is sent in one interval of three or four, and the
+    /// ... where a probe begins with this many (ours: 6; 14 in specs/fbra.md). By the listing FEC is sent in one interval of three or four, and the
     /// paper's is a tenth of its media: 14 would be a fiftieth.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "is_usual_at_greatest"))]
     pub at_greatest: u16,
@@ -100,8 +100,8 @@ pub struct RateConfig {
     /// are no measure of a rate).
     pub early_with_last: bool,
     /// The rate is raised to at most this many times what the encoder really makes (1.2 \[R\]).
-    pub most_of_actual: f64,
-    /// What is left of the rate when nothing is heard (0.5 \[P\]).
+    pub max_of_actual: f64,
+    /// What is left of the rate when no feedback arrives (0.5 \[P\]).
     pub timeout_share: f64,
 }
 
@@ -116,7 +116,7 @@ impl Default for Config {
             longest_interval: Span::from_secs(2),
             timeout: Span::from_secs(2),
             thresholds: Thresholds::default(),
-            parity: ParityConfig::default(),
+            fec: FecConfig::default(),
             rate: RateConfig::default(),
             pacing_gain: 2.5,
         }
@@ -134,19 +134,19 @@ impl Default for Thresholds {
             low_share: 0.4,
             high_share: 0.8,
             history: Span::from_secs(60),
-            history_most: 300,
-            history_least: 5,
+            max_history: 300,
+            min_history: 5,
             near_top: 0.9,
         }
     }
 }
 
-impl Default for ParityConfig {
-    fn default() -> ParityConfig {
-        ParityConfig {
-            least: 2,
-            most: 14,
-            most_at_first: 2,
+impl Default for FecConfig {
+    fn default() -> FecConfig {
+        FecConfig {
+            min: 2,
+            max: 14,
+            max_at_first: 2,
             from: 0.5,
             at_greatest: 6,
             history: Span::from_secs(2),
@@ -158,7 +158,7 @@ impl Default for ParityConfig {
 /// Whether there is nothing to write of it.
 #[cfg(feature = "serde")]
 fn is_usual_at_greatest(at_greatest: &u16) -> bool {
-    *at_greatest == ParityConfig::default().at_greatest
+    *at_greatest == FecConfig::default().at_greatest
 }
 
 impl Default for RateConfig {
@@ -169,7 +169,7 @@ impl Default for RateConfig {
             left_out: 1,
             early: 1.5,
             early_with_last: true,
-            most_of_actual: 1.2,
+            max_of_actual: 1.2,
             timeout_share: 0.5,
         }
     }
@@ -181,7 +181,7 @@ impl Config {
     /// # Errors
     /// When one is not.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let Config { thresholds, parity, rate, .. } = *self;
+        let Config { thresholds, fec, rate, .. } = *self;
         check("fbra rates", format_args!("min {}, start {}", self.min, self.start))
             .is(self.min != Rate::ZERO && self.start >= self.min, "0 < min <= start")?;
         for (name, span, example) in [
@@ -190,7 +190,7 @@ impl Config {
             ("fbra.longest_interval", self.longest_interval - self.report_interval, "2s, beyond report_interval"),
             ("fbra.timeout", self.timeout, "2s"),
             ("fbra.thresholds.history", thresholds.history, "60s"),
-            ("fbra.parity.history", parity.history, "2s"),
+            ("fbra.fec.history", fec.history, "2s"),
         ] {
             check(name, span).within(Span::from_millis(1).., example)?;
         }
@@ -205,23 +205,23 @@ impl Config {
             ("fbra.thresholds.low_share", thresholds.low_share, (0.0, 1.0), "0.4"),
             ("fbra.thresholds.high_share", thresholds.high_share, (0.0, 1.0), "0.8"),
             ("fbra.thresholds.near_top", thresholds.near_top, (0.0, 10.0), "0.9"),
-            ("fbra.parity.from", parity.from, (0.0, 0.999), "0.5"),
+            ("fbra.fec.from", fec.from, (0.0, 0.999), "0.5"),
             ("fbra.rate.undershoot", rate.undershoot, (0.01, 1.0), "0.9"),
             ("fbra.rate.bounce_back", rate.bounce_back, (0.01, 1.0), "0.9"),
             ("fbra.rate.early", rate.early, (0.0, 100.0), "1.5"),
-            ("fbra.rate.most_of_actual", rate.most_of_actual, (1.0, 100.0), "1.2"),
+            ("fbra.rate.max_of_actual", rate.max_of_actual, (1.0, 100.0), "1.2"),
             ("fbra.rate.timeout_share", rate.timeout_share, (0.01, 1.0), "0.5"),
         ] {
             check(name, value).within(range.0..=range.1, example)?;
         }
-        let ParityConfig { least, most, most_at_first, at_greatest, .. } = parity;
+        let FecConfig { min, max, max_at_first, at_greatest, .. } = fec;
         check(
-            "fbra.parity",
-            format_args!("least {least}, most {most}, most_at_first {most_at_first}, at_greatest {at_greatest}"),
+            "fbra.fec",
+            format_args!("least {min}, most {max}, max_at_first {max_at_first}, at_greatest {at_greatest}"),
         )
         .is(
-            least != 0 && most.min(most_at_first).min(at_greatest) >= least && at_greatest <= most,
-            "0 < least <= most, most_at_first and at_greatest, and at_greatest <= most",
+            min != 0 && max.min(max_at_first).min(at_greatest) >= min && at_greatest <= max,
+            "0 < least <= most, max_at_first and at_greatest, and at_greatest <= most",
         )?;
         Ok(())
     }

@@ -1,32 +1,32 @@
 //! FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md): what probes the path is forward error correction.
 //!
-//! While the path is quiet, one parity packet leaves after every N media packets; if the path bears them, their rate becomes media.
+//! While the path is quiet, one FEC packet leaves after every N media packets; if the path bears them, their rate becomes media.
 //! Losses, late packets and delays above percentiles of earlier ones make the rate fall below what arrived, from where it bounces back.
 //!
 //! * [`config`](Config): every threshold, with what is the paper's and what a reading;
 //! * `observed`: losses, discards, goodput and one-way delay of a report interval;
-//! * [`states`](State): STAY, PROBE, UP, DOWN; `parity`: N and what was sent of it;
-//! * here: when an interval ends, and what becomes of the rate.
+//! * [`states`](State): STAY, PROBE, UP, DOWN; `fec`: N and what was sent of it;
+//! * here: when an interval ends, and what happens to the rate.
 
 mod config;
+mod fec;
 mod observed;
-mod parity;
 mod states;
 #[cfg(test)]
 mod tests;
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMax;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
-use crate::reporting::{Gathering, Heard, Interval, Limits};
-pub use config::{Config, ParityConfig, RateConfig, Thresholds};
+use crate::reporting::{Accumulator, Interval, Limits, Reported};
+pub use config::{Config, FecConfig, RateConfig, Thresholds};
+use fec::Fec;
 use observed::{Delays, Rates, Signs};
-use parity::Parity;
 pub use states::State;
 use states::{Action, step};
 
@@ -44,7 +44,7 @@ struct Pause {
 pub struct Fbra {
     config: Config,
     limits: Limits,
-    gathering: Gathering,
+    accumulator: Accumulator,
     timeout: FeedbackTimeout,
     delays: Delays,
     /// R: the media rate.
@@ -53,9 +53,9 @@ pub struct Fbra {
     /// What was before it.
     before: State,
     pause: Option<Pause>,
-    /// When nothing had been heard for too long.
+    /// When no feedback arrived for too long.
     silent: Option<Time>,
-    parity: Parity,
+    fec: Fec,
     /// R_hi: the greatest of goodput, media rate and all that was sent, of the last while.
     greatest: WindowedMax<Rate>,
     /// R_init: the first goodput after the start or a bounce back.
@@ -80,8 +80,8 @@ impl Fbra {
         let limits = Limits::new(config.min);
         Ok(Fbra {
             limits,
-            gathering: Gathering::default(),
-            // On a path whose round trip is longer, nothing can be heard earlier.
+            accumulator: Accumulator::default(),
+            // On a path whose round trip is longer, no feedback can arrive earlier.
             timeout: FeedbackTimeout::new(config.timeout, 1, Then::Every(config.timeout)),
             delays: Delays::new(&config),
             rate: limits.clamp(config.start),
@@ -89,7 +89,7 @@ impl Fbra {
             before: State::Down,
             pause: None,
             silent: None,
-            parity: Parity::default(),
+            fec: Fec::default(),
             greatest: WindowedMax::default(),
             first: None,
             rates: None,
@@ -112,7 +112,7 @@ impl Fbra {
         round_trips.max(self.config.report_interval).min(self.config.longest_interval)
     }
 
-    /// Whether an interval that has lasted this long is over, and whether its report is an early one: trouble is told at once, but not
+    /// Whether an interval that has lasted this long is over, and whether its report is an early one: trouble is reported at once, but not
     /// twice in a row and not while nobody acts on it.
     fn is_due(&self, lasted: Span, trouble: bool) -> Option<bool> {
         if lasted >= self.interval() {
@@ -124,13 +124,13 @@ impl Fbra {
     }
 
     fn on_report(&mut self, now: Time, regular: bool, early: bool) {
-        let interval = self.gathering.end(now);
+        let interval = self.accumulator.end(now);
         let signs = self.delays.judge(now, &interval, early);
         let rates = self.measure(interval, regular);
         self.was_early = !regular;
         self.signs = Some(signs);
         self.rates = Some(rates);
-        self.greatest.add(now, rates.greatest(), self.config.parity.history);
+        self.greatest.add(now, rates.greatest(), self.config.fec.history);
         self.first.get_or_insert(rates.goodput);
         match self.pause {
             Some(pause) if pause.left > 0 => self.pause = Some(Pause { left: pause.left - 1, ..pause }),
@@ -142,12 +142,12 @@ impl Fbra {
     /// The rates of an interval, with the one before it where it ended early.
     fn measure(&mut self, interval: Interval, regular: bool) -> Rates {
         let delays = &self.delays;
-        let arrived_in_time = |heard: &Heard| !heard.is_lost() && !delays.is_discarded(heard);
+        let arrived_in_time = |reported: &Reported| !reported.is_lost() && !delays.is_discarded(reported);
         let mut last = core::mem::replace(&mut self.last, interval);
         if regular || !self.config.rate.early_with_last {
             return Rates::of(&self.last, arrived_in_time);
         }
-        last.heard.extend_from_slice(&self.last.heard);
+        last.reported.extend_from_slice(&self.last.reported);
         last.span += self.last.span;
         Rates::of(&last, arrived_in_time)
     }
@@ -158,14 +158,14 @@ impl Fbra {
         let from = self.rate;
         match step.action {
             Action::Keep => {}
-            // At a few packets a second, N of them take longer than an interval: without parity nothing was probed.
-            Action::Raise if self.parity.is_unsent() => {
-                return self.enter(now, State::Probe, "no parity has left yet", from);
+            // At a few packets a second, N of them take longer than an interval: without FEC nothing was probed.
+            Action::Raise if self.fec.is_unsent() => {
+                return self.enter(now, State::Probe, "no FEC has left yet", from);
             }
             Action::Undershoot { pauses } => self.undershoot(rates.goodput, pauses),
-            Action::Probe => self.parity.begin(now, self.parity_interval(rates)),
-            Action::Widen => self.parity.widen(&self.config.parity),
-            Action::Raise => self.rate = self.raised(self.parity.rate(now), rates.media),
+            Action::Probe => self.fec.begin(now, self.fec_interval(rates)),
+            Action::Widen => self.fec.widen(&self.config.fec),
+            Action::Raise => self.rate = self.raised(self.fec.rate(now), rates.media),
         }
         self.enter(now, step.next, step.why, from);
     }
@@ -174,7 +174,7 @@ impl Fbra {
         let state = self.state;
         self.before = core::mem::replace(&mut self.state, next);
         if next != State::Probe {
-            self.parity.end();
+            self.fec.end();
         }
         if next == state && self.rate == from {
             return;
@@ -210,8 +210,8 @@ impl Fbra {
         }
     }
 
-    /// Nothing was heard for too long: by this controller's clock or by the history's, once for each time.
-    fn on_silence(&mut self, now: Time) {
+    /// No feedback arrived for too long: by this controller's clock or by the history's, once for each time.
+    fn on_feedback_timeout(&mut self, now: Time) {
         if self.silent.is_some_and(|at| now - at < self.config.timeout) {
             return;
         }
@@ -219,28 +219,28 @@ impl Fbra {
         self.silent = Some(now);
         self.rate = self.limits.clamp(from.scale(self.config.rate.timeout_share));
         self.pause = None;
-        self.gathering.clear();
+        self.accumulator.clear();
         self.enter(now, State::Down, "no report for too long", from);
     }
 
     /// R, or what the encoder makes of it where that is much less.
     fn actual(&self, media: Rate) -> Rate {
-        if self.rate > media.scale(self.config.rate.most_of_actual) { media } else { self.rate }
+        if self.rate > media.scale(self.config.rate.max_of_actual) { media } else { self.rate }
     }
 
-    fn parity_interval(&self, rates: &Rates) -> u16 {
-        let config = &self.config.parity;
+    fn fec_interval(&self, rates: &Rates) -> u16 {
+        let config = &self.config.fec;
         let actual = self.actual(rates.media);
         let interval = config.interval(actual, self.greatest.get().unwrap_or(actual), self.first.unwrap_or(Rate::ZERO));
-        let before_end = config.before_end.map(|spare| rates.media_packets.saturating_sub(spare).max(config.least));
-        before_end.map_or(interval, |most| interval.min(most))
+        let before_end = config.before_end.map(|spare| rates.media_packets.saturating_sub(spare).max(config.min));
+        before_end.map_or(interval, |max| interval.min(max))
     }
 
     /// R += FEC_rate: at most what N = least would be, and not far above what the encoder makes.
-    fn raised(&self, parity: Rate, media: Rate) -> Rate {
-        let parity = parity.min(self.rate.scale(1.0 / f64::from(self.config.parity.least)));
-        let most = media.scale(self.config.rate.most_of_actual).max(self.rate);
-        self.limits.clamp((self.rate + parity).min(most))
+    fn raised(&self, fec: Rate, media: Rate) -> Rate {
+        let fec = fec.min(self.rate.scale(1.0 / f64::from(self.config.fec.min)));
+        let max = media.scale(self.config.rate.max_of_actual).max(self.rate);
+        self.limits.clamp((self.rate + fec).min(max))
     }
 }
 
@@ -248,33 +248,33 @@ impl Controller for Fbra {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.timeout.on_arrivals(feedback);
         let now = feedback.now;
-        if feedback.cause == Cause::Silence {
-            self.on_silence(now);
+        if feedback.cause == Cause::FeedbackTimeout {
+            self.on_feedback_timeout(now);
             return;
         }
-        let news = self.gathering.on_feedback(feedback);
-        for rtt in news.iter().filter_map(|heard| heard.rtt) {
+        let new_reports = self.accumulator.on_feedback(feedback);
+        for rtt in new_reports.iter().filter_map(|reported| reported.rtt) {
             self.delays.add(now, rtt);
         }
-        let trouble = news.iter().any(|heard| heard.is_lost() || self.delays.is_discarded(heard));
-        if let Some(lasted) = self.gathering.lasted(now)
+        let trouble = new_reports.iter().any(|reported| reported.is_lost() || self.delays.is_discarded(reported));
+        if let Some(lasted) = self.accumulator.lasted(now)
             && let Some(early) = self.is_due(lasted, trouble)
         {
             self.on_report(now, lasted >= self.interval(), early);
         }
     }
 
-    fn allowance(&self) -> Allowance {
-        let fec_interval = self.parity.interval();
-        let parity = fec_interval.map_or(Rate::ZERO, |interval| self.rate.scale(1.0 / f64::from(interval)));
-        let pacing = (self.rate + parity).scale(self.config.pacing_gain);
-        Allowance { capacity: self.rate, fec_interval, ..Allowance::of_rate(pacing) }
+    fn limits(&self) -> SendLimits {
+        let fec_interval = self.fec.interval();
+        let fec = fec_interval.map_or(Rate::ZERO, |interval| self.rate.scale(1.0 / f64::from(interval)));
+        let pacing = (self.rate + fec).scale(self.config.pacing_gain);
+        SendLimits { capacity: self.rate, fec_interval, ..SendLimits::of_rate(pacing) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
         self.timeout.on_sent(packet.at);
-        self.gathering.on_sent(packet.at);
-        self.parity.on_sent(packet);
+        self.accumulator.on_sent(packet.at);
+        self.fec.on_sent(packet);
     }
 
     fn on_demand(&mut self, _now: Time, demand: Demand) {
@@ -284,7 +284,7 @@ impl Controller for Fbra {
 
     fn on_timeout(&mut self, now: Time) {
         if self.timeout.on_timeout(now) {
-            self.on_silence(now);
+            self.on_feedback_timeout(now);
         }
     }
 
@@ -299,7 +299,7 @@ impl Controller for Fbra {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("R_bps", self.rate.as_bps_f64());
         see("state", f64::from(self.state as u8));
-        see("N", f64::from(self.parity.interval().unwrap_or(0)));
+        see("N", f64::from(self.fec.interval().unwrap_or(0)));
         see("R_hi_bps", self.greatest.get().unwrap_or(Rate::ZERO).as_bps_f64());
         see("RTT_median_ms", self.delays.round_trip().unwrap_or(Span::ZERO).as_millis_f64());
         see("OWD_ms", self.delays.newest().unwrap_or(Span::ZERO).as_millis_f64());

@@ -5,10 +5,10 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 use super::{Config, Thresholds};
 use crate::estimate::{Percentiles, WindowedMin};
 use crate::packet::Payload;
-use crate::reporting::{Heard, Interval};
+use crate::reporting::{Interval, Reported};
 
 /// How far back the least round trip counts: what is above it is queue (60 s \[R\]).
-const LEAST_WINDOW: Span = Span::from_secs(60);
+const MIN_WINDOW: Span = Span::from_secs(60);
 
 /// What the state machine looks at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,7 +32,7 @@ impl Signs {
     }
 }
 
-/// An interval's rates, on the wire. Sound is media as pictures are: R is what both have together.
+/// An interval's rates, on the wire. Audio is media as pictures are: R is what both have together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rates {
     /// G: media that was neither lost nor discarded.
@@ -41,18 +41,19 @@ pub(super) struct Rates {
     pub(super) media: Rate,
     /// And everything beside it.
     pub(super) all: Rate,
-    /// How many packets of pictures there were: parity is over these.
+    /// How many packets of pictures there were: FEC is over these.
     pub(super) media_packets: u16,
 }
 
 impl Rates {
-    pub(super) fn of(interval: &Interval, arrived_in_time: impl Fn(&Heard) -> bool) -> Rates {
-        let is_media = |heard: &Heard| matches!(heard.packet.payload, Payload::Media | Payload::Audio);
-        let media_packets = interval.heard.iter().filter(|heard| heard.packet.payload == Payload::Media).count();
+    pub(super) fn of(interval: &Interval, arrived_in_time: impl Fn(&Reported) -> bool) -> Rates {
+        let is_media = |reported: &Reported| matches!(reported.packet.payload, Payload::Media | Payload::Audio);
+        let media_packets =
+            interval.reported.iter().filter(|reported| reported.packet.payload == Payload::Media).count();
         Rates {
-            goodput: interval.rate(|heard| is_media(heard) && arrived_in_time(heard)),
+            goodput: interval.rate(|reported| is_media(reported) && arrived_in_time(reported)),
             media: interval.rate(is_media),
-            all: interval.rate(|heard| heard.packet.size > Bytes::ZERO),
+            all: interval.rate(|reported| reported.packet.size > Bytes::ZERO),
             media_packets: u16::try_from(media_packets).unwrap_or(u16::MAX),
         }
     }
@@ -68,7 +69,7 @@ impl Rates {
 pub(super) struct Delays {
     delay_max: Span,
     thresholds: Thresholds,
-    least: WindowedMin<Span>,
+    min: WindowedMin<Span>,
     /// Delays of intervals without loss and discard.
     history: Percentiles,
     /// Round trips of the intervals.
@@ -79,31 +80,31 @@ pub(super) struct Delays {
 
 impl Delays {
     pub(super) fn new(config: &Config) -> Delays {
-        let Thresholds { history, history_most, .. } = config.thresholds;
+        let Thresholds { history, max_history, .. } = config.thresholds;
         Delays {
             delay_max: config.delay_max,
             thresholds: config.thresholds,
-            least: WindowedMin::default(),
-            history: Percentiles::new(history, history_most),
-            round_trips: Percentiles::new(history, history_most),
+            min: WindowedMin::default(),
+            history: Percentiles::new(history, max_history),
+            round_trips: Percentiles::new(history, max_history),
             newest: None,
         }
     }
 
     /// The round trip of a packet that arrived.
     pub(super) fn add(&mut self, now: Time, rtt: Span) {
-        self.least.add(now, rtt, LEAST_WINDOW);
+        self.min.add(now, rtt, MIN_WINDOW);
     }
 
     /// OWD of a round trip: half of the least, and all that is above it. Clocks need not agree, and the return path's queue does not
     /// count (specs/fbra.md: an absolute base matters, because thresholds are ratios).
     fn one_way(&self, rtt: Span) -> Span {
-        rtt - self.least.get().unwrap_or(rtt) / 2
+        rtt - self.min.get().unwrap_or(rtt) / 2
     }
 
     /// Whether a packet comes too late to be shown.
-    pub(super) fn is_discarded(&self, heard: &Heard) -> bool {
-        heard.rtt.is_some_and(|rtt| self.one_way(rtt) > self.delay_max)
+    pub(super) fn is_discarded(&self, reported: &Reported) -> bool {
+        reported.rtt.is_some_and(|rtt| self.one_way(rtt) > self.delay_max)
     }
 
     /// RTT_median.
@@ -118,9 +119,10 @@ impl Delays {
 
     /// What an interval shows; its delay joins the history if nothing was lost or discarded.
     pub(super) fn judge(&mut self, now: Time, interval: &Interval, early: bool) -> Signs {
-        let half = interval.heard.len() / 2;
-        let any = |wrong: &dyn Fn(&Heard) -> bool, from: usize| interval.heard[from..].iter().any(wrong);
-        let (lost, discarded) = (&|heard: &Heard| heard.is_lost(), &|heard: &Heard| self.is_discarded(heard));
+        let half = interval.reported.len() / 2;
+        let any = |wrong: &dyn Fn(&Reported) -> bool, from: usize| interval.reported[from..].iter().any(wrong);
+        let (lost, discarded) =
+            (&|reported: &Reported| reported.is_lost(), &|reported: &Reported| self.is_discarded(reported));
         let mut signs = Signs {
             losses: any(lost, 0),
             discards: any(discarded, 0),
@@ -145,7 +147,7 @@ impl Delays {
 
     /// A delay over a percentile of the history; 1 where that is too short.
     fn compare(&self, delay: Span, share: f64) -> f64 {
-        if self.history.len() < self.thresholds.history_least {
+        if self.history.len() < self.thresholds.min_history {
             return 1.0;
         }
         let percentile = self.history.get(share).unwrap_or(delay);
@@ -156,11 +158,11 @@ impl Delays {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reporting::tests::{heard, heard_of};
+    use crate::reporting::tests::{reported, reported_of};
     use alloc::vec::Vec;
 
-    fn interval(heard: Vec<Heard>) -> Interval {
-        Interval { span: Span::from_millis(200), heard }
+    fn interval(reported: Vec<Reported>) -> Interval {
+        Interval { span: Span::from_millis(200), reported }
     }
 
     /// Delays on a path whose least round trip was 20 ms: OWD is RTT less 10.
@@ -175,9 +177,9 @@ mod tests {
         for (owd, high, low) in [(42, 1.010, 1.180), (43, 1.034, 1.208), (48, 1.154, 1.348), (67, 1.611, 1.882)] {
             let mut delays = delays();
             for owd in [31, 33, 34, 35, 36, 38, 40, 41, 44, 60] {
-                delays.judge(Time::ZERO, &interval(alloc::vec![heard(0, 1000, Some(owd + 10))]), false);
+                delays.judge(Time::ZERO, &interval(alloc::vec![reported(0, 1000, Some(owd + 10))]), false);
             }
-            let signs = delays.judge(Time::ZERO, &interval(alloc::vec![heard(0, 1000, Some(owd + 10))]), false);
+            let signs = delays.judge(Time::ZERO, &interval(alloc::vec![reported(0, 1000, Some(owd + 10))]), false);
             assert!((signs.high - high).abs() < 5e-4 && (signs.low - low).abs() < 5e-4, "{signs:?}");
             assert_eq!(delays.newest(), Some(Span::from_millis(owd)));
         }
@@ -186,13 +188,13 @@ mod tests {
     #[test]
     fn fewer_than_five_delays_say_nothing_and_those_with_losses_never_join() {
         let mut delays = delays();
-        let quiet = || interval(alloc::vec![heard(0, 1000, Some(40))]);
-        let lossy = || interval(alloc::vec![heard(0, 1000, Some(40)), heard(1, 1000, None)]);
+        let quiet = || interval(alloc::vec![reported(0, 1000, Some(40))]);
+        let lossy = || interval(alloc::vec![reported(0, 1000, Some(40)), reported(1, 1000, None)]);
         (0..4).for_each(|_| {
             delays.judge(Time::ZERO, &quiet(), false);
             delays.judge(Time::ZERO, &lossy(), false);
         });
-        let late = || interval(alloc::vec![heard(0, 1000, Some(100))]);
+        let late = || interval(alloc::vec![reported(0, 1000, Some(100))]);
         assert_eq!(delays.clone().judge(Time::ZERO, &late(), false).high, 1.0);
         delays.judge(Time::ZERO, &quiet(), false);
         assert_eq!(delays.judge(Time::ZERO, &late(), false).high, 3.0);
@@ -200,8 +202,9 @@ mod tests {
 
     #[test]
     fn what_happened_in_the_second_half_is_recent() {
-        let signs = |heard| delays().judge(Time::ZERO, &interval(heard), false);
-        let at = |lost: u64, rtt| (0..10).map(|id| heard(id, 1000, if id == lost { rtt } else { Some(40) })).collect();
+        let signs = |reported| delays().judge(Time::ZERO, &interval(reported), false);
+        let at =
+            |lost: u64, rtt| (0..10).map(|id| reported(id, 1000, if id == lost { rtt } else { Some(40) })).collect();
         let first = signs(at(4, None));
         assert!(first.losses && !first.recent_losses && !first.discards);
         assert!(signs(at(5, None)).recent_losses);
@@ -215,14 +218,14 @@ mod tests {
     #[test]
     fn goodput_is_media_that_arrived_in_time() {
         let delays = delays();
-        let told = alloc::vec![
-            heard(0, 1000, Some(40)),
-            heard(1, 1000, None),
-            heard(2, 1000, Some(500)),
-            heard_of(Payload::Repair, 3, 1000, Some(40)),
-            heard_of(Payload::Filler, 4, 500, Some(40)),
+        let reported = alloc::vec![
+            reported(0, 1000, Some(40)),
+            reported(1, 1000, None),
+            reported(2, 1000, Some(500)),
+            reported_of(Payload::Repair, 3, 1000, Some(40)),
+            reported_of(Payload::Padding, 4, 500, Some(40)),
         ];
-        let rates = Rates::of(&interval(told), |heard| !heard.is_lost() && !delays.is_discarded(heard));
+        let rates = Rates::of(&interval(reported), |reported| !reported.is_lost() && !delays.is_discarded(reported));
         assert_eq!(
             (rates.goodput, rates.media, rates.all),
             (Rate::from_kbps(40), Rate::from_kbps(120), Rate::from_kbps(180))

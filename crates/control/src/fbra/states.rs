@@ -10,24 +10,24 @@ pub enum State {
     Down,
     /// Nothing is tried.
     Stay,
-    /// Parity packets are sent beyond the media.
+    /// FEC packets are sent beyond the media.
     Probe,
-    /// What was parity has become media.
+    /// What was FEC has become media.
     Up,
 }
 
-/// What becomes of the rate.
+/// What happens to the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// Nothing.
     Keep,
     /// It falls below what arrived, and the next report is left out if `pauses`.
     Undershoot { pauses: bool },
-    /// Parity begins, with an interval chosen anew.
+    /// FEC begins, with an interval chosen anew.
     Probe,
-    /// The probe goes on with fewer parity packets.
+    /// The probe goes on with fewer FEC packets.
     Widen,
-    /// The parity becomes media.
+    /// The FEC becomes media.
     Raise,
 }
 
@@ -105,9 +105,9 @@ fn in_probe(signs: &Signs, limits: &Thresholds) -> Step {
     } else if signs.high > limits.stay {
         STAY("delay above alpha_stay while probing")
     } else if signs.low > limits.probe {
-        to(State::Probe, Action::Widen, "delay above beta: fewer parity packets")
+        to(State::Probe, Action::Widen, "delay above beta: fewer FEC packets")
     } else {
-        to(State::Up, Action::Raise, "the path bore media and parity")
+        to(State::Up, Action::Raise, "the path bore media and FEC")
     }
 }
 

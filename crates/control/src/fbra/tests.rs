@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::feedback::{Acknowledgement, History};
 use crate::packet::{PacketId, Payload};
-use crate::reporting::tests::heard_of;
+use crate::reporting::tests::reported_of;
 use thalweg_units::Bytes;
 
 const MS: fn(u64) -> Time = Time::from_millis;
@@ -37,7 +37,7 @@ fn an_undershoot_goes_below_what_arrived_by_as_much_as_did_not_and_bounces_back_
 }
 
 #[test]
-fn parity_that_was_borne_becomes_media() {
+fn fec_that_was_borne_becomes_media() {
     // specs/fbra.md 8, example 4.
     assert_eq!(at(200).raised(KBPS(23), KBPS(200)), KBPS(223));
     // Not far above what the encoder makes, and no more than N = 2 would send.
@@ -50,23 +50,23 @@ fn parity_that_was_borne_becomes_media() {
 fn n_follows_what_the_encoder_makes_and_what_an_interval_holds() {
     let mut fbra = at(240);
     // specs/fbra.md 3.1.
-    fbra.config.parity.at_greatest = 14;
+    fbra.config.fec.at_greatest = 14;
     fbra.greatest.add(Time::ZERO, KBPS(256), Span::from_secs(2));
     fbra.first = Some(KBPS(128));
-    assert_eq!(fbra.parity_interval(&rates(240, 240)), 12);
-    assert_eq!(fbra.parity_interval(&rates(130, 130)), 2);
-    assert_eq!(fbra.parity_interval(&Rates { media_packets: 8, ..rates(240, 240) }), 6);
-    assert_eq!(fbra.parity_interval(&Rates { media_packets: 0, ..rates(240, 240) }), 2);
+    assert_eq!(fbra.fec_interval(&rates(240, 240)), 12);
+    assert_eq!(fbra.fec_interval(&rates(130, 130)), 2);
+    assert_eq!(fbra.fec_interval(&Rates { media_packets: 8, ..rates(240, 240) }), 6);
+    assert_eq!(fbra.fec_interval(&Rates { media_packets: 0, ..rates(240, 240) }), 2);
 }
 
-/// A packet of 500 bytes every 20 ms over 100 ms of path and `queue` ms of what else is in the way; parity as asked for.
+/// A packet of 500 bytes every 20 ms over 100 ms of path and `queue` ms of what else is in the way; FEC as asked for.
 struct Flow {
     fbra: Fbra,
     history: History,
     now: u64,
     next: u64,
     media: u16,
-    keeps_parity_back: bool,
+    keeps_fec_back: bool,
     under_way: VecDeque<(u64, PacketId, Time)>,
     /// States and rates in kbps, as they changed.
     course: Vec<(State, u64)>,
@@ -80,7 +80,7 @@ impl Flow {
             now: 0,
             next: 0,
             media: 0,
-            keeps_parity_back: false,
+            keeps_fec_back: false,
             under_way: VecDeque::new(),
             course: Vec::new(),
         }
@@ -112,8 +112,8 @@ impl Flow {
             if self.now.is_multiple_of(20) {
                 self.send(Payload::Media, queue, lost(self.next));
                 self.media += 1;
-                let due = self.fbra.allowance().fec_interval.is_some_and(|interval| self.media >= interval);
-                if due && !self.keeps_parity_back {
+                let due = self.fbra.limits().fec_interval.is_some_and(|interval| self.media >= interval);
+                if due && !self.keeps_fec_back {
                     self.media = 0;
                     self.send(Payload::Repair, queue, false);
                 }
@@ -133,7 +133,7 @@ impl Flow {
 }
 
 #[test]
-fn on_a_quiet_path_it_stays_twice_probes_with_parity_and_makes_it_media() {
+fn on_a_quiet_path_it_stays_twice_probes_with_fec_and_makes_it_media() {
     let mut flow = Flow::new(Config::default());
     let course = flow.run(1400, 0, |_| false);
     let states: Vec<State> = course.iter().map(|(state, _)| *state).collect();
@@ -141,40 +141,40 @@ fn on_a_quiet_path_it_stays_twice_probes_with_parity_and_makes_it_media() {
     // Ten packets in 200 ms, N = 2: five of 500 bytes are more than half of 128 kbps.
     let raised = course[2].1;
     assert_eq!(raised, 192, "kbps after the first probe");
-    assert_eq!(flow.reasons()[..2], [("probe", "a quiet path"), ("raise", "the path bore media and parity")]);
+    assert_eq!(flow.reasons()[..2], [("probe", "a quiet path"), ("raise", "the path bore media and FEC")]);
 }
 
 #[test]
-fn parity_is_asked_for_while_it_probes_and_paced_beyond_the_media() {
+fn fec_is_asked_for_while_it_probes_and_paced_beyond_the_media() {
     let mut flow = Flow::new(Config::default());
     while flow.fbra.state != State::Probe {
         flow.run(flow.now + 1, 0, |_| false);
     }
-    let allowance = flow.fbra.allowance();
-    assert_eq!((allowance.fec_interval, allowance.capacity), (Some(2), KBPS(128)));
-    assert_eq!(allowance.pacing, KBPS(192).scale(2.5));
+    let limits = flow.fbra.limits();
+    assert_eq!((limits.fec_interval, limits.capacity), (Some(2), KBPS(128)));
+    assert_eq!(limits.pacing, KBPS(192).scale(2.5));
     while flow.fbra.state == State::Probe {
         flow.run(flow.now + 1, 0, |_| false);
     }
-    assert_eq!(flow.fbra.allowance().fec_interval, None);
+    assert_eq!(flow.fbra.limits().fec_interval, None);
 }
 
 #[test]
-fn a_probe_goes_on_until_parity_has_left() {
+fn a_probe_goes_on_until_fec_has_left() {
     let mut flow = Flow::new(Config { start: KBPS(200), ..Config::default() });
     // As if N packets took longer than an interval.
-    flow.keeps_parity_back = true;
+    flow.keeps_fec_back = true;
     flow.run(3_000, 0, |_| false);
     assert_eq!((flow.fbra.state, flow.fbra.rate), (State::Probe, KBPS(200)));
-    flow.keeps_parity_back = false;
+    flow.keeps_fec_back = false;
     let course = flow.run(3_500, 0, |_| false);
     assert!(course.iter().any(|(state, rate)| *state == State::Up && *rate > 200), "{course:?}");
 }
 
 #[test]
-fn sound_is_part_of_what_the_rate_is_of() {
-    let [picture, sound] = [Payload::Media, Payload::Audio].map(|payload| heard_of(payload, 0, 500, Some(40)));
-    let interval = Interval { span: Span::from_millis(100), heard: alloc::vec![picture, sound, sound] };
+fn audio_is_part_of_what_the_rate_is_of() {
+    let [picture, audio] = [Payload::Media, Payload::Audio].map(|payload| reported_of(payload, 0, 500, Some(40)));
+    let interval = Interval { span: Span::from_millis(100), reported: alloc::vec![picture, audio, audio] };
     let rates = Rates::of(&interval, |_| true);
     assert_eq!((rates.goodput, rates.media, rates.media_packets), (KBPS(120), KBPS(120), 1));
     // Pictures alone, 40 of 120 kbps, would be an encoder that cannot use its rate.
@@ -243,7 +243,7 @@ fn parameters_that_cannot_work_are_refused_with_value_and_range() {
     let thresholds = Thresholds { stay: 0.5, ..Thresholds::default() };
     let message = alloc::format!("{}", Fbra::new(Config { thresholds, ..Config::default() }).unwrap_err());
     assert_eq!(message, "fbra.thresholds.stay is 0.5, must be 1 to 100, such as 1.1");
-    let parity = ParityConfig { least: 0, ..ParityConfig::default() };
-    assert!(Fbra::new(Config { parity, ..Config::default() }).is_err());
+    let fec = FecConfig { min: 0, ..FecConfig::default() };
+    assert!(Fbra::new(Config { fec, ..Config::default() }).is_err());
     assert!(Fbra::new(Config { longest_interval: Span::from_millis(100), ..Config::default() }).is_err());
 }

@@ -1,4 +1,4 @@
-//! What became of the packets: one form for every kind of report.
+//! Feedback on sent packets: one form for every kind of report.
 
 mod history;
 mod path;
@@ -21,7 +21,7 @@ pub struct Acknowledgement {
     pub ce: bool,
 }
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It arrived. May follow [`Fate::Lost`] for the same packet: it was late, not lost.
@@ -42,7 +42,7 @@ pub enum Fate {
 pub struct Report {
     /// The packet as it was sent.
     pub packet: SentPacket,
-    /// What became of it.
+    /// Its outcome.
     pub fate: Fate,
 }
 
@@ -61,17 +61,17 @@ impl Report {
 pub enum Cause {
     /// The receiver reported.
     Report,
-    /// Nothing was heard for so long that everything in flight was declared lost.
-    Silence,
+    /// No feedback arrived for so long that everything in flight was declared lost.
+    FeedbackTimeout,
 }
 
-/// News of sent packets.
+/// Feedback on sent packets.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Feedback<'a> {
-    /// When the news reached the sender.
+    /// When the feedback reached the sender.
     pub now: Time,
-    /// Why there is news.
+    /// What caused the feedback.
     pub cause: Cause,
     /// Each packet whose fate became known, in order of sending. Empty when a report held nothing new.
     pub reports: &'a [Report],
@@ -79,7 +79,7 @@ pub struct Feedback<'a> {
     pub rtt: Option<Span>,
     /// Arrival less sending time of that packet: two clocks, so only differences between packets mean anything.
     pub newest_delay: Option<Span>,
-    /// `rtt` without the time the report was held even if the receiver does not tell it (TWCC): forward delay and the least
+    /// `rtt` without the time the report was held even if the receiver does not say it (TWCC): forward delay and the least
     /// return delay seen. This is the delay to judge queues by; a window must cover the wait for reports too.
     pub path_rtt: Option<Span>,
     /// Smoothed time from sending a packet to hearing of it (gain 1/8, specs/vidaptive.md C1), this report included; `None` before the
@@ -87,7 +87,7 @@ pub struct Feedback<'a> {
     pub srtt: Option<Span>,
     /// The least round-trip time of the connection.
     pub min_rtt: Option<Span>,
-    /// Bytes sent and neither acknowledged nor declared lost, after this news.
+    /// Bytes sent and neither acknowledged nor declared lost, after this feedback.
     pub in_flight: Bytes,
     /// Bytes acknowledged on the path so far, these included.
     pub delivered: Bytes,
@@ -116,12 +116,12 @@ impl<'a> Feedback<'a> {
         Feedback { reports: &self.reports[before..], ..*self }
     }
 
-    /// Bytes that this news says arrived.
+    /// Bytes that this feedback says arrived.
     pub fn arrived_bytes(&self) -> Bytes {
         self.reports.iter().filter(|report| report.arrival().is_some()).map(|report| report.packet.size).sum()
     }
 
-    /// Bytes that this news says were lost.
+    /// Bytes that this feedback says were lost.
     pub fn lost_bytes(&self) -> Bytes {
         self.reports.iter().filter(|report| report.fate == Fate::Lost).map(|report| report.packet.size).sum()
     }
@@ -133,7 +133,7 @@ impl<'a> Feedback<'a> {
         Some((self.path_rtt? + (delay - self.newest_delay?)).max(Span::from_nanos(1)))
     }
 
-    /// How long news of an arrived packet waited at the receiver for its report.
+    /// How long feedback on an arrived packet waited at the receiver for its report.
     pub fn held(&self, report: &Report) -> Option<Span> {
         Some(((self.now - report.packet.at) - self.rtt_of(report)?).max(Span::ZERO))
     }

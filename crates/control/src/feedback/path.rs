@@ -1,4 +1,4 @@
-//! What a receiver says that measures the path itself instead of telling of single packets.
+//! What a receiver says that measures the path itself instead of reporting single packets.
 
 use thalweg_units::{Bytes, Rate};
 
@@ -13,7 +13,7 @@ pub enum End {
     Receiver,
 }
 
-/// A receiver's own account of the path (specs/rebera.md 3), told once in a while.
+/// A receiver's own account of the path (specs/rebera.md 3), reported once in a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathReport {
     /// What the path bore of late, by packets that queued one behind the other; `None` where none did.

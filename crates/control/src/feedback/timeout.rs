@@ -47,7 +47,7 @@ impl FeedbackTimeout {
 
     /// Feedback of any kind: the wait begins anew, or ends where nothing is in flight.
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.on_news(feedback.now, feedback.srtt, feedback.in_flight > Bytes::ZERO);
+        self.on_reports(feedback.now, feedback.srtt, feedback.in_flight > Bytes::ZERO);
     }
 
     /// As [`FeedbackTimeout::on_feedback`], unless it reports no arrival of what is in flight.
@@ -59,7 +59,7 @@ impl FeedbackTimeout {
 
     /// Feedback in another form, with the smoothed round trip where it is known; whether `more` is in flight.
     #[inline]
-    pub(crate) fn on_news(&mut self, now: Time, srtt: Option<Span>, more: bool) {
+    pub(crate) fn on_reports(&mut self, now: Time, srtt: Option<Span>, more: bool) {
         self.srtt = srtt.unwrap_or(self.srtt);
         self.since = more.then_some(now);
         self.expired = 0;
@@ -147,9 +147,9 @@ mod tests {
         assert_eq!(timeout.deadline(), MS(13_000));
         assert!(timeout.on_timeout(MS(13_000)));
         assert_eq!((timeout.expired(), timeout.deadline()), (2, Time::NEVER));
-        timeout.on_news(MS(13_100), None, true);
+        timeout.on_reports(MS(13_100), None, true);
         assert_eq!((timeout.expired(), timeout.deadline()), (0, MS(13_600)));
-        timeout.on_news(MS(13_200), None, false);
+        timeout.on_reports(MS(13_200), None, false);
         assert_eq!(timeout.deadline(), Time::NEVER);
     }
 

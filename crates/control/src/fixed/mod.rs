@@ -2,7 +2,7 @@
 
 use thalweg_units::{ConfigError, Rate, above, check};
 
-use crate::controller::{Allowance, Controller};
+use crate::controller::{Controller, SendLimits};
 use crate::feedback::Feedback;
 
 /// The rate.
@@ -37,7 +37,7 @@ impl Fixed {
 impl Controller for Fixed {
     fn on_feedback(&mut self, _feedback: &Feedback<'_>) {}
 
-    fn allowance(&self) -> Allowance {
-        Allowance::of_rate(self.0)
+    fn limits(&self) -> SendLimits {
+        SendLimits::of_rate(self.0)
     }
 }

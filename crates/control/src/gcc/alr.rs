@@ -50,14 +50,14 @@ impl AlrDetector {
 
     pub(super) fn on_sent(&mut self, now: Time, size: Bytes) {
         let Some(last) = self.last.replace(now) else { return };
-        let most = self.rate.over(BUDGET).as_f64();
-        if most <= 0.0 {
+        let max = self.rate.over(BUDGET).as_f64();
+        if max <= 0.0 {
             return;
         }
         let filled = self.rate.as_bps_f64() * (now - last).as_secs_f64() / 8.0;
-        self.level = (self.level - size.as_f64()).max(-most);
-        self.level = (self.level + filled).min(most);
-        let share = self.level / most;
+        self.level = (self.level - size.as_f64()).max(-max);
+        self.level = (self.level + filled).min(max);
+        let share = self.level / max;
         if self.since.is_none() && share > self.config.start {
             self.since = Some(now);
         } else if self.since.is_some() && share < self.config.stop {

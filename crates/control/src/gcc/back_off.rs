@@ -1,4 +1,4 @@
-//! Backing off when news takes hopelessly long (specs/gcc.md 7; libwebrtc `RttBasedBackoff` and what
+//! Backing off when feedback takes hopelessly long (specs/gcc.md 7; libwebrtc `RttBasedBackoff` and what
 //! `SendSideBandwidthEstimation::UpdateEstimate` does with it). GCC's only answer to missing feedback.
 //!
 //! It lowers the target and nothing else: the delay-based estimate outlives an outage, and the target is back at it with the first
@@ -9,7 +9,7 @@ use thalweg_units::{Rate, Span, Time};
 /// The least target that backing off leads to; the call's minimum is applied after it (libwebrtc `floor`, 5 kbps).
 const FLOOR: Rate = Rate::from_kbps(5);
 
-/// How old the news is.
+/// How old the feedback is.
 #[derive(Debug, Clone)]
 pub(super) struct BackOff {
     limit: Span,
@@ -18,34 +18,42 @@ pub(super) struct BackOff {
     /// Round trip of the newest report, the packet in it that was least delayed, without its wait for the report.
     rtt: Span,
     /// When that report came; when the first packet left, until there is one.
-    heard: Option<Time>,
+    last_feedback: Option<Time>,
     last_sent: Time,
     decreased: Time,
 }
 
 impl BackOff {
     pub(super) fn new(limit: Span, interval: Span, share: f64) -> BackOff {
-        BackOff { limit, interval, share, rtt: Span::ZERO, heard: None, last_sent: Time::ZERO, decreased: Time::ZERO }
+        BackOff {
+            limit,
+            interval,
+            share,
+            rtt: Span::ZERO,
+            last_feedback: None,
+            last_sent: Time::ZERO,
+            decreased: Time::ZERO,
+        }
     }
 
     pub(super) fn on_sent(&mut self, now: Time) {
-        self.heard.get_or_insert(now);
+        self.last_feedback.get_or_insert(now);
         self.last_sent = now;
     }
 
     /// A report came in which something arrived.
     pub(super) fn on_report(&mut self, now: Time, rtt: Span) {
-        self.heard = Some(now);
+        self.last_feedback = Some(now);
         self.rtt = rtt;
     }
 
-    /// Whether the round trip exceeds the limit, counted with how long nothing was heard while packets left.
+    /// Whether the round trip exceeds the limit, counted with how long no feedback arrived while packets left.
     pub(super) fn above_limit(&self) -> bool {
-        let unheard = self.heard.map_or(Span::ZERO, |heard| (self.last_sent - heard).max(Span::ZERO));
+        let unheard = self.last_feedback.map_or(Span::ZERO, |reported| (self.last_sent - reported).max(Span::ZERO));
         self.rtt + unheard > self.limit
     }
 
-    /// What becomes of the target, if it is time to lower it.
+    /// What happens to the target, if it is time to lower it.
     pub(super) fn lower(&mut self, now: Time, target: Rate) -> Option<Rate> {
         let due = self.above_limit() && now - self.decreased >= self.interval && target > FLOOR;
         due.then(|| {

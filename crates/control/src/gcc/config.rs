@@ -26,10 +26,10 @@ pub struct Config {
     pub probing: probe_controller::Config,
     /// Application-limited regions.
     pub alr: alr::Config,
-    /// Push-back; `None` switches it off.
+    /// Pushback; `None` switches it off.
     #[cfg_attr(feature = "serde", serde(default))]
     pub push_back: Option<push_back::Config>,
-    /// Back off when the round trip, counted with how long nothing was heard, exceeds this (specs/gcc.md 7) ...
+    /// Back off when the round trip, counted with how long no feedback arrived, exceeds this (specs/gcc.md 7) ...
     pub rtt_limit: Span,
     /// ... every so often ...
     pub rtt_back_off_interval: Span,

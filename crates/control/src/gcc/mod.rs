@@ -3,7 +3,7 @@
 //! * delay: `packet_groups` -> `trendline` -> [`overuse`] -> [`aimd`] with `link_capacity`;
 //! * how much arrives: [`acknowledged_rate`];
 //! * loss: [`loss`]; probing: [`probe_controller`], `probe_estimator`; use by the application: [`alr`];
-//! * more in flight than wanted: [`push_back`], `outstanding`; news too old: `back_off`.
+//! * more in flight than wanted: [`push_back`], `outstanding`; feedback too old: `back_off`.
 
 pub mod acknowledged_rate;
 pub mod aimd;
@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand, MediaLimit};
+use crate::controller::{Controller, Decision, Demand, MediaLimit, SendLimits};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback, Report};
 use crate::packet::SentPacket;
@@ -41,7 +41,7 @@ use overuse::{Detector, Usage};
 use packet_groups::PacketGroups;
 use probe_controller::ProbeController;
 use probe_estimator::ProbeEstimator;
-use push_back::PushBack;
+use push_back::Pushback;
 use trendline::Trendline;
 
 /// The controller's tick (libwebrtc: 25 ms).
@@ -67,10 +67,10 @@ pub struct Gcc {
     alr: AlrDetector,
     probes: ProbeController,
     probe_results: ProbeEstimator,
-    push_back: Option<PushBack>,
+    push_back: Option<Pushback>,
     outstanding: Outstanding,
     back_off: BackOff,
-    /// The target was lowered for want of news, and there is none yet.
+    /// The target was lowered for want of feedback, and there is none yet.
     backed_off: bool,
     target: Rate,
     last_packet_seen: Option<Time>,
@@ -106,7 +106,7 @@ impl Gcc {
             alr: AlrDetector::new(config.alr),
             probes: ProbeController::new(config.probing, config.start),
             probe_results: ProbeEstimator::default(),
-            push_back: config.push_back.map(PushBack::new),
+            push_back: config.push_back.map(Pushback::new),
             outstanding: Outstanding::default(),
             back_off: BackOff::new(config.rtt_limit, config.rtt_back_off_interval, config.rtt_back_off),
             backed_off: false,
@@ -141,7 +141,7 @@ impl Gcc {
         recovered
     }
 
-    /// How old the news of this report is.
+    /// How old the feedback of this report is.
     fn note_age(&mut self, now: Time) {
         let Some(newest) = self.arrived.last().and_then(Report::arrival) else { return };
         // A packet's round trip without its wait for those reported with it.
@@ -173,7 +173,7 @@ impl Gcc {
         self.probes.set_alr(now, since);
     }
 
-    /// What delay and loss allow; while news is too old, no more than before.
+    /// What delay and loss allow; while feedback is too old, no more than before.
     fn combine(&mut self, now: Time, what: &'static str, why: &'static str, allowed: Rate) {
         let stale = self.back_off.above_limit();
         let target = if stale { self.target } else { allowed }.min(self.aimd.rate());
@@ -214,8 +214,8 @@ impl Gcc {
 impl Controller for Gcc {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
-        if feedback.cause == Cause::Silence {
-            self.outstanding.on_silence(feedback);
+        if feedback.cause == Cause::FeedbackTimeout {
+            self.outstanding.on_feedback_timeout(feedback);
             return;
         }
         self.outstanding.on_report(feedback);
@@ -274,14 +274,14 @@ impl Controller for Gcc {
         self.push_back();
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let target = self.target;
-        Allowance {
+        SendLimits {
             capacity: target,
-            padding: if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO },
+            padding_rate: if self.loss_state == LossState::IncreaseUsingPadding { target } else { Rate::ZERO },
             probe: self.probes.pending(),
-            media: MediaLimit::Share(self.push_back.as_ref().map_or(1.0, PushBack::ratio)),
-            ..Allowance::of_rate(target.scale(self.config.pacing_factor))
+            media: MediaLimit::Share(self.push_back.as_ref().map_or(1.0, Pushback::ratio)),
+            ..SendLimits::of_rate(target.scale(self.config.pacing_factor))
         }
     }
 
@@ -327,12 +327,12 @@ impl Controller for Gcc {
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         see("delay_based_bps", self.aimd.rate().as_bps_f64());
         see("loss_based_bps", self.loss_based.as_bps_f64());
-        // Not `target_bps`: the sender shows what it gives the encoder, less headers and what push-back holds back, by that name.
+        // Not `target_bps`: the sender shows what it gives the encoder, less headers and what pushback holds back, by that name.
         see("estimate_bps", self.target.as_bps_f64());
         see("trend_ms", self.detector.trend());
         see("threshold_ms", self.detector.threshold());
         see("acknowledged_bps", self.acknowledged.rate().unwrap_or(Rate::ZERO).as_bps_f64());
         see("in_alr", f64::from(u8::from(self.aimd.in_alr)));
-        see("keep_frames", self.push_back.as_ref().map_or(1.0, PushBack::ratio));
+        see("pushback_ratio", self.push_back.as_ref().map_or(1.0, Pushback::ratio));
     }
 }

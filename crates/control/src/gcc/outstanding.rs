@@ -1,5 +1,5 @@
 //! What is in flight by libwebrtc's account (`transport_feedback_adapter.cc`): a packet is until it or a later one is reported, however
-//! long that takes, up to a minute. The history writes everything off after two seconds of silence, which would end the push-back in
+//! long that takes, up to a minute. The history writes everything off after two seconds without feedback, which would end the pushback in
 //! the middle of an outage.
 
 use thalweg_units::Bytes;
@@ -7,7 +7,7 @@ use thalweg_units::Bytes;
 use crate::feedback::{Fate, Feedback};
 use crate::packet::{PacketId, SentPacket};
 
-/// Bytes in flight, those written off for silence included.
+/// Bytes in flight, those written off for a feedback timeout included.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outstanding {
     in_flight: Bytes,
@@ -25,8 +25,8 @@ impl Outstanding {
         self.in_flight = packet.in_flight;
     }
 
-    /// Everything in flight was given up because nothing was heard.
-    pub(super) fn on_silence(&mut self, feedback: &Feedback<'_>) {
+    /// Everything in flight was given up because no feedback arrived.
+    pub(super) fn on_feedback_timeout(&mut self, feedback: &Feedback<'_>) {
         self.in_flight = feedback.in_flight;
         self.written_off += feedback.lost_bytes();
         self.until = feedback.reports.last().map(|report| report.packet.id).max(self.until);

@@ -122,8 +122,8 @@ impl ProbeController {
         let raised = max > self.max;
         self.max = max;
         if raised && self.state == State::Complete && self.alr_since.is_some() && self.estimate < max {
-            let most = self.estimate.scale(MAX_STEP);
-            self.probe(now, &[max.min(most)], most < max);
+            let ceiling = self.estimate.scale(MAX_STEP);
+            self.probe(now, &[max.min(ceiling)], ceiling < max);
         }
     }
 

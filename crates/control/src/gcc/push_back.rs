@@ -26,16 +26,16 @@ const MIN_WINDOW: Bytes = Bytes::new(3000);
 
 /// The data window and how much of the encoding it lets through.
 #[derive(Debug, Clone)]
-pub(super) struct PushBack {
+pub(super) struct Pushback {
     config: Config,
     rtts: VecDeque<Span>,
     window: Option<Bytes>,
     ratio: f64,
 }
 
-impl PushBack {
-    pub(super) fn new(config: Config) -> PushBack {
-        PushBack { config, rtts: VecDeque::new(), window: None, ratio: 1.0 }
+impl Pushback {
+    pub(super) fn new(config: Config) -> Pushback {
+        Pushback { config, rtts: VecDeque::new(), window: None, ratio: 1.0 }
     }
 
     /// The largest RTT of a report, and the target with it.
@@ -51,8 +51,8 @@ impl PushBack {
 
     /// The window follows the target, half of the way each time: with each report and on each tick.
     pub(super) fn follow(&mut self, target: Rate) {
-        let Some(least) = self.rtts.iter().min() else { return };
-        let fresh = target.over(*least + self.config.queue);
+        let Some(min) = self.rtts.iter().min() else { return };
+        let fresh = target.over(*min + self.config.queue);
         let window = self.window.map_or(fresh, |window| Bytes::new(u64::midpoint(window.get(), fresh.get())));
         self.window = Some(window.max(MIN_WINDOW));
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_ratio_follows_the_fill_as_in_the_worked_example() {
-        let mut push_back = PushBack::new(Config::default());
+        let mut push_back = Pushback::new(Config::default());
         push_back.on_report(Some(Span::from_millis(100)), Rate::from_kbps(1000));
         assert_eq!(push_back.window, Some(Bytes::new(56_250)));
         for (fill, ratio) in [(1.2, 0.95), (1.2, 0.9025), (1.6, 0.81225), (0.5, 0.852_862_5), (0.05, 1.0)] {

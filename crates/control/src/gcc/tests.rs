@@ -48,9 +48,9 @@ impl Call {
                 }
             }
             if self.history.next_timeout() <= now
-                && let Some(silence) = self.history.on_timeout(now)
+                && let Some(feedback_timeout) = self.history.on_timeout(now)
             {
-                self.gcc.on_feedback(&silence);
+                self.gcc.on_feedback(&feedback_timeout);
             }
             if self.gcc.next_timeout() <= now {
                 self.gcc.on_timeout(now);
@@ -60,7 +60,7 @@ impl Call {
     }
 
     fn kept(&self) -> f64 {
-        self.gcc.allowance().media.share()
+        self.gcc.limits().media.share()
     }
 }
 

@@ -23,12 +23,12 @@ pub struct Config {
     /// BETA_S: how much of it is to leave beyond the rate within a frame (0.1).
     pub sending_share: f64,
     /// Either is at most this share of the rate (0.05).
-    pub most_shaping: f64,
+    pub max_shaping: f64,
     /// Without a report for so long beyond a round trip while something is under way, the rate falls to
-    /// `silence_share`, and again each time (500 ms; the RFC leaves it open).
-    pub silence: Span,
-    /// See `silence` (0.5).
-    pub silence_share: f64,
+    /// `feedback_timeout_share`, and again each time (500 ms; the RFC leaves it open).
+    pub feedback_timeout: Span,
+    /// See `feedback_timeout` (0.5).
+    pub feedback_timeout_share: f64,
 }
 
 /// How congestion is measured.
@@ -63,7 +63,7 @@ pub struct SignalConfig {
     /// PMRREF (0.01).
     pub mark_ratio: f64,
     /// The signal is never larger (500 ms, ns3-rmcat).
-    pub most: Span,
+    pub max: Span,
 }
 
 /// How the rate answers.
@@ -87,15 +87,15 @@ pub struct RateConfig {
     /// QBOUND: how much queue a ramp-up may cause (50 ms).
     pub queue_bound: Span,
     /// GAMMA_MAX: how much more than what arrives a ramp-up asks for at most (0.5).
-    pub most_gamma: f64,
+    pub max_gamma: f64,
     /// The rate moves this often at most (50 ms, ns3-rmcat).
-    pub least_interval: Span,
+    pub min_interval: Span,
     /// A longer time since it moved counts as this much (500 ms; our choice: after a pause, one step would be as large
     /// as the rate).
-    pub most_interval: Span,
+    pub max_interval: Span,
     /// Outside of a ramp-up the rate is at most so many times what arrives (2; specs/nada.md 2: a choice); `None` for no such bound.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub most_of_received: Option<f64>,
+    pub max_of_received: Option<f64>,
 }
 
 impl Default for Config {
@@ -109,9 +109,9 @@ impl Default for Config {
             rate: RateConfig::default(),
             encoder_share: 0.1,
             sending_share: 0.1,
-            most_shaping: 0.05,
-            silence: Span::from_millis(500),
-            silence_share: 0.5,
+            max_shaping: 0.05,
+            feedback_timeout: Span::from_millis(500),
+            feedback_timeout_share: 0.5,
         }
     }
 }
@@ -132,7 +132,7 @@ impl Default for SignalConfig {
             loss_ratio: 0.01,
             mark_delay: Span::from_millis(2),
             mark_ratio: 0.01,
-            most: Span::from_millis(500),
+            max: Span::from_millis(500),
         }
     }
 }
@@ -148,10 +148,10 @@ impl Default for RateConfig {
             delta: Span::from_millis(100),
             filter_delay: Span::from_millis(120),
             queue_bound: Span::from_millis(50),
-            most_gamma: 0.5,
-            least_interval: Span::from_millis(50),
-            most_interval: Span::from_millis(500),
-            most_of_received: Some(2.0),
+            max_gamma: 0.5,
+            min_interval: Span::from_millis(50),
+            max_interval: Span::from_millis(500),
+            max_of_received: Some(2.0),
         }
     }
 }
@@ -168,17 +168,17 @@ impl Config {
             "0 < min <= max and 0 < start",
         )?;
         for (name, span, example) in [
-            ("nada.silence", self.silence, "500ms"),
+            ("nada.feedback_timeout", self.feedback_timeout, "500ms"),
             ("nada.signal.window", signal.window, "500ms"),
             ("nada.signal.quiet", signal.quiet, "10ms"),
             ("nada.signal.base_bin", signal.base_bin, "1min"),
             ("nada.signal.warp_from", signal.warp_from, "50ms"),
-            ("nada.signal.most", signal.most, "500ms"),
+            ("nada.signal.max", signal.max, "500ms"),
             ("nada.rate.reference", rate.reference, "10ms"),
             ("nada.rate.tau", rate.tau, "500ms"),
             ("nada.rate.delta", rate.delta, "100ms"),
-            ("nada.rate.least_interval", rate.least_interval, "50ms"),
-            ("nada.rate.most_interval", rate.most_interval, "500ms"),
+            ("nada.rate.min_interval", rate.min_interval, "50ms"),
+            ("nada.rate.max_interval", rate.max_interval, "500ms"),
         ] {
             check(name, span).within(above(Span::ZERO), example)?;
         }
@@ -193,8 +193,8 @@ impl Config {
         for (name, value, range, example) in [
             ("nada.encoder_share", self.encoder_share, (0.0, 1.0), "0.1"),
             ("nada.sending_share", self.sending_share, (0.0, 1.0), "0.1"),
-            ("nada.most_shaping", self.most_shaping, (0.0, 1.0), "0.05"),
-            ("nada.silence_share", self.silence_share, (0.0, 1.0), "0.5"),
+            ("nada.max_shaping", self.max_shaping, (0.0, 1.0), "0.05"),
+            ("nada.feedback_timeout_share", self.feedback_timeout_share, (0.0, 1.0), "0.5"),
             ("nada.signal.gain", signal.gain, (1e-6, 1.0), "0.1"),
             ("nada.signal.warp", signal.warp, (0.0, 10.0), "0.5"),
             ("nada.signal.recent_loss", signal.recent_loss, (0.0, 1000.0), "7"),
@@ -203,8 +203,8 @@ impl Config {
             ("nada.rate.priority", rate.priority, (1e-3, 1000.0), "1"),
             ("nada.rate.kappa", rate.kappa, (0.0, 10.0), "0.5"),
             ("nada.rate.eta", rate.eta, (0.0, 100.0), "2"),
-            ("nada.rate.most_gamma", rate.most_gamma, (0.0, 10.0), "0.5"),
-            ("nada.rate.most_of_received", rate.most_of_received.unwrap_or(1.0), (1.0, 100.0), "2"),
+            ("nada.rate.max_gamma", rate.max_gamma, (0.0, 10.0), "0.5"),
+            ("nada.rate.max_of_received", rate.max_of_received.unwrap_or(1.0), (1.0, 100.0), "2"),
         ] {
             check(name, value).within(range.0..=range.1, example)?;
         }
@@ -217,7 +217,7 @@ impl Config {
 impl Config {
     /// D: how much beyond or below the rate, for a share of `waiting` within a frame of `interval`.
     pub(super) fn shaping(&self, rate: Rate, share: f64, waiting: Bytes, interval: Span) -> Rate {
-        waiting.scale(share).per(interval).min(rate.scale(self.most_shaping))
+        waiting.scale(share).per(interval).min(rate.scale(self.max_shaping))
     }
 }
 

@@ -15,7 +15,7 @@ mod tests;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{self, Allowance, Controller, Decision, Demand};
+use crate::controller::{self, Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Feedback};
 use crate::packet::SentPacket;
@@ -40,7 +40,7 @@ pub struct Nada {
     ramping_up: bool,
     /// What waited when the last frame was queued, and how long a frame lasts.
     waiting: Option<(Bytes, Span)>,
-    /// Since when something is under way and nothing was heard.
+    /// Since when something is under way and no feedback arrived.
     quiet_since: Option<Time>,
     /// Whether it lasted too long, and until when packets were sent whose reports it swallowed.
     silent: bool,
@@ -79,7 +79,7 @@ impl Nada {
 
     fn update(&mut self, now: Time) {
         let interval = self.updated.map_or(self.config.rate.delta, |at| now - at);
-        if interval < self.config.rate.least_interval {
+        if interval < self.config.rate.min_interval {
             return;
         }
         self.updated = Some(now);
@@ -113,7 +113,7 @@ impl Nada {
 
 impl Controller for Nada {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        if feedback.cause == Cause::Silence {
+        if feedback.cause == Cause::FeedbackTimeout {
             // The timeout has lowered the rate, and what is under way may still arrive.
             self.quiet_since = None;
             return;
@@ -131,10 +131,10 @@ impl Controller for Nada {
         }
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let encoder = self.rate.saturating_sub(self.shaping(self.config.encoder_share)).max(self.min);
         let sending = (self.rate + self.shaping(self.config.sending_share)).min(self.max);
-        Allowance { capacity: encoder, ..Allowance::of_rate(sending) }
+        SendLimits { capacity: encoder, ..SendLimits::of_rate(sending) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
@@ -162,15 +162,15 @@ impl Controller for Nada {
         self.quiet_since = Some(now - self.rtt);
         self.silent = true;
         let from = self.rate;
-        self.rate = self.rate.scale(self.config.silence_share).max(self.min);
+        self.rate = self.rate.scale(self.config.feedback_timeout_share).max(self.min);
         if self.rate != from {
-            let why = "nothing heard for too long";
+            let why = "no feedback for too long";
             self.decisions.push(Decision { at: now, what: "decrease", why, from, to: self.rate });
         }
     }
 
     fn next_timeout(&self) -> Time {
-        self.quiet_since.map_or(Time::NEVER, |since| since + self.rtt + self.config.silence)
+        self.quiet_since.map_or(Time::NEVER, |since| since + self.rtt + self.config.feedback_timeout)
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     Lost,
@@ -23,7 +23,7 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// A packet arrived; a lost one is told with the newest arrival.
+    /// A packet arrived; a lost one is reported with the newest arrival.
     pub(super) fn add(&mut self, arrival: Option<Time>, seen: Seen, window: Span) {
         self.newest = arrival.unwrap_or(self.newest).max(self.newest);
         self.packets.push_back((self.newest, seen));

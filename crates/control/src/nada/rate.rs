@@ -24,7 +24,7 @@ impl RateConfig {
     /// is known.
     pub(super) fn gamma(&self, rtt: Span) -> f64 {
         let known_after = rtt + self.delta + self.filter_delay;
-        self.queue_bound.ratio(known_after.max(Span::from_nanos(1))).min(self.most_gamma)
+        self.queue_bound.ratio(known_after.max(Span::from_nanos(1))).min(self.max_gamma)
     }
 
     /// Accelerated ramp-up: more than arrives, and never less than before.
@@ -37,9 +37,9 @@ impl RateConfig {
         let reference = self.reference.scale(self.priority * by.max.as_bps_f64() / rate.as_bps_f64().max(1.0));
         let offset = (by.signal - reference).ratio(self.tau);
         let change = (by.signal - by.before).ratio(self.tau);
-        let interval = by.interval.clamp(Span::ZERO, self.most_interval).ratio(self.tau);
+        let interval = by.interval.clamp(Span::ZERO, self.max_interval).ratio(self.tau);
         let moved = rate.scale((1.0 - self.kappa * (interval * offset + self.eta * change)).max(0.0));
-        match self.most_of_received {
+        match self.max_of_received {
             Some(times) => moved.min(by.received.scale(times)),
             None => moved,
         }

@@ -109,7 +109,7 @@ impl SignalConfig {
         let signal = self.non_linear(delay, losses_ago)
             + self.mark_delay.scale(squared(mark_ratio, self.mark_ratio))
             + self.loss_delay.scale(squared(loss_ratio, self.loss_ratio));
-        signal.min(self.most)
+        signal.min(self.max)
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
             let config = SignalConfig::default();
             let of = |ago, loss, mark| config.aggregate(ms(delay), ago, loss, mark);
             let signal = of(Some(ago), loss, mark);
-            prop_assert!(signal >= Span::ZERO && signal <= config.most);
+            prop_assert!(signal >= Span::ZERO && signal <= config.max);
             prop_assert!(of(Some(ago), loss + more, mark) >= signal && of(Some(ago), loss, mark + more) >= signal);
             prop_assert!(signal <= of(None, loss, mark) && signal <= of(Some(ago + more), loss, mark));
         }

@@ -5,7 +5,7 @@ use crate::packet::PacketId;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// 800 kbps of 1000-byte packets over a path of 100 ms, told of each; `delay` and `lost` say what the path does to a
+/// 800 kbps of 1000-byte packets over a path of 100 ms, with per-packet feedback; `delay` and `lost` say what the path does to a
 /// packet.
 fn run(config: Config, packets: u64, delay: impl Fn(u64) -> i64, lost: impl Fn(u64) -> bool) -> Nada {
     let mut nada = Nada::new(config).unwrap();
@@ -33,7 +33,7 @@ fn an_empty_path_is_ramped_up_to_a_sixth_more_than_arrives() {
     assert!(nada.ramping_up);
     // gamma is 50 / (100 + 100 + 120).
     assert_eq!(nada.rate, Rate::from_kbps(925));
-    assert_eq!(nada.allowance().pacing, Rate::from_kbps(925));
+    assert_eq!(nada.limits().pacing, Rate::from_kbps(925));
 }
 
 #[test]
@@ -84,18 +84,18 @@ fn what_waits_lowers_the_encoders_target_and_raises_the_pacing() {
         age: Span::from_millis(20),
     };
     nada.on_signal(MS(3000), controller::Signal::FrameQueued(frame));
-    let allowance = nada.allowance();
-    assert_eq!((allowance.capacity, allowance.pacing), (Rate::from_kbps(950), Rate::from_kbps(1050)));
+    let limits = nada.limits();
+    assert_eq!((limits.capacity, limits.pacing), (Rate::from_kbps(950), Rate::from_kbps(1050)));
     nada.on_signal(MS(3033), controller::Signal::FrameQueued(FrameQueued { ahead: Bytes::ZERO, ..frame }));
-    assert_eq!(nada.allowance().capacity, Rate::from_kbps(1000));
+    assert_eq!(nada.limits().capacity, Rate::from_kbps(1000));
 }
 
 #[test]
-fn packets_whose_reports_were_lost_in_a_silence_do_not_count_as_lost() {
-    // Told of ten packets, then of nothing for a second, then of the hundredth: what lies between is taken for lost.
+fn packets_whose_reports_were_lost_in_a_feedback_timeout_do_not_count_as_lost() {
+    // Reports on ten packets, then none for a second, then one on the hundredth: what lies between is taken for lost.
     let mut nada = Nada::new(Config::default()).unwrap();
     let mut history = History::new(crate::feedback::Config::default());
-    let tell = |nada: &mut Nada, history: &mut History, id: u64| {
+    let report = |nada: &mut Nada, history: &mut History, id: u64| {
         let arrival = Some(MS(10 * id + 50));
         let report = [Acknowledgement { id: PacketId(id), arrival, ce: false }];
         nada.on_feedback(&history.on_report(MS(10 * id + 100), &report, None));
@@ -103,8 +103,8 @@ fn packets_whose_reports_were_lost_in_a_silence_do_not_count_as_lost() {
     for id in 0..120 {
         nada.on_sent(&history.on_sent(SentPacket::new(PacketId(id), MS(10 * id), Bytes::new(1000))));
         nada.on_timeout(MS(10 * id));
-        if let Some(told) = id.checked_sub(10).filter(|told| *told < 10 || *told > 100) {
-            tell(&mut nada, &mut history, told);
+        if let Some(reported) = id.checked_sub(10).filter(|reported| *reported < 10 || *reported > 100) {
+            report(&mut nada, &mut history, reported);
         }
     }
     assert_eq!(nada.signal.loss_ratio, 0.0);

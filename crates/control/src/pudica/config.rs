@@ -13,17 +13,17 @@ pub struct Config {
     /// gamma_p: a frame leaves at gamma_p / R times B (I1, I2: 1.25) ...
     pub pacing_gain: f64,
     /// ... and at no more than so many times (I2: 10), nor less than gamma_p (reading).
-    pub most_pacing: f64,
+    pub max_pacing: f64,
     /// alpha: up to this smoothed utilisation the rate is multiplied, above it drifts (I1, I2: 0.85).
     pub threshold: f64,
     /// gamma_MI (I1, I2: 0.3).
     pub multiplicative: f64,
     /// One multiplication is by at most this (reading: 1.5).
-    pub most_multiplied: f64,
+    pub max_multiplied: f64,
     /// gamma_MD (I1, I2: 0.05).
     pub drift: f64,
     /// One drift changes B by at most this share of it (reading: 0.05; I1 has 1 Mbps down, I2 0.1 both ways).
-    pub most_drift: f64,
+    pub max_drift: f64,
     /// tau, in seconds, grows up to this and then begins anew (I1: 5 s).
     pub period: Span,
     /// zeta: how much smaller the next frame is after one with R > 1 (I1, I2: 0.15).
@@ -38,7 +38,7 @@ pub struct Config {
     pub drain_rate: DrainRate,
     /// A frame of which something is missing after so many intervals is late (I1: 2), ...
     pub late_intervals: f64,
-    /// ... beyond a smoothed round trip, which brings news of it (ours; I1 lives on paths shorter than a frame's
+    /// ... beyond a smoothed round trip, which brings feedback on it (ours; I1 lives on paths shorter than a frame's
     /// interval).
     pub late_after_round_trip: bool,
     /// What counts towards the smoothed utilisation (I1, I2: 200 ms).
@@ -46,26 +46,26 @@ pub struct Config {
     /// Which rate a frame's utilisation belongs to.
     pub rate_of_frame: RateOfFrame,
     /// A frame below its rate stands for one of the whole by at most this factor (ours: 10).
-    pub most_rectified: f64,
+    pub max_rectified: f64,
     /// D_min is the least delay of so long (I2: 10 s).
     pub delay_window: Span,
     /// A delay that is longer than the one before it by more than this is of another clock, set back or lied about, and D_min begins anew
     /// (ours: 5 s; until the window has passed the queue would else seem as long as the clocks are apart).
     pub clock_step: Span,
-    /// When no frame has left for so long, what is repeated in an interval counts as one (ours: 200 ms; at a low rate repeats can take all
+    /// When no frame has left for so long, what is retransmitted in an interval counts as one (ours: 200 ms; at a low rate retransmissions can take all
     /// of it, and where only frames are measured none would ever be raised again). `None` for frames alone.
     #[cfg_attr(feature = "serde", serde(default))]
     pub stand_in_after: Option<Span>,
     /// N: probes in the idle part of a frame's interval (I2: 4); 0 for none.
     pub probes: u32,
-    /// Their size, for the rate of filler that is asked for.
+    /// Their size, for the rate of padding that is asked for.
     pub probe_size: Bytes,
     /// They may take at most this share of B (ours: 0.02): four to a frame are nothing at the paper's 40 Mbps, but are
     /// at 1.
     pub probe_share: f64,
     /// A frame of which a larger share is lost (the specification's reading: 0.2; 1 for never, which is what the Camel
     /// paper's Figures 19 and 20 show of Pudica: docs/papers/pudica.md) ...
-    pub most_lost: f64,
+    pub max_lost: f64,
     /// ... counts as one of this utilisation (reading: 1.5).
     pub lost_utilization: f64,
     /// B before the first frame (reading: 0.2 to 1 Mbps).
@@ -74,12 +74,12 @@ pub struct Config {
     pub min: Rate,
     /// B_max until the application says what its own is (paper: 50 Mbps). The drift's balance is near half of it.
     pub max: Rate,
-    /// Without news for so long, and then each time again (reading: 200 ms) ...
-    pub silence: Span,
+    /// Without feedback for so long, and then each time again (reading: 200 ms) ...
+    pub feedback_timeout: Span,
     /// ... or for so many smoothed round trips (reading: 3) ...
-    pub silence_srtts: i64,
+    pub feedback_timeout_srtts: i64,
     /// ... B falls to this share of itself (reading: 0.7).
-    pub silence_factor: f64,
+    pub feedback_timeout_factor: f64,
 }
 
 /// What of what is under way is to be drained.
@@ -115,7 +115,7 @@ pub enum RateOfFrame {
     /// B_k is what the frame was, 8 F / L (reading).
     #[default]
     Actual,
-    /// B_k is what the encoder was told: volatile where it makes less, as Camel's authors found.
+    /// B_k is the encoder's target: volatile where it makes less, as Camel's authors found.
     Target,
 }
 
@@ -124,12 +124,12 @@ impl Default for Config {
         Config {
             frame_interval: None,
             pacing_gain: 1.25,
-            most_pacing: 10.0,
+            max_pacing: 10.0,
             threshold: 0.85,
             multiplicative: 0.3,
-            most_multiplied: 1.5,
+            max_multiplied: 1.5,
             drift: 0.05,
-            most_drift: 0.05,
+            max_drift: 0.05,
             period: Span::from_secs(5),
             fallback: 0.15,
             drain_frames: 3,
@@ -140,21 +140,21 @@ impl Default for Config {
             late_after_round_trip: true,
             history: Span::from_millis(200),
             rate_of_frame: RateOfFrame::default(),
-            most_rectified: 10.0,
+            max_rectified: 10.0,
             delay_window: Span::from_secs(10),
             clock_step: Span::from_secs(5),
             stand_in_after: Some(Span::from_millis(200)),
             probes: 4,
             probe_size: Bytes::new(80),
             probe_share: 0.02,
-            most_lost: 1.0,
+            max_lost: 1.0,
             lost_utilization: 1.5,
             initial: Rate::from_kbps(300),
             min: Rate::from_kbps(50),
             max: Rate::from_kbps(50_000),
-            silence: Span::from_millis(200),
-            silence_srtts: 3,
-            silence_factor: 0.7,
+            feedback_timeout: Span::from_millis(200),
+            feedback_timeout_srtts: 3,
+            feedback_timeout_factor: 0.7,
         }
     }
 }
@@ -168,9 +168,9 @@ impl Config {
             late_after_round_trip: false,
             clock_step: Span::MAX,
             stand_in_after: None,
-            most_rectified: 1e6,
+            max_rectified: 1e6,
             probe_share: 1.0,
-            most_lost: 0.2,
+            max_lost: 0.2,
             ..Config::default()
         }
     }
@@ -180,17 +180,17 @@ impl Config {
     /// # Errors
     /// When one is not.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        for (name, value, most) in [
+        for (name, value, max) in [
             ("pudica.threshold", self.threshold, 1.0),
             ("pudica.multiplicative", self.multiplicative, 10.0),
             ("pudica.drift", self.drift, 1.0),
-            ("pudica.most_drift", self.most_drift, 1.0),
-            ("pudica.most_lost", self.most_lost, 1.0),
+            ("pudica.max_drift", self.max_drift, 1.0),
+            ("pudica.max_lost", self.max_lost, 1.0),
             ("pudica.lost_utilization", self.lost_utilization, 100.0),
-            ("pudica.silence_factor", self.silence_factor, 1.0),
+            ("pudica.feedback_timeout_factor", self.feedback_timeout_factor, 1.0),
             ("pudica.late_intervals", self.late_intervals, 1000.0),
         ] {
-            check(name, value).is(value > 0.0 && value <= most, format_args!("above 0 and at most {most}"))?;
+            check(name, value).is(value > 0.0 && value <= max, format_args!("above 0 and at most {max}"))?;
         }
         for (name, value) in [("pudica.fallback", self.fallback), ("pudica.probe_share", self.probe_share)] {
             check(name, value).is(
@@ -199,13 +199,13 @@ impl Config {
             )?;
         }
         for (name, value) in
-            [("pudica.most_multiplied", self.most_multiplied), ("pudica.most_rectified", self.most_rectified)]
+            [("pudica.max_multiplied", self.max_multiplied), ("pudica.max_rectified", self.max_rectified)]
         {
             check(name, value).is(!value.is_nan() && value >= 1.0, "1 or more, such as 1.5")?;
         }
-        check("pudica pacing", format_args!("pacing_gain {}, most_pacing {}", self.pacing_gain, self.most_pacing)).is(
-            self.pacing_gain >= 1.0 && self.most_pacing >= self.pacing_gain && self.most_pacing <= 1000.0,
-            "1 <= pacing_gain <= most_pacing <= 1000",
+        check("pudica pacing", format_args!("pacing_gain {}, max_pacing {}", self.pacing_gain, self.max_pacing)).is(
+            self.pacing_gain >= 1.0 && self.max_pacing >= self.pacing_gain && self.max_pacing <= 1000.0,
+            "1 <= pacing_gain <= max_pacing <= 1000",
         )?;
         check("pudica rates", format_args!("min {}, initial {}, max {}", self.min, self.initial, self.max)).is(
             self.min != Rate::ZERO && self.initial >= self.min && self.max >= self.initial && self.max != Rate::MAX,
@@ -219,15 +219,18 @@ impl Config {
             ("pudica.delay_window", self.delay_window),
             ("pudica.clock_step", self.clock_step),
             ("pudica.stand_in_after", self.stand_in_after.unwrap_or(Span::from_millis(1))),
-            ("pudica.silence", self.silence),
+            ("pudica.feedback_timeout", self.feedback_timeout),
         ] {
             check(name, value).within(Span::from_millis(1).., "the default")?;
         }
         check(
             "pudica counts",
-            format_args!("silence_srtts {}, drain_frames {}", self.silence_srtts, self.drain_frames),
+            format_args!("feedback_timeout_srtts {}, drain_frames {}", self.feedback_timeout_srtts, self.drain_frames),
         )
-        .is(self.silence_srtts >= 0 && self.drain_frames != 0, "silence_srtts >= 0 and drain_frames >= 1")?;
+        .is(
+            self.feedback_timeout_srtts >= 0 && self.drain_frames != 0,
+            "feedback_timeout_srtts >= 0 and drain_frames >= 1",
+        )?;
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ mod utilization;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
@@ -33,14 +33,14 @@ pub struct Pudica {
     max: Rate,
     trains: Trains,
     /// D_min, arrival less sending time on two clocks.
-    least_delay: WindowedMin<Span>,
+    min_delay: WindowedMin<Span>,
     /// The last delay.
     delay: Option<Span>,
     received: ReceiveRate,
     smoothed: Smoothed,
     timeout: FeedbackTimeout,
     srtt: Span,
-    least_round_trip: Span,
+    min_round_trip: Span,
     /// R of the newest frame.
     ratio: Option<f64>,
     /// rho.
@@ -68,13 +68,17 @@ impl Pudica {
             rate: config.initial,
             max: config.max,
             trains: Trains::new(config.frame_interval).standing_in_after(config.stand_in_after),
-            least_delay: WindowedMin::default(),
+            min_delay: WindowedMin::default(),
             delay: None,
             received: ReceiveRate::new(config.history),
-            smoothed: Smoothed::new(config.history, config.most_rectified),
-            timeout: FeedbackTimeout::new(config.silence, config.silence_srtts, Then::Every(config.silence)),
+            smoothed: Smoothed::new(config.history, config.max_rectified),
+            timeout: FeedbackTimeout::new(
+                config.feedback_timeout,
+                config.feedback_timeout_srtts,
+                Then::Every(config.feedback_timeout),
+            ),
             srtt: Span::ZERO,
-            least_round_trip: Span::ZERO,
+            min_round_trip: Span::ZERO,
             ratio: None,
             pacing: config.pacing_gain,
             high: 0,
@@ -105,16 +109,16 @@ impl Pudica {
     fn on_delay(&mut self, now: Time, delay: Span) {
         let last = self.delay.replace(delay);
         if last.is_some_and(|last| delay - last > self.config.clock_step) {
-            self.least_delay.clear();
+            self.min_delay.clear();
         }
-        self.least_delay.add(now, delay, self.config.delay_window);
+        self.min_delay.add(now, delay, self.config.delay_window);
     }
 
     fn on_train(&mut self, now: Time, train: &Train, in_flight: Bytes) {
-        let Some(least) = self.least_delay.get() else { return };
+        let Some(min) = self.min_delay.get() else { return };
         let interval = self.config.frame_interval.or(train.until_next).unwrap_or(self.trains.interval());
         let interval = interval.max(Span::from_millis(1));
-        let Some(utilization) = utilization::of_train(train, least, interval, self.pacing, &self.config) else {
+        let Some(utilization) = utilization::of_train(train, min, interval, self.pacing, &self.config) else {
             return;
         };
         self.ratio = Some(utilization.ratio);
@@ -168,7 +172,7 @@ impl Pudica {
             self.fallback = false;
             let received = self.received.get();
             let held = match self.config.drained {
-                Drained::Queue => received.over(self.least_round_trip),
+                Drained::Queue => received.over(self.min_round_trip),
                 Drained::Flight => Bytes::ZERO,
             };
             self.set_rate(steps::draining(received, in_flight.saturating_sub(held), &self.config));
@@ -214,7 +218,7 @@ impl Pudica {
         }
     }
 
-    /// Filler for N probes in each interval, as far as they may cost.
+    /// Padding for N probes in each interval, as far as they may cost.
     fn probing(&self) -> Rate {
         let probes = (self.config.probe_size * u64::from(self.config.probes)).per(self.trains.interval());
         probes.min(self.rate.scale(self.config.probe_share))
@@ -224,7 +228,7 @@ impl Pudica {
 impl Controller for Pudica {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.srtt = feedback.srtt.unwrap_or(self.srtt);
-        self.least_round_trip = feedback.min_rtt.unwrap_or(self.least_round_trip);
+        self.min_round_trip = feedback.min_rtt.unwrap_or(self.min_round_trip);
         self.timeout.on_arrivals(feedback);
         self.received.on_feedback(feedback);
         for report in feedback.reports {
@@ -232,7 +236,7 @@ impl Controller for Pudica {
                 self.on_delay(feedback.now, at - report.packet.at);
             }
         }
-        self.least_delay.expire(feedback.now, self.config.delay_window);
+        self.min_delay.expire(feedback.now, self.config.delay_window);
         self.trains.on_feedback(feedback);
         while let Some(train) = self.trains.take_decided() {
             // What silence takes for lost says nothing of the path's share: silence has its own answer.
@@ -242,9 +246,9 @@ impl Controller for Pudica {
         }
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let rate = self.published();
-        Allowance { capacity: rate, padding: self.probing(), ..Allowance::of_rate(rate.scale(self.pacing)) }
+        SendLimits { capacity: rate, padding_rate: self.probing(), ..SendLimits::of_rate(rate.scale(self.pacing)) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
@@ -263,8 +267,8 @@ impl Controller for Pudica {
     fn on_timeout(&mut self, now: Time) {
         if self.timeout.on_timeout(now) {
             let from = self.published();
-            self.set_rate(self.rate.scale(self.config.silence_factor));
-            self.decide(now, "decrease", "nothing heard for too long", from);
+            self.set_rate(self.rate.scale(self.config.feedback_timeout_factor));
+            self.decide(now, "decrease", "no feedback for too long", from);
         }
         if self.late() <= now {
             self.fall_back(now, "the oldest frame under way is late");
@@ -289,8 +293,8 @@ impl Controller for Pudica {
         if let Some(smoothed) = self.smoothed.at(self.rate) {
             see("R smoothed", smoothed);
         }
-        if let Some(least) = self.least_delay.get() {
-            see("D_min ms", least.as_millis_f64());
+        if let Some(min) = self.min_delay.get() {
+            see("D_min ms", min.as_millis_f64());
         }
         see("received kbps", self.received.get().as_kbps_f64());
         see("draining", f64::from(u8::from(self.draining.is_some())));

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use thalweg_units::{Rate, Span, Time};
 
 /// Utilisation counts with R + 1 as weight, up to this (I1, I2).
-const MOST_UTILIZATION_WEIGHT: f64 = 2.0;
+const MAX_UTILIZATION_WEIGHT: f64 = 2.0;
 /// A frame's rate counts with this many Mbps more, up to the other (I1, I2).
 const RATE_WEIGHT: (f64, f64) = (10.0, 50.0);
 /// The k-th oldest counts with k more than this (I1, I2).
@@ -22,13 +22,13 @@ struct Entry {
 #[derive(Debug, Clone)]
 pub(super) struct Smoothed {
     window: Span,
-    most_rectified: f64,
+    max_rectified: f64,
     entries: VecDeque<Entry>,
 }
 
 impl Smoothed {
-    pub(super) fn new(window: Span, most_rectified: f64) -> Smoothed {
-        Smoothed { window, most_rectified, entries: VecDeque::new() }
+    pub(super) fn new(window: Span, max_rectified: f64) -> Smoothed {
+        Smoothed { window, max_rectified, entries: VecDeque::new() }
     }
 
     /// A frame that left at `sent`, of the rate B_k.
@@ -43,10 +43,10 @@ impl Smoothed {
     pub(super) fn at(&self, rate: Rate) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         for (place, entry) in (1u32..).zip(&self.entries) {
-            let weight = (entry.ratio + 1.0).min(MOST_UTILIZATION_WEIGHT)
+            let weight = (entry.ratio + 1.0).min(MAX_UTILIZATION_WEIGHT)
                 * (entry.rate.as_mbps_f64() + RATE_WEIGHT.0).min(RATE_WEIGHT.1)
                 * (f64::from(place) + PLACE_WEIGHT);
-            let rectified = (rate.as_bps_f64() / entry.rate.as_bps_f64().max(1.0)).min(self.most_rectified);
+            let rectified = (rate.as_bps_f64() / entry.rate.as_bps_f64().max(1.0)).min(self.max_rectified);
             sum += weight * entry.ratio * rectified;
             weights += weight;
         }

@@ -6,23 +6,23 @@ use thalweg_units::{Bytes, Rate, Span};
 use super::Config;
 
 /// ln B is taken of no less than this many Mbps, where it is small or negative.
-const LEAST_LOGARITHM_OF: f64 = 2.0;
+const MIN_LOGARITHM_OF: f64 = 2.0;
 /// No utilisation is less than this where it divides.
-const LEAST_RATIO: f64 = 0.01;
+const MIN_RATIO: f64 = 0.01;
 
 /// 1 + xi: what B is multiplied by at a smoothed utilisation of up to alpha (equations 7 and 8).
 pub(super) fn multiplied(ratio: f64, config: &Config) -> f64 {
     let aim = (1.0 + config.threshold) / 2.0;
-    (1.0 + config.multiplicative * (aim - ratio) / ratio.max(LEAST_RATIO)).min(config.most_multiplied)
+    (1.0 + config.multiplicative * (aim - ratio) / ratio.max(MIN_RATIO)).min(config.max_multiplied)
 }
 
 /// B + A, A = I - gamma_MD B: an addition that depends little on B, and a share of it taken off (equations 9 and 10).
 pub(super) fn drifted(rate: Rate, max: Rate, tau: Span, config: &Config) -> Rate {
     let mbps = rate.as_mbps_f64();
-    let growth = libm::exp2(tau.as_secs_f64()) / libm::log(mbps.max(LEAST_LOGARITHM_OF));
+    let growth = libm::exp2(tau.as_secs_f64()) / libm::log(mbps.max(MIN_LOGARITHM_OF));
     let addition = (max.as_mbps_f64() + growth) * config.drift / 2.0;
-    let most = config.most_drift * mbps;
-    Rate::from_mbps_f64(mbps + (addition - config.drift * mbps).clamp(-most, most))
+    let bound = config.max_drift * mbps;
+    Rate::from_mbps_f64(mbps + (addition - config.drift * mbps).clamp(-bound, bound))
 }
 
 /// alpha times the receive rate, less what empties what is under way within the horizon.
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_emptier_the_path_the_larger_the_multiplication() {
-        let config = Config { most_multiplied: f64::INFINITY, ..Config::default() };
+        let config = Config { max_multiplied: f64::INFINITY, ..Config::default() };
         for (ratio, xi) in [(0.2, 1.0875), (0.5, 0.255), (0.85, 0.02647), (0.7342, 0.0780)] {
             assert!((multiplied(ratio, &config) - 1.0 - xi).abs() < 5e-5, "{ratio}");
         }

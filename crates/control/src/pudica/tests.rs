@@ -15,7 +15,7 @@ fn mbps(mbps: f64) -> Rate {
 fn pudica() -> Pudica {
     let config = Config { frame_interval: Some(INTERVAL), initial: mbps(10.0), ..Config::default() };
     let mut pudica = Pudica::new(config).unwrap();
-    pudica.least_delay.add(Time::ZERO, Span::from_millis(10), Span::from_secs(10));
+    pudica.min_delay.add(Time::ZERO, Span::from_millis(10), Span::from_secs(10));
     pudica
 }
 
@@ -25,8 +25,8 @@ fn frame(sent_ms: f64, delay_ms: f64) -> Train {
     Train::of_fluid(Bytes::new(20_833), mbps(10.0), at(sent_ms), arrivals)
 }
 
-/// Frames that left one after another, each heard of 30 ms after it left.
-fn hear(pudica: &mut Pudica, delays_ms: &[f64]) {
+/// Frames that left one after another, each reported 30 ms after it left.
+fn on_report(pudica: &mut Pudica, delays_ms: &[f64]) {
     for (number, delay) in delays_ms.iter().enumerate() {
         let sent = 1000.0 + number as f64 * 16.667;
         pudica.on_train(at(sent + 30.0), &frame(sent, *delay), Bytes::new(80_000));
@@ -41,7 +41,7 @@ fn decisions(pudica: &mut Pudica) -> Vec<&'static str> {
 fn a_frame_takes_the_share_of_its_interval_that_it_was_late_by() {
     for (delay, ratio, pacing) in [(14.0, 0.24, 5.208), (25.0, 0.9, 1.389)] {
         let mut pudica = pudica();
-        hear(&mut pudica, &[delay]);
+        on_report(&mut pudica, &[delay]);
         assert!((pudica.ratio.unwrap() - ratio).abs() < 1e-6, "{:?}", pudica.ratio);
         assert!((pudica.pacing - pacing).abs() < 1e-3, "{}", pudica.pacing);
     }
@@ -50,16 +50,16 @@ fn a_frame_takes_the_share_of_its_interval_that_it_was_late_by() {
 #[test]
 fn a_clock_that_was_behind_begins_the_least_delay_anew_and_a_queue_does_not() {
     let mut pudica = pudica();
-    let mut least = |second: u64, delay_ms: i64| {
+    let mut min = |second: u64, delay_ms: i64| {
         pudica.on_delay(Time::from_millis(1000 * second), Span::from_millis(delay_ms));
-        pudica.least_delay.get()
+        pudica.min_delay.get()
     };
-    assert_eq!(least(1, 2_000), Some(Span::from_millis(10)));
-    assert_eq!(least(2, -8_000), Some(Span::from_millis(-8_000)));
-    assert_eq!(least(3, 30), Some(Span::from_millis(30)));
-    assert_eq!(least(4, 20), Some(Span::from_millis(20)));
+    assert_eq!(min(1, 2_000), Some(Span::from_millis(10)));
+    assert_eq!(min(2, -8_000), Some(Span::from_millis(-8_000)));
+    assert_eq!(min(3, 30), Some(Span::from_millis(30)));
+    assert_eq!(min(4, 20), Some(Span::from_millis(20)));
     // The window alone would have taken it for a queue of 8 s until the twelfth second.
-    assert_eq!(least(5, 3_000), Some(Span::from_millis(20)));
+    assert_eq!(min(5, 3_000), Some(Span::from_millis(20)));
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn probes_show_what_others_queued_after_the_frame() {
 
 #[test]
 fn a_frame_of_which_much_was_lost_counts_as_one_and_a_half() {
-    let found = |arrived, most_lost| {
+    let found = |arrived, max_lost| {
         let train = Train { arrived, ..frame(0.0, 14.0) };
-        let config = Config { most_lost, ..Config::default() };
+        let config = Config { max_lost, ..Config::default() };
         utilization::of_train(&train, Span::from_millis(10), INTERVAL, 5.0, &config).unwrap()
     };
     assert_eq!((found(79, 0.2).ratio, found(79, 0.2).by_delay), (1.5, false));
@@ -104,7 +104,7 @@ fn a_frame_of_which_much_was_lost_counts_as_one_and_a_half() {
 #[test]
 fn a_frame_of_which_nothing_came_measures_nothing_where_losses_do_not_count() {
     let train = Train { arrived: 0, last_arrival: None, ..frame(0.0, 14.0) };
-    let config = Config { most_lost: 1.0, ..Config::default() };
+    let config = Config { max_lost: 1.0, ..Config::default() };
     assert!(utilization::of_train(&train, Span::from_millis(10), INTERVAL, 5.0, &config).is_none());
 }
 
@@ -112,16 +112,16 @@ fn a_frame_of_which_nothing_came_measures_nothing_where_losses_do_not_count() {
 fn a_half_used_path_multiplies_the_rate_once_a_round_trip() {
     let mut pudica = pudica();
     // R = 0.5: 10 to 12.55 Mbps; the next frame to count left 30 ms after the first.
-    hear(&mut pudica, &[18.3333, 18.3333]);
+    on_report(&mut pudica, &[18.3333, 18.3333]);
     assert!((pudica.rate.as_mbps_f64() - 12.55).abs() < 1e-3, "{}", pudica.rate);
-    hear(&mut pudica, &[18.3333; 3]);
+    on_report(&mut pudica, &[18.3333; 3]);
     assert_eq!(decisions(&mut pudica), ["multiply", "multiply"]);
 }
 
 #[test]
 fn a_nearly_full_path_lets_the_rate_drift() {
     let mut pudica = pudica();
-    hear(&mut pudica, &[25.0]);
+    on_report(&mut pudica, &[25.0]);
     assert_eq!(decisions(&mut pudica), ["drift"]);
     // Far below half of 50 Mbps: 5 %.
     assert!((pudica.rate.as_mbps_f64() - 10.5).abs() < 1e-6, "{}", pudica.rate);
@@ -132,8 +132,8 @@ fn tau_begins_anew_when_the_path_is_overfull_when_a_drain_ends_and_after_five_se
     let mut pudica = pudica();
     let seconds = |pudica: &mut Pudica, ms: f64| pudica.tau(at(ms)).as_secs_f64();
     assert_eq!([1000.0, 5000.0, 5001.0, 6001.0].map(|ms| seconds(&mut pudica, ms)), [1.0, 5.0, 0.0, 1.0]);
-    // Heard of at 1030 ms, R = 1.2.
-    hear(&mut pudica, &[30.0]);
+    // Reported of at 1030 ms, R = 1.2.
+    on_report(&mut pudica, &[30.0]);
     assert_eq!(seconds(&mut pudica, 2030.0), 1.0);
     pudica.draining = Some(at(1030.0));
     pudica.control(at(3000.0), at(2900.0), Utilization { ratio: 0.5, by_delay: true }, Bytes::ZERO);
@@ -143,10 +143,10 @@ fn tau_begins_anew_when_the_path_is_overfull_when_a_drain_ends_and_after_five_se
 #[test]
 fn one_full_frame_makes_the_next_one_smaller_and_leaves_the_rate() {
     let mut pudica = pudica();
-    hear(&mut pudica, &[30.0]);
-    assert_eq!((pudica.rate, pudica.allowance().capacity), (mbps(10.0), mbps(8.5)));
+    on_report(&mut pudica, &[30.0]);
+    assert_eq!((pudica.rate, pudica.limits().capacity), (mbps(10.0), mbps(8.5)));
     pudica.on_sent(&SentPacket::new(crate::PacketId(0), at(1050.0), Bytes::new(1000)));
-    assert_eq!(pudica.allowance().capacity, mbps(10.0));
+    assert_eq!(pudica.limits().capacity, mbps(10.0));
 }
 
 #[test]
@@ -160,17 +160,17 @@ fn three_full_frames_drain_the_queue_until_one_is_not_full() {
         pudica.received.on_feedback(&sender.report(at(1000.0), &[(id, at(800.0 + id as f64 * 2.0))]));
     }
     assert!((feed(&mut pudica) - 10.0).abs() < 0.2, "{}", feed(&mut pudica));
-    hear(&mut pudica, &[30.0, 30.0, 30.0]);
+    on_report(&mut pudica, &[30.0, 30.0, 30.0]);
     let expected = 0.85 * feed(&mut pudica) - 3.2;
     assert!((pudica.rate.as_mbps_f64() - expected).abs() < 1e-6, "{}", pudica.rate);
-    hear(&mut pudica, &[30.0, 30.0]);
+    on_report(&mut pudica, &[30.0, 30.0]);
     assert!((pudica.rate.as_mbps_f64() - expected).abs() < 1e-6, "set once");
-    hear(&mut pudica, &[20.0]);
+    on_report(&mut pudica, &[20.0]);
     assert_eq!(pudica.rate.as_mbps_f64(), feed(&mut pudica));
     assert_eq!(decisions(&mut pudica), ["fall back for a frame", "drain", "resume"]);
 }
 
-/// How often a drain is set by frames with R = 1.5 that left at these milliseconds, each heard of 30 ms later.
+/// How often a drain is set by frames with R = 1.5 that left at these milliseconds, each reported 30 ms later.
 fn drains(drain_rate: DrainRate, by_delay: bool, sent_ms: &[f64]) -> usize {
     let mut pudica = pudica();
     pudica.config.drain_rate = drain_rate;
@@ -199,7 +199,7 @@ fn what_the_path_holds_without_a_queue_is_drained_only_to_the_letter() {
     for (drained, expected) in [(Drained::Queue, 8.5 - 1.7), (Drained::Flight, 8.5 - 3.2)] {
         let mut pudica = pudica();
         pudica.config.drained = drained;
-        pudica.least_round_trip = Span::from_millis(30);
+        pudica.min_round_trip = Span::from_millis(30);
         let mut sender = crate::trains::tests::Sender::new();
         for id in 0..100u64 {
             sender.packet(None, at(700.0), 2500);
@@ -207,7 +207,7 @@ fn what_the_path_holds_without_a_queue_is_drained_only_to_the_letter() {
         }
         let received = pudica.received.get().as_mbps_f64();
         assert!((received - 10.0).abs() < 0.11, "{received}");
-        hear(&mut pudica, &[30.0; 3]);
+        on_report(&mut pudica, &[30.0; 3]);
         assert!((pudica.rate.as_mbps_f64() - expected).abs() < 0.11, "{drained:?}: {}", pudica.rate);
     }
 }
@@ -219,7 +219,7 @@ fn a_late_frame_makes_the_next_one_smaller_before_anything_is_heard_of_it() {
     let due = pudica.next_timeout();
     assert_eq!(due, at(1000.0) + INTERVAL.scale(2.0));
     pudica.on_timeout(due);
-    assert_eq!(pudica.allowance().capacity, mbps(8.5));
+    assert_eq!(pudica.limits().capacity, mbps(8.5));
     assert!(pudica.next_timeout() > due);
 }
 
@@ -241,24 +241,24 @@ fn silence_lowers_the_rate_and_what_it_takes_for_lost_is_no_sign_of_a_full_path(
 #[test]
 fn probes_cost_two_percent_at_most() {
     let mut pudica = pudica();
-    assert!((pudica.allowance().padding.as_kbps_f64() - 153.6).abs() < 0.1, "four of 80 B in 16.7 ms");
+    assert!((pudica.limits().padding_rate.as_kbps_f64() - 153.6).abs() < 0.1, "four of 80 B in 16.7 ms");
     pudica.set_rate(mbps(1.0));
-    assert_eq!(pudica.allowance().padding, Rate::from_kbps(20));
+    assert_eq!(pudica.limits().padding_rate, Rate::from_kbps(20));
 }
 
 #[test]
 fn parameters_out_of_range_are_named() {
-    let told = |config: Config| Pudica::new(config).map(|_| ()).map_err(|error| alloc::format!("{error}"));
+    let reported = |config: Config| Pudica::new(config).map(|_| ()).map_err(|error| alloc::format!("{error}"));
     for (config, named) in [
         (Config { threshold: 1.5, ..Config::default() }, "pudica.threshold"),
         (Config { fallback: 1.0, ..Config::default() }, "pudica.fallback"),
-        (Config { most_pacing: 1.0, ..Config::default() }, "pudica pacing"),
-        (Config { most_multiplied: f64::NAN, ..Config::default() }, "pudica.most_multiplied"),
+        (Config { max_pacing: 1.0, ..Config::default() }, "pudica pacing"),
+        (Config { max_multiplied: f64::NAN, ..Config::default() }, "pudica.max_multiplied"),
         (Config { initial: Rate::ZERO, ..Config::default() }, "pudica rates"),
         (Config { history: Span::ZERO, ..Config::default() }, "pudica.history"),
         (Config { drain_frames: 0, ..Config::default() }, "pudica counts"),
     ] {
-        assert!(told(config).unwrap_err().contains(named), "{named}");
+        assert!(reported(config).unwrap_err().contains(named), "{named}");
     }
-    assert!(told(Config::literal()).is_ok());
+    assert!(reported(Config::literal()).is_ok());
 }

@@ -17,33 +17,27 @@ pub(super) struct Utilization {
 /// R = (D - D_min) / L, D being from the first packet sent to the last one received, and what the probes add that left
 /// in the idle part: queues that others built after the frame. `None` for a frame of which nothing came where losses say
 /// nothing.
-pub(super) fn of_train(
-    train: &Train,
-    least: Span,
-    interval: Span,
-    pacing: f64,
-    config: &Config,
-) -> Option<Utilization> {
-    if 1.0 - train.arrived_share() > config.most_lost {
+pub(super) fn of_train(train: &Train, min: Span, interval: Span, pacing: f64, config: &Config) -> Option<Utilization> {
+    if 1.0 - train.arrived_share() > config.max_lost {
         return Some(Utilization { ratio: config.lost_utilization, by_delay: false });
     }
     let last = train.last_arrival?;
-    let raw = (last - train.began - least).max(Span::ZERO).ratio(interval);
-    let hidden = hidden(train, last, least, interval.scale(1.0 - 1.0 / pacing)).ratio(interval);
+    let raw = (last - train.began - min).max(Span::ZERO).ratio(interval);
+    let hidden = hidden(train, last, min, interval.scale(1.0 - 1.0 / pacing)).ratio(interval);
     Some(Utilization { ratio: raw + hidden, by_delay: true })
 }
 
 /// The sum of T_i: what probe i waited, but no more than what it came after the frame's last packet, nor its part of
 /// the idle time.
-fn hidden(train: &Train, last: Time, least: Span, idle: Span) -> Span {
+fn hidden(train: &Train, last: Time, min: Span, idle: Span) -> Span {
     let probes = train.followers().count() as i64;
     let part = idle / (probes + 1);
-    let waited = |(sent, at): (Time, Time)| (at - sent - least).min(at - last).min(part).max(Span::ZERO);
+    let waited = |(sent, at): (Time, Time)| (at - sent - min).min(at - last).min(part).max(Span::ZERO);
     train.followers().map(waited).sum()
 }
 
 /// rho: the less of the path a frame takes, the faster the next one leaves, so that the path and not the pacer shows in
 /// its delay.
 pub(super) fn pacing(ratio: f64, config: &Config) -> f64 {
-    (config.pacing_gain / ratio.clamp(1e-3, 1.0)).clamp(config.pacing_gain, config.most_pacing)
+    (config.pacing_gain / ratio.clamp(1e-3, 1.0)).clamp(config.pacing_gain, config.max_pacing)
 }

@@ -24,10 +24,10 @@ pub struct Config {
     pub period: Span,
     /// What the path bears before anything was measured (120 kbps \[P\]).
     pub start: Rate,
-    /// With nothing heard for so long while something is under way, or for twice Delta and a round trip if that is longer, nothing is
+    /// With no feedback for so long while something is under way, or for twice Delta and a round trip if that is longer, nothing is
     /// sent (500 ms \[R\]) ...
     pub stop_after: Span,
-    /// ... but after so long one frame a period is, to see whether the path is back (3 s \[R\]). A receiver that has not told of the path for
+    /// ... but after so long one frame a period is, to see whether the path is back (3 s \[R\]). A receiver that has not reported the path for
     /// so long, while arrivals are reported, is not waited for: the sender measures.
     pub retry_after: Span,
 }
@@ -38,7 +38,7 @@ pub struct Config {
 pub enum Backlog {
     /// All of it, as the paper has it: also what is on its way or arrived since the last report.
     All,
-    /// What is left of it when what the path carries in the least time from sending to being told is taken off: what waits (ours).
+    /// What is left of it when what the path carries in the least time from sending to the report is taken off: what waits (ours).
     #[default]
     Waiting,
 }

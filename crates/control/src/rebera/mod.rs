@@ -1,11 +1,11 @@
 //! Rebera (specs/rebera.md 3 and 4): what the path will bear in the next second, forecast from what it bore in the seconds before.
 //!
-//! Each frame leaves as a train of packets, whose spacing at the other end is the path's. Once a period, with every group of frames, a
+//! Each frame leaves as a train of packets, whose spacing at the peer is the path's. Once a period, with every group of frames, a
 //! linear filter forecasts the capacity of the next one ([`crate::estimate::forecast`]), from which the quantile of its own errors and
 //! what is still under way are taken: the budget of the group. There is no window and no pacing; which frames of the group are sent is
-//! up to whoever has them ([`crate::MediaLimit::Period`]).
+//! up to the one who has them ([`crate::MediaLimit::Period`]).
 //!
-//! * [`Measurement`]: trains, and loss told from backlog by the bytes sent before each packet;
+//! * [`Measurement`]: trains, and loss distinguished from backlog by the bytes sent before each packet;
 //! * here: the budget, and when it is made.
 
 mod config;
@@ -15,7 +15,7 @@ mod tests;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, MediaLimit, Signal};
+use crate::controller::{Controller, Decision, MediaLimit, SendLimits, Signal};
 use crate::decisions::Decisions;
 use crate::estimate::WindowedMin;
 pub use crate::estimate::forecast::{Errors, MarginConfig};
@@ -29,14 +29,14 @@ use sent::Sent;
 
 /// What no path of today exceeds.
 const FASTEST: Rate = Rate::from_kbps(10_000_000);
-/// The least capacity that is told, so that there is one.
+/// The smallest capacity reported, so that there is one.
 const SLOWEST: Rate = Rate::from_kbps(1);
 /// What is sent keeps ahead of every plan: packets leave as they are made.
 const UNPACED: Rate = FASTEST;
-/// How long the least time from sending to being told is believed.
-const LEAST_DELAY_MEMORY: Span = Span::from_secs(30);
-/// Where groups of frames are told, a period begins by itself only after so many of them.
-const PATIENCE: i64 = 2;
+/// How long the minimum time from sending to the report is kept.
+const MIN_DELAY_MEMORY: Span = Span::from_secs(30);
+/// Where groups of frames are reported, a period begins by itself only after so many of them.
+const TIMEOUT: i64 = 2;
 /// A group that begins within less than this share of the last one's time (the receiver asked for a keyframe) is no new sample.
 const A_SAMPLE_TAKES: f64 = 0.5;
 
@@ -64,11 +64,11 @@ pub struct Rebera {
     timeout: FeedbackTimeout,
     /// The last report: the receiver's own or the sender's.
     report: PathReport,
-    /// When the receiver told of the path last; `None` if it does not.
-    told: Option<Time>,
+    /// When the receiver last reported the path; `None` if it does not.
+    last_report: Option<Time>,
     /// c-tilde: what was measured last.
     capacity: Option<Rate>,
-    least_delay: WindowedMin<Span>,
+    min_delay: WindowedMin<Span>,
     plan: Plan,
     period: Span,
     /// When the period began.
@@ -97,9 +97,9 @@ impl Rebera {
             forecast: Guarded::new(config.predictor, config.margin)?,
             timeout: FeedbackTimeout::new(config.stop_after, 0, Then::Once(config.retry_after)),
             report: PathReport::default(),
-            told: None,
+            last_report: None,
             capacity: None,
-            least_delay: WindowedMin::default(),
+            min_delay: WindowedMin::default(),
             plan,
             period: config.period,
             began: None,
@@ -122,7 +122,7 @@ impl Rebera {
     /// q: what is on its way as far as is known.
     fn backlog(&self) -> Bytes {
         let all = self.sent.total().saturating_sub(self.report.received + self.report.lost);
-        match (self.config.backlog, self.least_delay.get(), self.capacity) {
+        match (self.config.backlog, self.min_delay.get(), self.capacity) {
             (Backlog::Waiting, Some(delay), Some(capacity)) => all.saturating_sub(capacity.over(delay)),
             _ => all,
         }
@@ -130,12 +130,12 @@ impl Rebera {
 
     /// A report is here, of either end.
     fn take(&mut self, now: Time, report: PathReport) {
-        // What the receiver measured is the sender's unless it says less than was told before.
-        let news = report.received > self.report.received;
+        // What the receiver measured is the sender's unless it says less than was reported before.
+        let new_reports = report.received > self.report.received;
         self.report = report;
         let more = self.sent.total() > report.received + report.lost;
-        if news {
-            self.timeout.on_news(now, None, more);
+        if new_reports {
+            self.timeout.on_reports(now, None, more);
         }
         // Where nothing was measured the last measure stays.
         self.capacity = report.capacity.map(|rate| rate.min(FASTEST)).or(self.capacity);
@@ -165,7 +165,7 @@ impl Rebera {
         let capacity = capacity.clamp(SLOWEST, FASTEST);
         self.plan = Plan { capacity, margin, budget, backlog };
         let (what, why) = match forecast {
-            _ if tries => ("retry", "nothing heard for seconds: one frame a period"),
+            _ if tries => ("retry", "no feedback for seconds: one frame a period"),
             None => ("start", "nothing measured yet"),
             Some(_) => ("plan", "forecast less the quantile of its errors"),
         };
@@ -189,25 +189,25 @@ impl Controller for Rebera {
             .iter()
             .filter(|report| report.arrival().is_some())
             .map(|report| feedback.now - report.packet.at);
-        if let Some(told) = waits.min() {
-            self.least_delay.add(feedback.now, told, LEAST_DELAY_MEMORY);
+        if let Some(reported) = waits.min() {
+            self.min_delay.add(feedback.now, reported, MIN_DELAY_MEMORY);
         }
         let more = feedback.in_flight > Bytes::ZERO;
-        self.timeout.on_news(feedback.now, None, more);
-        // Who told and tells no more is not waited for: what is under way would only seem to grow.
-        self.told = self.told.filter(|told| feedback.now - *told <= self.config.retry_after);
-        if self.told.is_none() {
+        self.timeout.on_reports(feedback.now, None, more);
+        // A receiver that stopped reporting is not waited for: what is under way would only seem to grow.
+        self.last_report = self.last_report.filter(|reported| feedback.now - *reported <= self.config.retry_after);
+        if self.last_report.is_none() {
             let report = self.measurement.report(newest);
             self.take(feedback.now, report);
         }
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let media = match self.timeout.expired() {
             1 => MediaLimit::Share(0.0),
             _ => MediaLimit::Period(self.plan.budget),
         };
-        Allowance { capacity: self.plan.capacity, media, ..Allowance::of_rate(UNPACED) }
+        SendLimits { capacity: self.plan.capacity, media, ..SendLimits::of_rate(UNPACED) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
@@ -232,7 +232,7 @@ impl Controller for Rebera {
         if self.timeout.expired() != before {
             if self.timeout.expired() == 1 {
                 let Plan { capacity, .. } = self.plan;
-                let why = "nothing heard of what is under way";
+                let why = "no feedback on what is in flight";
                 self.decisions.push(Decision { at: now, what: "stop", why, from: capacity, to: capacity });
             } else {
                 self.replan(now);
@@ -269,9 +269,9 @@ impl Rebera {
         // Bytes that were never sent cannot have come.
         let possible = report.received <= self.sent.total() && report.lost <= self.sent.total();
         // What came only grows: a report of less was overtaken by a newer one.
-        let older = self.told.is_some() && report.received < self.report.received;
+        let older = self.last_report.is_some() && report.received < self.report.received;
         if self.config.measured_by == End::Receiver && possible && !older {
-            self.told = Some(now);
+            self.last_report = Some(now);
             self.take(now, report);
         }
     }
@@ -287,7 +287,7 @@ impl Rebera {
 
     /// When a period begins although nobody says so.
     fn next_period(&self) -> Time {
-        let periods = if self.led { PATIENCE } else { 1 };
+        let periods = if self.led { TIMEOUT } else { 1 };
         self.began.map_or(Time::NEVER, |began| began + self.period * periods)
     }
 }

@@ -13,7 +13,7 @@ use crate::reporting::in_order_of_arrival;
 /// How many packets are remembered: as many as 16 bits tell apart.
 const REMEMBERED: usize = 1 << 16;
 
-/// Bytes before each packet, of packets not yet told of and some that were.
+/// Bytes before each packet, of packets not yet reported and some that were.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sent {
     total: Bytes,
@@ -35,7 +35,7 @@ impl Sent {
         }
     }
 
-    /// The arrivals that a report tells of, as the receiver had them.
+    /// The arrivals that a report covers, as the receiver had them.
     pub(super) fn arrivals(&self, feedback: &Feedback<'_>) -> Vec<Arrival> {
         let arrival = |(at, packet): (_, SentPacket)| {
             let place = self.before.binary_search_by_key(&packet.id, |(id, _)| *id).ok()?;

@@ -8,7 +8,7 @@ const MS: fn(u64) -> Time = Time::from_millis;
 const FRAME: Span = Span::from_nanos(33_333_333);
 const PERIOD: Span = Span::from_nanos(32 * 33_333_333);
 
-/// A sender of trains over a path of one rate and 20 ms each way, told every 50 ms.
+/// A sender of trains over a path of one rate and 20 ms each way, with feedback every 50 ms.
 struct World {
     controller: Rebera,
     history: History,
@@ -33,7 +33,7 @@ impl World {
     fn frame(&mut self, packets: u64) {
         if self.frame.is_multiple_of(32) {
             self.controller.on_period(self.now, PERIOD);
-            self.budgets.extend(self.controller.allowance().media.period());
+            self.budgets.extend(self.controller.limits().media.period());
         }
         for index in 0..packets {
             let (id, size) = (PacketId(self.next), Bytes::new(600));
@@ -55,11 +55,11 @@ impl World {
     fn pass(&mut self, span: Span) {
         self.now += span;
         let now = self.now;
-        let here = |told: &Acknowledgement| told.arrival.is_some_and(|at| at + Span::from_millis(20) <= now);
-        let (told, still): (Vec<_>, Vec<_>) = self.under_way.iter().partition(|told| here(told));
+        let here = |reported: &Acknowledgement| reported.arrival.is_some_and(|at| at + Span::from_millis(20) <= now);
+        let (reported, still): (Vec<_>, Vec<_>) = self.under_way.iter().partition(|reported| here(reported));
         self.under_way = still;
-        if !told.is_empty() {
-            let feedback = self.history.on_report(now, &told, None);
+        if !reported.is_empty() {
+            let feedback = self.history.on_report(now, &reported, None);
             self.controller.on_feedback(&feedback);
         }
         if self.controller.next_timeout() <= now {
@@ -87,7 +87,7 @@ fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_ba
     rebera.sent.on_sent(&SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(20_000)));
     rebera.report = PathReport { received: Bytes::new(11_000), lost: Bytes::new(1000), ..PathReport::default() };
     rebera.replan(MS(1000));
-    let budget = rebera.allowance().media.period().unwrap().get();
+    let budget = rebera.limits().media.period().unwrap().get();
     assert!(budget.abs_diff(46_667) <= 10, "{budget}");
     assert_eq!(rebera.plan.backlog, Bytes::new(8000));
 }
@@ -96,7 +96,7 @@ fn the_budget_is_what_the_forecast_less_its_margin_bears_in_a_period_less_the_ba
 fn before_anything_is_measured_the_budget_is_that_of_120_kbps() {
     let mut rebera = Rebera::new(paper()).unwrap();
     rebera.on_period(Time::ZERO, PERIOD);
-    assert_eq!(rebera.allowance().media.period().map(|budget| budget.get().abs_diff(16_000) <= 1), Some(true));
+    assert_eq!(rebera.limits().media.period().map(|budget| budget.get().abs_diff(16_000) <= 1), Some(true));
 }
 
 #[test]
@@ -139,20 +139,20 @@ fn a_backlog_is_what_waits_and_not_what_is_on_its_way() {
 fn in_an_outage_sending_stops_and_after_three_seconds_one_frame_a_period_tries() {
     let mut world = World::new(Config::default(), Rate::from_kbps(400));
     world.frames(96, 2);
-    assert_eq!(world.controller.allowance().media.share(), 1.0);
+    assert_eq!(world.controller.limits().media.share(), 1.0);
     world.rate = Rate::from_bps(1);
     world.frames(30, 2);
-    assert_eq!(world.controller.allowance().media.share(), 0.0);
+    assert_eq!(world.controller.limits().media.share(), 0.0);
     (0..80).for_each(|_| world.pass(FRAME));
     world.controller.on_period(world.now, PERIOD);
-    let allowance = world.controller.allowance();
-    assert_eq!(allowance.media, MediaLimit::Period(Bytes::ZERO));
+    let limits = world.controller.limits();
+    assert_eq!(limits.media, MediaLimit::Period(Bytes::ZERO));
     // What waited comes.
     let arrival = Some(world.now);
-    world.under_way.iter_mut().for_each(|told| told.arrival = arrival);
+    world.under_way.iter_mut().for_each(|reported| reported.arrival = arrival);
     world.pass(Span::from_millis(50));
     world.controller.on_period(world.now, PERIOD);
-    assert!(world.controller.allowance().media.period().unwrap() > Bytes::new(20_000));
+    assert!(world.controller.limits().media.period().unwrap() > Bytes::new(20_000));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_receiver_that_measures_is_believed_and_one_that_says_nothing_is_not_waited_
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(1 << 40), ..PathReport::default() };
     world.controller.on_path_report(world.now, lie);
     assert_eq!(world.controller.measured(), Some(Rate::from_kbps(300)));
-    // Nor has a report of less than was told before anything new to say.
+    // Nor has a report of less than was reported before anything new to say.
     let overtaken =
         PathReport { capacity: Some(Rate::from_kbps(900)), received: Bytes::new(59_999), ..PathReport::default() };
     world.controller.on_path_report(world.now, overtaken);

@@ -9,8 +9,8 @@ use crate::packet::{Payload, SentPacket};
 
 /// What a report says arrived, in the order in which the receiver had it.
 pub(crate) fn in_order_of_arrival(feedback: &Feedback<'_>) -> Vec<(Time, SentPacket)> {
-    let told = feedback.reports.iter().filter_map(|report| Some((report.arrival()?, report.packet)));
-    let mut arrivals: Vec<(Time, SentPacket)> = told.collect();
+    let reported = feedback.reports.iter().filter_map(|report| Some((report.arrival()?, report.packet)));
+    let mut arrivals: Vec<(Time, SentPacket)> = reported.collect();
     arrivals.sort_by_key(|(at, packet)| (*at, packet.id));
     arrivals
 }

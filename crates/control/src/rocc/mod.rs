@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 
 use thalweg_units::{Bytes, ConfigError, Span, Time, above_to, check};
 
-use crate::controller::{Allowance, Controller, Decision};
+use crate::controller::{Controller, Decision, SendLimits};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::MSS;
@@ -56,7 +56,7 @@ pub struct Rocc {
     cwnd: Bytes,
     srtt: Span,
     rtt_min: Option<Span>,
-    /// The longest that news of a packet waits for its report, smoothed.
+    /// The longest that feedback on a packet waits for its report, smoothed.
     held: Span,
     history: VecDeque<Entry>,
     acked: Bytes,
@@ -132,11 +132,11 @@ impl Rocc {
 impl Controller for Rocc {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
-        if feedback.cause == Cause::Silence {
+        if feedback.cause == Cause::FeedbackTimeout {
             let from = self.cwnd.per(self.srtt);
             self.cwnd = self.config.min_window;
             let to = self.cwnd.per(self.srtt);
-            self.decisions.push(Decision { at: now, what: "collapse", why: "nothing heard for too long", from, to });
+            self.decisions.push(Decision { at: now, what: "collapse", why: "no feedback for too long", from, to });
             return;
         }
         if let Some(srtt) = feedback.srtt {
@@ -167,7 +167,7 @@ impl Controller for Rocc {
         self.update(now);
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let seen = (self.acked + self.lost).as_f64();
         let lossy = self.lost.as_f64() > self.config.loss_share * seen;
         let pacing = if lossy {
@@ -175,7 +175,7 @@ impl Controller for Rocc {
         } else {
             self.cwnd.per(self.rtt_min.unwrap_or(self.srtt))
         };
-        Allowance { window: Some(self.cwnd), capacity: self.cwnd.per(self.srtt), ..Allowance::of_rate(pacing) }
+        SendLimits { window: Some(self.cwnd), capacity: self.cwnd.per(self.srtt), ..SendLimits::of_rate(pacing) }
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {

@@ -10,7 +10,7 @@ pub struct Config {
     pub start: Rate,
     /// The least rate (32 kbps, FBRA's experiment).
     pub min: Rate,
-    /// How the queue's trend is told from the frames.
+    /// How the queue's trend is estimated from the frames.
     pub filter: FilterConfig,
     /// When that trend is overuse.
     pub detector: DetectorConfig,
@@ -22,7 +22,7 @@ pub struct Config {
     pub pacing_gain: f64,
 }
 
-/// How the queue's trend is told from the frames.
+/// How the queue's trend is estimated from the frames.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum FilterConfig {
@@ -93,7 +93,7 @@ pub struct ReceiverConfig {
     /// How the rate grows.
     pub increase: Increase,
     /// A_r grows to at most so many times R (1.5).
-    pub most_of_received: f64,
+    pub max_of_received: f64,
     /// Nothing for so long, or a clock that jumps by as much, and the filter begins anew (2 s).
     pub forget_after: Span,
 }
@@ -179,7 +179,7 @@ impl Default for ReceiverConfig {
             decrease: 0.9,
             decrease_near: 0.95,
             increase: Increase::default(),
-            most_of_received: 1.5,
+            max_of_received: 1.5,
             forget_after: Span::from_secs(2),
         }
     }
@@ -241,7 +241,7 @@ impl Config {
             ("rrtcc.detector.threshold_share_near", detector.threshold_share_near, (0.01, 1.0), "0.5"),
             ("rrtcc.receiver.decrease", receiver.decrease, (0.01, 1.0), "0.9"),
             ("rrtcc.receiver.decrease_near", receiver.decrease_near, (0.01, 1.0), "0.95"),
-            ("rrtcc.receiver.most_of_received", receiver.most_of_received, (1.0, 100.0), "1.5"),
+            ("rrtcc.receiver.max_of_received", receiver.max_of_received, (1.0, 100.0), "1.5"),
             ("rrtcc.loss.low", loss.low, (0.0, loss.high), "0.02"),
             ("rrtcc.loss.high", loss.high, (0.0, 1.0), "0.1"),
             ("rrtcc.loss.growth", loss.growth, (1.0, 2.0), "1.05"),

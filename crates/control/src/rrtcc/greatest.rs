@@ -9,14 +9,14 @@ const VARIANCES: (f64, f64) = (0.4, 2.5);
 
 /// m and its variance, over m, in kbps.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Greatest {
+pub(super) struct Max {
     mean: Option<f64>,
     variance: f64,
 }
 
-impl Greatest {
-    pub(super) fn unknown() -> Greatest {
-        Greatest { mean: None, variance: VARIANCES.0 }
+impl Max {
+    pub(super) fn unknown() -> Max {
+        Max { mean: None, variance: VARIANCES.0 }
     }
 
     /// m.
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn one_rate_in_twenty_counts_and_the_variance_keeps_within_its_bounds() {
-        let mut greatest = Greatest::unknown();
+        let mut greatest = Max::unknown();
         assert_eq!((greatest.get(), greatest.deviations(Rate::from_kbps(100))), (None, None));
         greatest.learn(Rate::from_kbps(1000));
         assert_eq!((greatest.get(), greatest.variance), (Some(Rate::from_kbps(1000)), 0.4));

@@ -8,7 +8,7 @@ use super::detector::Usage;
 /// The shortest time between frames is that of so many.
 const PERIODS: usize = 60;
 /// Counting frames stops here.
-const MOST_FRAMES: u32 = 1000;
+const MAX_FRAMES: u32 = 1000;
 /// Q is given for frames of so many ms.
 const PERIOD_OF_Q: f64 = 1000.0 / 30.0;
 /// How fast noise is learnt from the first frames, and from then on.
@@ -65,7 +65,7 @@ impl Kalman {
 
     /// Takes in a frame; `usage` is what the detector made of the one before, `threshold` what it compares to.
     pub(super) fn update(&mut self, delta: &Delta, usage: Usage, threshold: f64) {
-        self.frames = (self.frames + 1).min(MOST_FRAMES);
+        self.frames = (self.frames + 1).min(MAX_FRAMES);
         let period = self.shortest_period(delta.sent);
         let scale = period / PERIOD_OF_Q;
         let (slope_noise, offset_noise) = self.config.process;
@@ -87,7 +87,7 @@ impl Kalman {
     }
 
     fn shortest_period(&mut self, sent: f64) -> f64 {
-        let shortest = self.periods.iter().fold(sent, |least, period| least.min(*period));
+        let shortest = self.periods.iter().fold(sent, |min, period| min.min(*period));
         self.periods.push_back(sent);
         if self.periods.len() > PERIODS {
             self.periods.pop_front();
@@ -97,8 +97,8 @@ impl Kalman {
 
     /// Residuals beyond three deviations count as three, with their sign (2012 loses it; today's file keeps it).
     fn learn_noise(&mut self, residual: f64, period: f64) {
-        let most = OUTLIER * libm::sqrt(self.noise);
-        let residual = residual.clamp(-most, most);
+        let max = OUTLIER * libm::sqrt(self.noise);
+        let residual = residual.clamp(-max, max);
         let gain = if self.frames <= FIRST_FRAMES { NOISE_GAINS.0 } else { NOISE_GAINS.1 };
         // Gains are for 30 frames a second.
         let kept = libm::pow(1.0 - gain, period * 30.0 / 1000.0);

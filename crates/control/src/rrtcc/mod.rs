@@ -21,11 +21,11 @@ mod tests;
 
 use thalweg_units::{ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::feedback::Feedback;
 use crate::packet::SentPacket;
-use crate::reporting::{Gathering, Limits, in_order_of_arrival};
+use crate::reporting::{Accumulator, Limits, in_order_of_arrival};
 use crate::tfrc::Equation;
 pub use config::{
     Config, DetectorConfig, FilterConfig, Increase, KalmanConfig, LossConfig, ReceiverConfig, ScalarConfig,
@@ -42,7 +42,7 @@ pub struct Rrtcc {
     config: Config,
     limits: Limits,
     receiver: Receiver,
-    gathering: Gathering,
+    accumulator: Accumulator,
     /// A_s.
     sending: Rate,
     rtt: Span,
@@ -62,7 +62,7 @@ impl Rrtcc {
         Ok(Rrtcc {
             limits,
             receiver: Receiver::new(config),
-            gathering: Gathering::default(),
+            accumulator: Accumulator::default(),
             sending: limits.clamp(config.start),
             rtt: RTT_BEFORE_SAMPLES,
             loss: 0.0,
@@ -81,7 +81,7 @@ impl Rrtcc {
         self.receiver.usage()
     }
 
-    fn tell(&mut self, at: Time, why: &'static str, from: Rate) {
+    fn decide(&mut self, at: Time, why: &'static str, from: Rate) {
         let to = self.rate();
         if to != from {
             let what = if to > from { "increase" } else { "decrease" };
@@ -91,39 +91,39 @@ impl Rrtcc {
 
     /// A receiver report.
     fn on_report(&mut self, now: Time) {
-        let interval = self.gathering.end(now);
+        let interval = self.accumulator.end(now);
         self.loss = interval.loss_ratio();
         let path = Equation::new(interval.mean_size(), self.rtt);
         let from = self.rate();
         let (rate, why) = self.config.loss.step(self.sending, self.loss, &path);
         self.sending = self.limits.clamp(rate.min(self.receiver.rate.rate()));
-        self.tell(now, why, from);
+        self.decide(now, why, from);
     }
 }
 
 impl Controller for Rrtcc {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.gathering.on_feedback(feedback);
+        self.accumulator.on_feedback(feedback);
         self.rtt = feedback.path_rtt.or(feedback.rtt).unwrap_or(self.rtt);
         for (at, packet) in in_order_of_arrival(feedback) {
             let from = self.rate();
             if let Some(why) = self.receiver.on_arrival(at, &packet, self.rtt, self.limits.min()) {
                 self.receiver.rate.limit(|rate| self.limits.clamp(rate));
-                self.tell(feedback.now, why, from);
+                self.decide(feedback.now, why, from);
             }
         }
-        if self.gathering.lasted(feedback.now).is_some_and(|span| span >= self.config.loss.period) {
+        if self.accumulator.lasted(feedback.now).is_some_and(|span| span >= self.config.loss.period) {
             self.on_report(feedback.now);
         }
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let rate = self.rate();
-        Allowance { capacity: rate, ..Allowance::of_rate(rate.scale(self.config.pacing_gain)) }
+        SendLimits { capacity: rate, ..SendLimits::of_rate(rate.scale(self.config.pacing_gain)) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.gathering.on_sent(packet.at);
+        self.accumulator.on_sent(packet.at);
     }
 
     fn on_demand(&mut self, _now: Time, demand: Demand) {
@@ -137,7 +137,7 @@ impl Controller for Rrtcc {
     }
 
     fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
-        let (offset, frames, noise) = self.receiver.told();
+        let (offset, frames, noise) = self.receiver.current();
         see("A_s_bps", self.sending.as_bps_f64());
         see("A_r_bps", self.receiver.rate.rate().as_bps_f64());
         see("R_bps", self.receiver.received().as_bps_f64());

@@ -3,7 +3,7 @@
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::detector::Usage;
-use super::greatest::Greatest;
+use super::greatest::Max;
 use super::{Increase, ReceiverConfig};
 
 /// By how many deviations above the greatest rate known it is forgotten, or taken to be left behind.
@@ -41,7 +41,7 @@ pub(super) enum Region {
     Above,
 }
 
-/// What a run is told.
+/// The input of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input {
     /// By the receiver's clock.
@@ -63,7 +63,7 @@ pub(super) struct RateControl {
     rate: Rate,
     phase: Phase,
     region: Region,
-    greatest: Greatest,
+    greatest: Max,
     /// The greatest R while it held.
     held: Rate,
     /// How often it runs, in ms.
@@ -79,7 +79,7 @@ impl RateControl {
             rate: start,
             phase: Phase::Hold,
             region: Region::Unknown,
-            greatest: Greatest::unknown(),
+            greatest: Max::unknown(),
             held: Rate::ZERO,
             period: config.period.as_millis_f64(),
             ran: None,
@@ -160,7 +160,7 @@ impl RateControl {
             return "what arrived while it held";
         }
         let matters = input.received > SANE_BELOW.0 || grown > SANE_BELOW.1;
-        if matters && grown > input.received.scale(self.config.most_of_received) {
+        if matters && grown > input.received.scale(self.config.max_of_received) {
             return "no more than what arrives allows";
         }
         self.rate = grown;

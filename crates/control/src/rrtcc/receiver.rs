@@ -35,7 +35,7 @@ impl Filter {
     }
 
     /// m, the frames seen, and the variance of noise.
-    fn told(&self) -> (f64, u32, f64) {
+    fn current(&self) -> (f64, u32, f64) {
         match self {
             Filter::Kalman(kalman) => (kalman.offset(), kalman.frames(), kalman.noise()),
             Filter::Scalar(scalar) => (scalar.offset(), scalar.frames(), scalar.noise()),
@@ -94,7 +94,7 @@ impl Receiver {
         if !due && !new_overuse {
             return None;
         }
-        let (usage, received, noise) = (self.detector.usage(), self.received(), self.filter.told().2);
+        let (usage, received, noise) = (self.detector.usage(), self.received(), self.filter.current().2);
         self.rate.run(&Input { now, usage, received, rtt, noise, min })
     }
 
@@ -137,7 +137,7 @@ impl Receiver {
         let delta = Delta { delay, sent, size: frame.size.as_f64() - last.size.as_f64() };
         let threshold = self.threshold();
         self.filter.update(&delta, self.detector.usage(), threshold);
-        let (offset, frames, _) = self.filter.told();
+        let (offset, frames, _) = self.filter.current();
         self.detector.judge(offset, frames, sent, threshold)
     }
 
@@ -151,7 +151,7 @@ impl Receiver {
     }
 
     /// m in ms, frames seen, and the variance of noise in ms^2.
-    pub(super) fn told(&self) -> (f64, u32, f64) {
-        self.filter.told()
+    pub(super) fn current(&self) -> (f64, u32, f64) {
+        self.filter.current()
     }
 }

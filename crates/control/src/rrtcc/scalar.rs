@@ -33,8 +33,8 @@ impl Scalar {
         self.period = delta.sent.min(forgotten).max(1e-3);
         let kept = libm::pow(1.0 - self.config.gain, RECENT_FRAMES / 1000.0 * self.period);
         let residual = delta.delay - self.offset;
-        let most = OUTLIER * libm::sqrt(self.noise);
-        let counted = residual.clamp(-most, most);
+        let max = OUTLIER * libm::sqrt(self.noise);
+        let counted = residual.clamp(-max, max);
         self.noise = (kept * self.noise + (1.0 - kept) * counted * counted).max(self.config.noise_floor);
         let error = self.error + self.config.process;
         let gain = error / (self.noise + error);

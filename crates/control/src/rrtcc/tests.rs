@@ -5,7 +5,7 @@ use thalweg_units::Bytes;
 
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
-/// A frame of one packet every 33 ms over 100 ms of path, told of each, by a receiver whose clock is a day ahead.
+/// A frame of one packet every 33 ms over 100 ms of path, with per-packet feedback, by a receiver whose clock is a day ahead.
 struct Flow {
     rrtcc: Rrtcc,
     history: History,
@@ -69,7 +69,7 @@ fn frames_that_take_longer_each_time_are_overuse_at_once_and_cut_the_rate() {
     flow.frames(40, 1000, 6_000, |_| false);
     assert_eq!(flow.rrtcc.usage(), Usage::Over);
     let mut decisions = core::iter::from_fn(|| flow.rrtcc.poll_decision());
-    assert!(decisions.any(|told| (told.what, told.why) == ("decrease", "overuse: less than what arrives")));
+    assert!(decisions.any(|reported| (reported.what, reported.why) == ("decrease", "overuse: less than what arrives")));
     // 242 kbps arrived, a fifth less in the end.
     assert!(flow.rrtcc.rate() < before && (150.0..230.0).contains(&flow.rrtcc.rate().as_kbps_f64()));
 }
@@ -118,7 +118,7 @@ fn rates_keep_to_what_the_application_could_use() {
     let mut flow = Flow::new(Config::default());
     flow.rrtcc.on_demand(Time::ZERO, Demand { min: KBPS(30), max: KBPS(140) });
     flow.frames(300, 1000, 0, |_| false);
-    assert_eq!((flow.rrtcc.rate(), flow.rrtcc.allowance().pacing), (KBPS(140), KBPS(350)));
+    assert_eq!((flow.rrtcc.rate(), flow.rrtcc.limits().pacing), (KBPS(140), KBPS(350)));
     flow.frames(300, 1000, 0, |id| id % 2 == 0);
     assert!(flow.rrtcc.rate() >= KBPS(32));
 }

@@ -12,7 +12,7 @@ use crate::packet::{PacketId, SentPacket};
 /// How many packets' grace is remembered: as many as 16 bits tell apart.
 const REMEMBERED: usize = 1 << 16;
 /// How long the least delay is believed: two clocks drift apart by no more than a millisecond in that time (100 ppm).
-const LEAST_DELAY_MEMORY: Span = Span::from_secs(10);
+const MIN_DELAY_MEMORY: Span = Span::from_secs(10);
 
 /// The average, from reports of arrivals.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(super) struct Interarrival {
     graces: VecDeque<(PacketId, Span)>,
     newest: Option<(PacketId, Time)>,
     /// Arrival less sending time, on two clocks.
-    least_delay: WindowedMin<Span>,
+    min_delay: WindowedMin<Span>,
 }
 
 impl Interarrival {
@@ -35,7 +35,7 @@ impl Interarrival {
             last_sent: None,
             graces: VecDeque::new(),
             newest: None,
-            least_delay: WindowedMin::default(),
+            min_delay: WindowedMin::default(),
         }
     }
 
@@ -66,7 +66,7 @@ impl Interarrival {
     /// the next that does: the path was not asked to carry anything meanwhile.
     fn on_arrival(&mut self, packet: &SentPacket, at: Time) {
         let SentPacket { id, size, .. } = *packet;
-        self.least_delay.add(at, at - packet.at, LEAST_DELAY_MEMORY);
+        self.min_delay.add(at, at - packet.at, MIN_DELAY_MEMORY);
         if self.newest.is_some_and(|(newest, _)| id <= newest) {
             return;
         }
@@ -77,7 +77,7 @@ impl Interarrival {
         }
         match self.newest {
             Some((_, last)) => {
-                let idle = match (self.grace, self.least_delay.get()) {
+                let idle = match (self.grace, self.min_delay.get()) {
                     // Had the path been empty, it would have come at the least delay after it was sent.
                     (Grace::WhileEmpty, Some(delay)) => (packet.at + delay - last).max(Span::ZERO),
                     _ => grace,

@@ -8,7 +8,7 @@ mod outstanding;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, above, check};
 
-use crate::controller::{Allowance, Controller, MediaLimit, Signal};
+use crate::controller::{Controller, MediaLimit, SendLimits, Signal};
 pub use crate::estimate::{Average, Grace, Smoothing, Unit};
 use crate::feedback::{End, Feedback};
 use crate::packet::SentPacket;
@@ -39,7 +39,7 @@ pub struct Config {
     /// Ten packets, as TCP begins with (RFC 6928).
     #[cfg_attr(feature = "serde", serde(default))]
     pub first_packets: Option<u64>,
-    /// The rate that stands in for the path's until then, for whoever asks for one.
+    /// The rate that stands in for the path's until then, for the one who asks for one.
     pub start: Rate,
 }
 
@@ -74,7 +74,7 @@ pub struct Salsify {
     /// tau as this end makes it of reported arrivals.
     interarrival: Interarrival,
     /// tau as the receiver says.
-    told: Option<Span>,
+    reported: Option<Span>,
     outstanding: Outstanding,
 }
 
@@ -92,14 +92,14 @@ impl Salsify {
         Ok(Salsify {
             config,
             interarrival: Interarrival::new(config.smoothing.build()?, config.grace),
-            told: None,
+            reported: None,
             outstanding: Outstanding::new(config.forget_after),
         })
     }
 
     /// tau: how long the path needs for a packet; `None` before anything arrived.
     pub fn interarrival(&self) -> Option<Span> {
-        self.told.or(self.interarrival.smoothed())
+        self.reported.or(self.interarrival.smoothed())
     }
 
     /// max_frame_size: MTU x (d / tau - N), the payload that may be added to what was sent; `None` if there is no limit.
@@ -129,13 +129,13 @@ impl Controller for Salsify {
         self.outstanding.on_feedback(feedback);
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let spacing = self.interarrival().map_or(SPACING.0, |tau| (tau / 5).clamp(SPACING.0, SPACING.1));
         let rate = |span: Span| self.config.packet.per(span.max(Span::from_micros(1))).min(FASTEST);
-        Allowance {
+        SendLimits {
             capacity: self.interarrival().map_or(self.config.start, rate).max(Rate::from_kbps(1)),
             media: MediaLimit::Frame(self.max_frame_size().unwrap_or(Bytes::MAX)),
-            ..Allowance::of_rate((self.config.packet + OVERHEAD).per(spacing))
+            ..SendLimits::of_rate((self.config.packet + OVERHEAD).per(spacing))
         }
     }
 
@@ -148,7 +148,7 @@ impl Controller for Salsify {
         if let Signal::Interarrival(interarrival) = signal
             && self.config.measured_by == End::Receiver
         {
-            self.told = Some(interarrival);
+            self.reported = Some(interarrival);
         }
     }
 

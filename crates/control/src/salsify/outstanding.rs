@@ -21,13 +21,13 @@ pub(super) struct Outstanding {
     /// In order of sending.
     sent: VecDeque<Sent>,
     bytes: Bytes,
-    /// When an arrival was last heard of.
-    heard: Time,
+    /// When an arrival was last reported.
+    last_feedback: Time,
 }
 
 impl Outstanding {
     pub(super) fn new(forget_after: Span) -> Outstanding {
-        Outstanding { forget_after, sent: VecDeque::new(), bytes: Bytes::ZERO, heard: Time::ZERO }
+        Outstanding { forget_after, sent: VecDeque::new(), bytes: Bytes::ZERO, last_feedback: Time::ZERO }
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -53,7 +53,7 @@ impl Outstanding {
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let arrived = feedback.reports.iter().rev().find(|report| report.arrival().is_some());
         if let Some(newest) = arrived {
-            self.heard = feedback.now;
+            self.last_feedback = feedback.now;
             while self.sent.front().is_some_and(|sent| sent.id <= newest.packet.id) {
                 self.forget_oldest();
             }
@@ -66,8 +66,8 @@ impl Outstanding {
         }
     }
 
-    /// When the oldest will count as lost if nothing is heard until then.
+    /// When the oldest will count as lost if no feedback arrived until then.
     pub(super) fn next_timeout(&self) -> Time {
-        self.sent.front().map_or(Time::NEVER, |sent| self.heard.max(sent.at) + self.forget_after)
+        self.sent.front().map_or(Time::NEVER, |sent| self.last_feedback.max(sent.at) + self.forget_after)
     }
 }

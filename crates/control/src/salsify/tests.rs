@@ -4,7 +4,7 @@ use super::*;
 use crate::feedback::{self, Acknowledgement, History};
 use crate::packet::{FramePlace, PacketId};
 
-/// A sender of packets of 1,400 bytes, each a frame of its own, over a path whose delay is told with each arrival.
+/// A sender of packets of 1,400 bytes, each a frame of its own, over a path whose delay is reported with each arrival.
 struct Sender {
     history: History,
     salsify: Salsify,
@@ -27,11 +27,11 @@ impl Sender {
     }
 
     fn arrive(&mut self, now_us: u64, arrivals: &[(u64, u64)]) {
-        let told: Vec<Acknowledgement> = arrivals
+        let reported: Vec<Acknowledgement> = arrivals
             .iter()
             .map(|(id, at)| Acknowledgement { id: PacketId(*id), arrival: Some(Time::from_micros(*at)), ce: false })
             .collect();
-        let feedback = self.history.on_report(Time::from_micros(now_us), &told, None);
+        let feedback = self.history.on_report(Time::from_micros(now_us), &reported, None);
         self.salsify.on_feedback(&feedback);
     }
 
@@ -150,7 +150,7 @@ fn a_frame_may_have_what_the_path_does_in_100_ms_less_what_is_under_way() {
 #[test]
 fn before_anything_is_known_of_the_path_ten_packets_may_be_sent_and_by_the_paper_any_number() {
     let salsify = Salsify::new(paper()).unwrap();
-    assert_eq!((salsify.max_frame_size(), salsify.allowance().media.frame()), (None, Some(Bytes::MAX)));
+    assert_eq!((salsify.max_frame_size(), salsify.limits().media.frame()), (None, Some(Bytes::MAX)));
     let mut sender = Sender::new(Config { first_packets: Some(10), ..paper() });
     assert_eq!(sender.salsify.max_frame_size(), Some(Bytes::new(14_000)));
     (0..9).for_each(|id| sender.send(id, id, id == 0));
@@ -170,7 +170,7 @@ fn packets_are_spaced_by_a_fifth_of_tau_within_half_a_millisecond_and_two() {
     for (tau, spacing) in [(1000, 500), (5000, 1000), (20_000, 2000)] {
         let mut salsify = Salsify::new(paper()).unwrap();
         salsify.on_signal(Time::ZERO, Signal::Interarrival(Span::from_micros(tau)));
-        assert_eq!(salsify.allowance().pacing, packet.per(Span::from_micros(spacing)), "tau {tau} us");
+        assert_eq!(salsify.limits().pacing, packet.per(Span::from_micros(spacing)), "tau {tau} us");
     }
 }
 
@@ -183,7 +183,7 @@ fn in_an_outage_what_is_under_way_counts_as_lost_after_a_second() {
     assert_eq!(sender.salsify.next_timeout(), Time::from_micros(1_150_000));
     sender.salsify.on_timeout(Time::from_micros(1_150_000));
     assert_eq!((sender.salsify.outstanding.count(), sender.salsify.next_timeout()), (8, Time::from_micros(1_200_000)));
-    // News of an arrival clears all before it.
+    // Feedback on an arrival clears all before it.
     sender.arrive(1_160_000, &[(8, 900_000)]);
     assert_eq!(sender.salsify.outstanding.count(), 1);
 }

@@ -19,13 +19,13 @@ pub struct Config {
     /// or none.
     #[cfg_attr(feature = "serde", serde(default))]
     pub l4s: Option<L4s>,
-    /// Without a report for the larger of this and `silence_rtts` smoothed round trips while something is under way,
-    /// the window falls to `silence_share` (spec: choice).
-    pub silence: Span,
-    /// See `silence`.
-    pub silence_rtts: f64,
-    /// See `silence`.
-    pub silence_share: f64,
+    /// Without a report for the larger of this and `feedback_timeout_rtts` smoothed round trips while something is under way,
+    /// the window falls to `feedback_timeout_share` (spec: choice).
+    pub feedback_timeout: Span,
+    /// See `feedback_timeout`.
+    pub feedback_timeout_rtts: f64,
+    /// See `feedback_timeout`.
+    pub feedback_timeout_share: f64,
 }
 
 /// How the queue is judged.
@@ -47,7 +47,7 @@ pub struct DelayConfig {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
 pub struct WindowConfig {
     /// The least window (MIN_REF_WND, 3000 B).
-    pub least: Bytes,
+    pub min: Bytes,
     /// MSS, 1000 B: the window grows by one a round trip.
     pub segment: Bytes,
     /// And by this share of itself (MUL_INCREASE_FACTOR, 0.02), once congestion is long past.
@@ -93,7 +93,7 @@ pub struct MediaConfig {
     /// Packets leave at this many times the target (PACKET_PACING_HEADROOM, 1.5) ...
     pub pacing: f64,
     /// ... or at least of this rate (RATE_PACE_MIN, 50 kbps) ...
-    pub pacing_least: Rate,
+    pub min_pacing: Rate,
     /// ... and up to so many times faster (4) ...
     pub pacing_relaxed: f64,
     /// ... as the target goes from this share of its maximum (0.8) to all of it.
@@ -120,9 +120,9 @@ impl Default for Config {
             window: WindowConfig::default(),
             media: MediaConfig::default(),
             l4s: None,
-            silence: Span::from_secs(1),
-            silence_rtts: 2.0,
-            silence_share: 0.5,
+            feedback_timeout: Span::from_secs(1),
+            feedback_timeout_rtts: 2.0,
+            feedback_timeout_share: 0.5,
         }
     }
 }
@@ -136,7 +136,7 @@ impl Default for DelayConfig {
 impl Default for WindowConfig {
     fn default() -> WindowConfig {
         WindowConfig {
-            least: Bytes::new(3000),
+            min: Bytes::new(3000),
             segment: Bytes::new(1000),
             multiplicative: 0.02,
             post_congestion: 100.0,
@@ -157,7 +157,7 @@ impl Default for MediaConfig {
             target_margin: 1.2,
             packet_overhead: Bytes::new(20),
             pacing: 1.5,
-            pacing_least: Rate::from_kbps(50),
+            min_pacing: Rate::from_kbps(50),
             pacing_relaxed: 4.0,
             pacing_relaxed_from: 0.8,
         }
@@ -179,7 +179,7 @@ impl Config {
         let Config { delay, window, media, .. } = *self;
         let l4s = self.l4s.unwrap_or_default();
         for (name, span, example) in [
-            ("scream.silence", self.silence, "1s"),
+            ("scream.feedback_timeout", self.feedback_timeout, "1s"),
             ("scream.delay.target", delay.target, "60ms"),
             ("scream.delay.base_bin", delay.base_bin, "1min"),
             ("scream.window.virtual_rtt", window.virtual_rtt, "25ms"),
@@ -191,8 +191,8 @@ impl Config {
             ("scream.delay.gain", delay.gain, (1e-6, 1.0), "0.25"),
             ("scream.l4s.gain_up", l4s.gain_up, (1e-6, 1.0), "0.125"),
             ("scream.l4s.gain_down", l4s.gain_down, (1e-6, 1.0), "0.0078125"),
-            ("scream.silence_rtts", self.silence_rtts, (0.0, 100.0), "2"),
-            ("scream.silence_share", self.silence_share, (0.0, 1.0), "0.5"),
+            ("scream.feedback_timeout_rtts", self.feedback_timeout_rtts, (0.0, 100.0), "2"),
+            ("scream.feedback_timeout_share", self.feedback_timeout_share, (0.0, 1.0), "0.5"),
             ("scream.window.multiplicative", window.multiplicative, (0.0, 1.0), "0.02"),
             ("scream.window.post_congestion", window.post_congestion, (1e-3, 1e6), "100"),
             ("scream.window.headroom", window.headroom, (1.0, 10.0), "1.5"),
@@ -207,16 +207,16 @@ impl Config {
         ] {
             check(name, value).within(range.0..=range.1, example)?;
         }
-        check("scream.window", format_args!("segment {}, least {}", window.segment, window.least)).is(
-            window.segment != Bytes::ZERO && window.least >= Bytes::new(1500),
+        check("scream.window", format_args!("segment {}, least {}", window.segment, window.min)).is(
+            window.segment != Bytes::ZERO && window.min >= Bytes::new(1500),
             "a segment above 0, least 1500B or more",
         )?;
         check(
             "scream",
-            format_args!("start {}, pacing_least {}, base_bins {}", self.start, media.pacing_least, delay.base_bins),
+            format_args!("start {}, min_pacing {}, base_bins {}", self.start, media.min_pacing, delay.base_bins),
         )
         .is(
-            self.start != Rate::ZERO && media.pacing_least != Rate::ZERO && delay.base_bins != 0,
+            self.start != Rate::ZERO && media.min_pacing != Rate::ZERO && delay.base_bins != 0,
             "above 0, such as 300kbps, 50kbps and 10",
         )?;
         Ok(())

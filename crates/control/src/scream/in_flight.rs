@@ -20,7 +20,7 @@ impl InFlight {
     }
 
     /// The most of both round trips.
-    pub(super) fn most(&self) -> Bytes {
+    pub(super) fn max(&self) -> Bytes {
         self.this.max(self.before)
     }
 
@@ -38,7 +38,7 @@ mod tests {
     fn the_most_in_flight_is_remembered_for_one_to_two_round_trips() {
         let mut in_flight = InFlight::default();
         let srtt = Span::from_millis(50);
-        for (at, bytes, most, before) in [
+        for (at, bytes, max, before) in [
             (0, 9000, 9000, 0),
             (40, 2000, 9000, 0),
             (50, 1000, 9000, 9000),
@@ -46,7 +46,7 @@ mod tests {
             (100, 1, 3000, 3000),
         ] {
             in_flight.note(Time::from_millis(at), Bytes::new(bytes), srtt);
-            assert_eq!((in_flight.most(), in_flight.before()), (Bytes::new(most), Bytes::new(before)), "{at} ms");
+            assert_eq!((in_flight.max(), in_flight.before()), (Bytes::new(max), Bytes::new(before)), "{at} ms");
         }
     }
 }

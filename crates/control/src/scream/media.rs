@@ -45,11 +45,11 @@ impl Media {
 
     /// How fast packets may leave: more freely as the target nears the most the encoder can make.
     pub(super) fn pacing(&self, target: Rate, demand: Demand) -> Rate {
-        let MediaConfig { pacing, pacing_least, pacing_relaxed, pacing_relaxed_from, .. } = self.config;
+        let MediaConfig { pacing, min_pacing, pacing_relaxed, pacing_relaxed_from, .. } = self.config;
         let share = target.as_bps_f64() / demand.max.as_bps_f64().max(1.0);
         let near = (share - pacing_relaxed_from) / (1.0 - pacing_relaxed_from);
         let strictness = (1.0 - near).clamp(1.0 / pacing_relaxed, 1.0);
-        target.max(pacing_least).scale(pacing / strictness)
+        target.max(min_pacing).scale(pacing / strictness)
     }
 
     pub(super) fn rate_adjust(&self) -> f64 {

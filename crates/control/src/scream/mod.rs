@@ -18,7 +18,7 @@ mod window;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand, Signal};
+use crate::controller::{Controller, Decision, Demand, SendLimits, Signal};
 use crate::decisions::Decisions;
 use crate::feedback::{Cause, Fate, Feedback};
 use crate::packet::SentPacket;
@@ -45,7 +45,7 @@ pub struct Scream {
     marked: bool,
     /// Whether the queue was above half its target at the last report.
     delayed: bool,
-    /// Since when something is under way and nothing was heard.
+    /// Since when something is under way and no feedback arrived.
     quiet_since: Option<Time>,
     target: Rate,
     decisions: Decisions,
@@ -121,10 +121,10 @@ impl Scream {
         }
         // The same report may also make it grow (spec, pitfalls).
         if self.target < self.demand.max {
-            self.window.increase(now, srtt, acked, closeness, self.in_flight.most());
+            self.window.increase(now, srtt, acked, closeness, self.in_flight.max());
         }
         let was_delayed = core::mem::replace(&mut self.delayed, self.queue.alpha() > 0.0);
-        // Of the many steps down while the queue stands, the first is told.
+        // Of the many steps down while the queue stands, the first is reported.
         congestion.filter(|(kind, _)| !(was_delayed && matches!(kind, Congestion::Delayed { .. }))).map(|(_, why)| why)
     }
 
@@ -140,15 +140,15 @@ impl Scream {
         }
     }
 
-    fn patience(&self) -> Span {
-        self.config.silence.max(self.srtt().scale(self.config.silence_rtts))
+    fn timeout(&self) -> Span {
+        self.config.feedback_timeout.max(self.srtt().scale(self.config.feedback_timeout_rtts))
     }
 }
 
 impl Controller for Scream {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let now = feedback.now;
-        if feedback.cause == Cause::Silence {
+        if feedback.cause == Cause::FeedbackTimeout {
             // Nothing is under way any more that could be heard of; the timeout has shrunk the window.
             self.quiet_since = None;
             return;
@@ -185,12 +185,12 @@ impl Controller for Scream {
         self.update_target(now, "decrease", why);
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let window = self.window.bytes().scale(self.config.media.window_overhead);
-        Allowance {
+        SendLimits {
             window: Some(window),
             capacity: self.target,
-            ..Allowance::of_rate(self.media.pacing(self.target, self.demand))
+            ..SendLimits::of_rate(self.media.pacing(self.target, self.demand))
         }
     }
 
@@ -217,12 +217,12 @@ impl Controller for Scream {
             return;
         }
         self.quiet_since = Some(now);
-        self.window.set(self.window.bytes().scale(self.config.silence_share));
-        self.update_target(now, "decrease", Some("nothing heard for too long"));
+        self.window.set(self.window.bytes().scale(self.config.feedback_timeout_share));
+        self.update_target(now, "decrease", Some("no feedback for too long"));
     }
 
     fn next_timeout(&self) -> Time {
-        self.quiet_since.map_or(Time::NEVER, |since| since + self.patience())
+        self.quiet_since.map_or(Time::NEVER, |since| since + self.timeout())
     }
 
     fn poll_decision(&mut self) -> Option<Decision> {
@@ -236,7 +236,7 @@ impl Controller for Scream {
         see("qdelay_avg_ms", self.queue.average().as_millis_f64());
         see("qdelay_target_ms", self.queue.target().as_millis_f64());
         see("l4s_alpha", self.marking.alpha());
-        see("max_bytes_in_flight", self.in_flight.most().as_f64());
+        see("max_bytes_in_flight", self.in_flight.max().as_f64());
         see("rate_adjust", self.media.rate_adjust());
         see("frame_size_deviation", self.media.size_deviation());
         see("s_rtt_ms", self.srtt.unwrap_or(Span::ZERO).as_millis_f64());

@@ -123,7 +123,7 @@ fn nothing_is_awaited_while_nothing_is_under_way() {
 fn the_first_window_is_what_the_start_rate_needs_for_a_round_trip() {
     for (srtt_ms, bytes) in [(50, 3000), (200, 7500)] {
         let mut scream = Scream::new(Config::default()).unwrap();
-        assert_eq!(scream.allowance().capacity, Rate::from_kbps(300));
+        assert_eq!(scream.limits().capacity, Rate::from_kbps(300));
         scream.on_round_trip(Span::from_millis(srtt_ms));
         assert_eq!(scream.window.bytes(), Bytes::new(bytes));
     }

@@ -47,7 +47,7 @@ pub(super) struct Window {
 impl Window {
     pub(super) fn new(config: WindowConfig) -> Window {
         Window {
-            bytes: config.least.as_f64(),
+            bytes: config.min.as_f64(),
             // The draft's initial value: nothing is close to it.
             inflection: 1.0,
             may_set_inflection: true,
@@ -73,7 +73,7 @@ impl Window {
 
     /// The window becomes this, but not less than the least.
     pub(super) fn set(&mut self, bytes: Bytes) {
-        self.bytes = bytes.as_f64().max(self.config.least.as_f64());
+        self.bytes = bytes.as_f64().max(self.config.min.as_f64());
     }
 
     /// How often it answers at most: min(VIRTUAL_RTT, s_rtt).
@@ -134,7 +134,7 @@ impl Window {
             }
             Congestion::Delayed { alpha } => 1.0 - alpha / 2.0 / turns,
         };
-        self.bytes = self.bytes.max(self.config.least.as_f64());
+        self.bytes = self.bytes.max(self.config.min.as_f64());
         self.last_reaction = Some(now);
     }
 
@@ -270,8 +270,8 @@ mod tests {
                     3 => Congestion::Delayed { alpha },
                     _ => {
                         window.increase(now, srtt, bytes, closeness, bytes);
-                        let most = before.max(1000.0 + 1.5 * bytes.as_f64());
-                        prop_assert!(window.bytes >= before && window.bytes <= most);
+                        let max = before.max(1000.0 + 1.5 * bytes.as_f64());
+                        prop_assert!(window.bytes >= before && window.bytes <= max);
                         continue;
                     }
                 };

@@ -17,7 +17,7 @@ pub struct Config {
     /// ... but at most this share of the application's maximum (reading: 0.08).
     pub step_of_max: f64,
     /// One frame changes B by at most this share of it (reading: 0.25).
-    pub most_change: f64,
+    pub max_change: f64,
     /// r: the weight of the growing term (fork: 0.25).
     pub reward: f64,
     /// The interval I between frames, where it is known; `None` measures it by the frames' first packets.
@@ -36,20 +36,20 @@ pub struct Config {
     /// Whether a frame above its budget is scaled down (g < 1), as the fork does.
     pub scales_down: bool,
     /// A frame scaled up by more than this says nothing (reading: 10).
-    pub most_scaled: f64,
+    pub max_scaled: f64,
     /// A smaller frame says nothing. The reading is 3 MTU, which at 60 frames a second nothing below 2.2 Mbps reaches;
     /// none here.
-    pub least_size: Bytes,
+    pub min_size: Bytes,
     /// A frame of which a smaller share of packets arrived says nothing (reading: 0.9).
-    pub least_arrived: f64,
+    pub min_arrived: f64,
     /// What a frame of one packet says.
     pub lone_packets: LonePackets,
-    /// Without news for so long, and then each time again (reading: 500 ms) ...
-    pub silence: Span,
+    /// Without feedback for so long, and then each time again (reading: 500 ms) ...
+    pub feedback_timeout: Span,
     /// ... or for so many smoothed round trips (reading: 3) ...
-    pub silence_srtts: i64,
+    pub feedback_timeout_srtts: i64,
     /// ... B falls to this share of itself (reading: 0.7).
-    pub silence_factor: f64,
+    pub feedback_timeout_factor: f64,
 }
 
 /// What of a frame's bytes its delays show.
@@ -83,7 +83,7 @@ impl Default for Config {
             target_gain: 0.9,
             step: Rate::from_kbps(320),
             step_of_max: 0.08,
-            most_change: 0.25,
+            max_change: 0.25,
             reward: 0.25,
             frame_interval: None,
             delay_srtts: 2.0,
@@ -92,13 +92,13 @@ impl Default for Config {
             min: Rate::from_kbps(50),
             counted: Counted::default(),
             scales_down: false,
-            most_scaled: 10.0,
-            least_size: Bytes::ZERO,
-            least_arrived: 0.9,
+            max_scaled: 10.0,
+            min_size: Bytes::ZERO,
+            min_arrived: 0.9,
             lone_packets: LonePackets::default(),
-            silence: Span::from_millis(500),
-            silence_srtts: 3,
-            silence_factor: 0.7,
+            feedback_timeout: Span::from_millis(500),
+            feedback_timeout_srtts: 3,
+            feedback_timeout_factor: 0.7,
         }
     }
 }
@@ -106,7 +106,7 @@ impl Default for Config {
 impl Config {
     /// The specification to the letter: without what is ours.
     pub fn literal() -> Config {
-        Config { counted: Counted::Whole, least_size: MSS * 3, lone_packets: LonePackets::Nothing, ..Config::default() }
+        Config { counted: Counted::Whole, min_size: MSS * 3, lone_packets: LonePackets::Nothing, ..Config::default() }
     }
 
     /// That every parameter is in range.
@@ -114,23 +114,23 @@ impl Config {
     /// # Errors
     /// When one is not.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        for (name, value, least) in [
+        for (name, value, min) in [
             ("sqp.pacing_gain", self.pacing_gain, 1.0),
             ("sqp.target_gain", self.target_gain, 0.0),
             ("sqp.step_of_max", self.step_of_max, 0.0),
             ("sqp.reward", self.reward, 0.0),
             ("sqp.delay_srtts", self.delay_srtts, 0.0),
-            ("sqp.most_scaled", self.most_scaled, 1.0),
+            ("sqp.max_scaled", self.max_scaled, 1.0),
         ] {
             check(name, value).is(
-                value > 0.0 && value >= least && value <= 1e6,
+                value > 0.0 && value >= min && value <= 1e6,
                 "above 0 and at most 1000000; gains of pacing and scaling at least 1",
             )?;
         }
         for (name, value) in [
-            ("sqp.most_change", self.most_change),
-            ("sqp.least_arrived", self.least_arrived),
-            ("sqp.silence_factor", self.silence_factor),
+            ("sqp.max_change", self.max_change),
+            ("sqp.min_arrived", self.min_arrived),
+            ("sqp.feedback_timeout_factor", self.feedback_timeout_factor),
         ] {
             check(name, value).within(above_to(0.0, 1.0), "0.7")?;
         }
@@ -141,11 +141,11 @@ impl Config {
         for (name, value) in [
             ("sqp.frame_interval", self.frame_interval.unwrap_or(Span::from_millis(1))),
             ("sqp.delay_before", self.delay_before),
-            ("sqp.silence", self.silence),
+            ("sqp.feedback_timeout", self.feedback_timeout),
         ] {
             check(name, value).within(Span::from_millis(1).., "the default")?;
         }
-        check("sqp.silence_srtts", self.silence_srtts).within(0.., "3")?;
+        check("sqp.feedback_timeout_srtts", self.feedback_timeout_srtts).within(0.., "3")?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ mod sample;
 
 use thalweg_units::{ConfigError, Rate, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::feedback::Feedback;
 use crate::feedback::timeout::{FeedbackTimeout, Then};
@@ -46,7 +46,11 @@ impl Sqp {
             max: Rate::from_kbps(10_000_000),
             trains: Trains::new(config.frame_interval),
             delays: Delays::default(),
-            timeout: FeedbackTimeout::new(config.silence, config.silence_srtts, Then::Every(config.silence)),
+            timeout: FeedbackTimeout::new(
+                config.feedback_timeout,
+                config.feedback_timeout_srtts,
+                Then::Every(config.feedback_timeout),
+            ),
             sample: Err("nothing arrived"),
             rising: None,
             decisions: Decisions::default(),
@@ -79,9 +83,9 @@ impl Sqp {
     fn on_sample(&mut self, now: Time, sample: Rate) {
         let (before, aim) = (self.bandwidth.as_bps_f64(), sample.as_bps_f64() * self.config.target_gain);
         let force = self.config.reward * (aim / before - 1.0) - (before / aim - 1.0);
-        let most = self.config.most_change * before;
+        let max = self.config.max_change * before;
         let from = self.bandwidth;
-        self.bandwidth = self.bounded(Rate::from_bps_f64(before + (self.step() * force).clamp(-most, most)));
+        self.bandwidth = self.bounded(Rate::from_bps_f64(before + (self.step() * force).clamp(-max, max)));
         let rising = force > 0.0;
         if self.bandwidth != from && self.rising != Some(rising) {
             self.rising = Some(rising);
@@ -103,9 +107,9 @@ impl Controller for Sqp {
         }
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let pacing = self.bandwidth.scale(self.config.pacing_gain);
-        Allowance { capacity: self.bandwidth, ..Allowance::of_rate(pacing) }
+        SendLimits { capacity: self.bandwidth, ..SendLimits::of_rate(pacing) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
@@ -121,9 +125,9 @@ impl Controller for Sqp {
     fn on_timeout(&mut self, now: Time) {
         if self.timeout.on_timeout(now) {
             let from = self.bandwidth;
-            self.bandwidth = self.bounded(from.scale(self.config.silence_factor));
+            self.bandwidth = self.bounded(from.scale(self.config.feedback_timeout_factor));
             self.rising = None;
-            let why = "nothing heard for too long";
+            let why = "no feedback for too long";
             self.decisions.push(Decision { at: now, what: "decrease", why, from, to: self.bandwidth });
         }
     }
@@ -141,8 +145,8 @@ impl Controller for Sqp {
         if let Ok(sample) = self.sample {
             see("S kbps", sample.as_kbps_f64());
         }
-        if let Some(least) = self.delays.least() {
-            see("delta_min ms", least.as_millis_f64());
+        if let Some(min) = self.delays.min() {
+            see("delta_min ms", min.as_millis_f64());
         }
         see("delta kbps", self.step() / 1000.0);
         see("I ms", self.trains.interval().as_millis_f64());

@@ -42,29 +42,29 @@ impl Delays {
     }
 
     /// Delta_min; `None` before anything arrived.
-    pub(super) fn least(&self) -> Option<Span> {
+    pub(super) fn min(&self) -> Option<Span> {
         self.recent.get().map(|(delay, _)| delay)
     }
 
     /// The bandwidth that a frame shows, sent every `interval`.
     pub(super) fn sample(&self, train: &Train, interval: Span, config: &Config) -> Result<Rate, Silent> {
-        let (Some((least, own)), Some(long)) = (self.recent.get(), self.long.get()) else {
+        let (Some((min, own)), Some(long)) = (self.recent.get(), self.long.get()) else {
             return Err("nothing arrived");
         };
         let (Some(first), Some(last)) = (train.first_arrival, train.last_arrival) else {
             return Err("nothing arrived");
         };
-        if train.arrived_share() < config.least_arrived {
+        if train.arrived_share() < config.min_arrived {
             return Err("too much of the frame was lost");
         }
-        if train.size < config.least_size {
+        if train.size < config.min_size {
             return Err("frame too small");
         }
         // In floats: a budget of less than a byte is no division by zero.
         let budget = train.aimed.as_bps_f64() / 8.0 * interval.as_secs_f64();
         let scaled = budget / train.size.as_f64().max(1.0);
         let scaled = if config.scales_down { scaled } else { scaled.max(1.0) };
-        if scaled > config.most_scaled {
+        if scaled > config.max_scaled {
             return Err("frame too far below its budget");
         }
         if train.arrived < 2 {
@@ -78,7 +78,7 @@ impl Delays {
             Counted::Whole => train.arrived_size,
             Counted::LessOnePacket => train.arrived_size.saturating_sub(own),
         };
-        let took = (last - train.began - least) + (last - first).scale(scaled - 1.0);
+        let took = (last - train.began - min) + (last - first).scale(scaled - 1.0);
         if took <= Span::ZERO {
             return Err("it took no time");
         }

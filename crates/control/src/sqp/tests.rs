@@ -83,7 +83,7 @@ fn a_packet_with_the_least_delay_counts_only_to_the_letter() {
         delays.sample(&train, INTERVAL, &config).unwrap().as_mbps_f64()
     };
     assert!((sample(Config::default()) - 10.0).abs() < 1e-3);
-    assert!((sample(Config { least_size: Bytes::ZERO, ..Config::literal() }) - 13.333).abs() < 1e-3);
+    assert!((sample(Config { min_size: Bytes::ZERO, ..Config::literal() }) - 13.333).abs() < 1e-3);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn one_frame_moves_the_rate_by_a_quarter_at_most() {
 }
 
 #[test]
-fn half_a_second_of_silence_takes_three_tenths_of_the_rate() {
+fn half_a_second_of_feedback_timeout_takes_three_tenths_of_the_rate() {
     let mut sqp = sqp(mbps(2.0));
     sqp.on_sent(&crate::trains::tests::Sender::new().packet(Some((0, true)), Time::ZERO, 1000));
     assert_eq!(sqp.next_timeout(), Time::from_millis(500));
@@ -139,10 +139,10 @@ fn parameters_out_of_range_are_named() {
     let name = |config: Config| Sqp::new(config).map(|_| ()).map_err(|error: ConfigError| alloc::format!("{error}"));
     for (config, named) in [
         (Config { pacing_gain: 0.5, ..Config::default() }, "sqp.pacing_gain"),
-        (Config { most_change: 0.0, ..Config::default() }, "sqp.most_change"),
+        (Config { max_change: 0.0, ..Config::default() }, "sqp.max_change"),
         (Config { reward: f64::NAN, ..Config::default() }, "sqp.reward"),
         (Config { initial: Rate::ZERO, ..Config::default() }, "sqp rates"),
-        (Config { silence: Span::ZERO, ..Config::default() }, "sqp.silence"),
+        (Config { feedback_timeout: Span::ZERO, ..Config::default() }, "sqp.feedback_timeout"),
     ] {
         assert!(name(config).unwrap_err().contains(named));
     }

@@ -22,7 +22,7 @@ pub struct Config {
     /// What a data-limited interval with a loss takes its X_recv for (0.85).
     pub limited_loss_factor: f64,
     /// Without feedback for this long before the first (2 s), later for the longer of 4 R and 2 s / X, the rate falls.
-    pub first_patience: Span,
+    pub initial_timeout: Span,
     /// Whether the rate leaves as X sqrt(R) mean / sqrt(R): oscillation prevention (section 4.5, optional; off).
     pub damped: bool,
     /// Packets leave at this many times X (ours: 1.1, so that what a large frame left in the pacer gets out; the RFC: 1).
@@ -39,7 +39,7 @@ impl Default for Config {
             timeout: 4.0,
             data_limited_below: 0.8,
             limited_loss_factor: 0.85,
-            first_patience: Span::from_secs(2),
+            initial_timeout: Span::from_secs(2),
             damped: false,
             pacing_gain: 1.1,
         }
@@ -64,7 +64,7 @@ impl Config {
         ] {
             check(name, value).within(range.0..=range.1, example)?;
         }
-        check("tfrc.first_patience", self.first_patience).within(Span::from_millis(1).., "2s")?;
+        check("tfrc.initial_timeout", self.initial_timeout).within(Span::from_millis(1).., "2s")?;
         Ok(())
     }
 }

@@ -29,7 +29,7 @@ pub struct LossEvents {
 }
 
 impl LossEvents {
-    /// A packet arrived; `was_lost` if it had been told as lost before, which is taken back.
+    /// A packet arrived; `was_lost` if it had been reported as lost before, which is taken back.
     pub fn on_arrived(&mut self, packet: &SentPacket, was_lost: bool) {
         self.newest = self.newest.max(Some(packet.id));
         if was_lost && let Some(index) = self.events.iter().position(|event| event.first <= packet.id) {

@@ -2,7 +2,7 @@
 //!
 //! * [`equation`](Equation), [`loss_events`](LossEvents): what others use too (RRTCC's floor, C-NADU's X);
 //! * `received`: X_recv_set;
-//! * here: slow start, feedback and the no-feedback timer. A report is what was told within a round trip, and the receiver's part is
+//! * here: slow start, feedback and the no-feedback timer. A report is what was reported within a round trip, and the receiver's part is
 //!   done at the sender.
 
 mod config;
@@ -14,11 +14,11 @@ mod tests;
 
 use thalweg_units::{Bytes, ConfigError, Rate, Span, Time};
 
-use crate::controller::{Allowance, Controller, Decision, Demand};
+use crate::controller::{Controller, Decision, Demand, SendLimits};
 use crate::decisions::Decisions;
 use crate::feedback::Feedback;
 use crate::packet::{MSS, SentPacket};
-use crate::reporting::{Gathering, Interval, Limits};
+use crate::reporting::{Accumulator, Interval, Limits};
 pub use config::Config;
 pub use equation::Equation;
 pub use loss_events::LossEvents;
@@ -36,7 +36,7 @@ const SIZE_GAIN: f64 = 1.0 / 16.0;
 pub struct Tfrc {
     config: Config,
     limits: Limits,
-    gathering: Gathering,
+    accumulator: Accumulator,
     losses: LossEvents,
     received: Received,
     /// X.
@@ -70,7 +70,7 @@ impl Tfrc {
         let limits = Limits::new(config.min);
         Ok(Tfrc {
             limits,
-            gathering: Gathering::default(),
+            accumulator: Accumulator::default(),
             losses: LossEvents::default(),
             received: Received::default(),
             rate: limits.clamp(config.start),
@@ -105,7 +105,7 @@ impl Tfrc {
         (packet * 4).min(INITIAL_WINDOW.max(packet * 2)).per(rtt)
     }
 
-    fn least(&self) -> Rate {
+    fn min(&self) -> Rate {
         self.packet().per(LONGEST_GAP)
     }
 
@@ -121,16 +121,16 @@ impl Tfrc {
     fn on_report(&mut self, now: Time, interval: &Interval, first: bool) {
         let rtt = self.rtt.unwrap_or(Span::from_secs(1));
         // The first report has not lasted any time.
-        let received = if first { self.rate } else { interval.rate(|heard| !heard.is_lost()) };
+        let received = if first { self.rate } else { interval.rate(|reported| !reported.is_lost()) };
         let allowed = self.rate.over(interval.span).scale(self.config.data_limited_below);
         let data_limited = core::mem::take(&mut self.sent) < allowed;
         let equation = self.equation();
         let mut new_loss = false;
-        for heard in &interval.heard {
-            if heard.is_lost() {
-                new_loss |= self.losses.on_lost(&heard.packet, rtt, || 1.0 / equation.loss_events_for(received));
+        for reported in &interval.reported {
+            if reported.is_lost() {
+                new_loss |= self.losses.on_lost(&reported.packet, rtt, || 1.0 / equation.loss_events_for(received));
             } else {
-                self.losses.on_arrived(&heard.packet, heard.was_lost);
+                self.losses.on_arrived(&reported.packet, reported.was_lost);
             }
         }
         let before = core::mem::replace(&mut self.loss, self.losses.rate());
@@ -156,7 +156,7 @@ impl Tfrc {
     /// X of what may be sent at most (section 4.3, step 4).
     fn update(&mut self, now: Time, limit: Rate) {
         if self.loss > 0.0 {
-            let aim = self.equation().rate(self.loss).min(limit).max(self.least());
+            let aim = self.equation().rate(self.loss).min(limit).max(self.min());
             self.change(now, aim, "follow", "p is above 0: X_eq, or what arrived");
         } else if self.doubled.is_none_or(|at| Some(now - at) >= self.rtt) {
             self.doubled = Some(now);
@@ -173,13 +173,13 @@ impl Tfrc {
     }
 
     /// The longer of 4 R and two packets' time; a while before the first report.
-    fn patience(&self) -> Span {
+    fn timeout(&self) -> Span {
         let two_packets = self.rate.time_for(self.packet() * 2);
-        self.rtt.map_or(self.config.first_patience, |rtt| (rtt * 4).max(two_packets))
+        self.rtt.map_or(self.config.initial_timeout, |rtt| (rtt * 4).max(two_packets))
     }
 
     fn set_timer(&mut self, now: Time) {
-        self.deadline = now + self.patience().max(Span::from_millis(1));
+        self.deadline = now + self.timeout().max(Span::from_millis(1));
         self.idle = true;
     }
 
@@ -190,16 +190,16 @@ impl Tfrc {
         if self.idle && slow {
             return;
         }
-        let why = if self.idle { "nothing sent for too long" } else { "nothing heard for too long" };
+        let why = if self.idle { "nothing sent for too long" } else { "no feedback for too long" };
         if self.loss == 0.0 {
-            let aim = self.rate.scale(0.5).max(self.least());
+            let aim = self.rate.scale(0.5).max(self.min());
             self.change(now, aim, "halve", why);
             return;
         }
         let aim = self.equation().rate(self.loss);
-        let limit = if aim > received.scale(2.0) { received } else { aim.scale(0.5) }.max(self.least());
+        let limit = if aim > received.scale(2.0) { received } else { aim.scale(0.5) }.max(self.min());
         self.received.set(now, limit.scale(0.5));
-        self.change(now, aim.min(limit).max(self.least()), "limit", why);
+        self.change(now, aim.min(limit).max(self.min()), "limit", why);
     }
 
     /// X, or X_inst where it is damped: less while the round trip is above its mean.
@@ -213,25 +213,25 @@ impl Tfrc {
 
 impl Controller for Tfrc {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        self.gathering.on_feedback(feedback);
+        self.accumulator.on_feedback(feedback);
         let first = self.rtt.is_none();
         let Some(sample) = feedback.path_rtt.or(feedback.rtt) else { return };
         self.measure(sample);
         self.set_timer(feedback.now);
         let rtt = self.rtt.unwrap_or(sample);
-        if self.gathering.lasted(feedback.now).is_some_and(|span| first || span >= rtt) {
-            let interval = self.gathering.end(feedback.now);
+        if self.accumulator.lasted(feedback.now).is_some_and(|span| first || span >= rtt) {
+            let interval = self.accumulator.end(feedback.now);
             self.on_report(feedback.now, &interval, first);
         }
     }
 
-    fn allowance(&self) -> Allowance {
+    fn limits(&self) -> SendLimits {
         let rate = self.sending();
-        Allowance { capacity: rate, ..Allowance::of_rate(rate.scale(self.config.pacing_gain)) }
+        SendLimits { capacity: rate, ..SendLimits::of_rate(rate.scale(self.config.pacing_gain)) }
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
-        self.gathering.on_sent(packet.at);
+        self.accumulator.on_sent(packet.at);
         self.packet += (packet.size.as_f64() - self.packet) * SIZE_GAIN;
         self.sent += packet.size;
         if !self.deadline.is_set() {

@@ -8,12 +8,12 @@ use crate::packet::PacketId;
 const MS: fn(u64) -> Time = Time::from_millis;
 const KBPS: fn(u64) -> Rate = Rate::from_kbps;
 
-/// A sender of 1000-byte packets over a path of 100 ms, told of each packet.
+/// A sender of 1000-byte packets over a path of 100 ms, with per-packet feedback.
 struct Flow {
     tfrc: Tfrc,
     history: History,
     next: u64,
-    told: u64,
+    reported: u64,
     /// When what is under way left.
     under_way: VecDeque<u64>,
 }
@@ -24,7 +24,7 @@ impl Flow {
             tfrc: Tfrc::new(config).unwrap(),
             history: History::new(crate::feedback::Config::default()),
             next: 0,
-            told: 0,
+            reported: 0,
             under_way: VecDeque::new(),
         }
     }
@@ -35,9 +35,9 @@ impl Flow {
         self.next += 1;
     }
 
-    fn hear(&mut self, now_ms: u64, lost: bool) {
-        let id = PacketId(self.told);
-        self.told += 1;
+    fn on_report(&mut self, now_ms: u64, lost: bool) {
+        let id = PacketId(self.reported);
+        self.reported += 1;
         if !lost {
             let report = [Acknowledgement { id, arrival: Some(MS(now_ms - 50)), ce: false }];
             self.tfrc.on_feedback(&self.history.on_report(MS(now_ms), &report, None));
@@ -49,7 +49,7 @@ impl Flow {
         for now in from_ms..to_ms {
             if self.under_way.front().is_some_and(|at| at + 100 <= now) {
                 self.under_way.pop_front();
-                self.hear(now, lost(self.told));
+                self.on_report(now, lost(self.reported));
             }
             if (now - from_ms).is_multiple_of(gap_ms) {
                 self.send(now);
@@ -66,7 +66,7 @@ impl Flow {
 fn the_first_report_opens_the_initial_window_and_each_round_trip_doubles_up_to_twice_what_arrives() {
     let mut flow = Flow::new(Config::default());
     flow.tfrc.packet = 1000.0;
-    assert_eq!(flow.tfrc.allowance().capacity, KBPS(128));
+    assert_eq!(flow.tfrc.limits().capacity, KBPS(128));
     flow.run(0, 110, 10, |_| false);
     // min(4000, max(2000, 4380)) bytes in 100 ms.
     assert_eq!(flow.tfrc.rate, KBPS(320));
@@ -120,7 +120,7 @@ fn nothing_heard_halves_the_rate_each_two_seconds_before_the_first_report_and_ea
 }
 
 #[test]
-fn with_a_loss_rate_silence_limits_the_rate_to_what_arrived() {
+fn with_a_loss_rate_feedback_timeout_limits_the_rate_to_what_arrived() {
     let mut flow = Flow::new(Config { data_limited_below: 0.0, ..Config::default() });
     flow.run(0, 20_000, 10, |id| id % 100 == 50);
     let (aim, received) = (flow.tfrc.equation().rate(flow.tfrc.loss), flow.tfrc.received.greatest());
@@ -147,9 +147,9 @@ fn a_source_that_sends_less_is_allowed_twice_what_it_sent() {
 fn a_damped_rate_falls_while_the_round_trip_is_above_its_mean() {
     let mut flow = Flow::new(Config { damped: true, ..Config::default() });
     flow.run(0, 1500, 10, |_| false);
-    let steady = flow.tfrc.allowance().capacity;
+    let steady = flow.tfrc.limits().capacity;
     flow.tfrc.measure(Span::from_millis(200));
-    let (mean, rate) = (0.9 * libm::sqrt(0.1) + 0.1 * libm::sqrt(0.2), flow.tfrc.allowance().capacity);
+    let (mean, rate) = (0.9 * libm::sqrt(0.1) + 0.1 * libm::sqrt(0.2), flow.tfrc.limits().capacity);
     let expected = steady.scale(mean / libm::sqrt(0.2));
     assert!((rate.as_kbps_f64() - expected.as_kbps_f64()).abs() < 1.0, "{rate}, expected {expected}");
 }
@@ -159,5 +159,5 @@ fn parameters_that_cannot_work_are_refused_with_value_and_range() {
     let message = alloc::format!("{}", Tfrc::new(Config { timeout: 0.0, ..Config::default() }).unwrap_err());
     assert_eq!(message, "tfrc.timeout is 0, must be 1 to 100, such as 4");
     assert!(Tfrc::new(Config { min: Rate::ZERO, ..Config::default() }).is_err());
-    assert!(Tfrc::new(Config { first_patience: Span::ZERO, ..Config::default() }).is_err());
+    assert!(Tfrc::new(Config { initial_timeout: Span::ZERO, ..Config::default() }).is_err());
 }

@@ -23,7 +23,7 @@ const REMEMBERED: usize = 1 << 11;
 pub(crate) struct Trains {
     interval: Interval,
     waiting: VecDeque<Train>,
-    /// When no media has left for so long, repeats make trains.
+    /// When no media has left for so long, retransmissions make trains.
     stand_in_after: Option<Span>,
     last_media: Option<Time>,
 }
@@ -35,7 +35,7 @@ impl Trains {
         Trains { interval, waiting: VecDeque::new(), stand_in_after: None, last_media: None }
     }
 
-    /// The same, but when no media has left for so long, because all there is room for is repeats, those of an interval are a train: else
+    /// The same, but when no media has left for so long, because all there is room for is retransmissions, those of an interval are a train: else
     /// nothing would ever show that there is more room. `None` for never.
     pub(crate) fn standing_in_after(self, stand_in_after: Option<Span>) -> Trains {
         Trains { stand_in_after, ..self }
@@ -52,12 +52,12 @@ impl Trains {
 
     /// Notes a packet, which belongs to a frame that was made for `aimed`; whether a train begins with it.
     pub(crate) fn on_sent(&mut self, packet: &SentPacket, aimed: Rate) -> bool {
-        // Which frames repeats are of does not matter.
+        // Which frames retransmissions are of does not matter.
         let mut packet = *packet;
         match packet.payload {
             Payload::Media => self.last_media = Some(packet.at),
             Payload::Repair if self.stands_in(&packet) => packet.place = None,
-            Payload::Filler => {
+            Payload::Padding => {
                 // Later than the next frame was due it is not this one's.
                 let until = self.interval();
                 if let Some(train) = self.waiting.back_mut().filter(|train| packet.at - train.began < until) {
@@ -92,7 +92,7 @@ impl Trains {
         true
     }
 
-    /// Takes in what became of packets.
+    /// Takes feedback.
     pub(crate) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         for report in feedback.reports {
             self.on_report(report);
@@ -137,7 +137,7 @@ pub(crate) mod tests {
             Sender { history: History::new(Config::default()), next: 0 }
         }
 
-        /// A packet of frame `frame`, or filler.
+        /// A packet of frame `frame`, or padding.
         pub(crate) fn packet(&mut self, frame: Option<(u64, bool)>, at: Time, bytes: u64) -> SentPacket {
             let id = PacketId(self.next);
             self.next += 1;
@@ -149,12 +149,12 @@ pub(crate) mod tests {
                 captured: at,
                 keyframe: false,
             });
-            let payload = if frame.is_some() { Payload::Media } else { Payload::Filler };
+            let payload = if frame.is_some() { Payload::Media } else { Payload::Padding };
             self.history.on_sent(SentPacket { place, payload, ..SentPacket::new(id, at, Bytes::new(bytes)) })
         }
 
-        /// A packet that repeats another.
-        pub(crate) fn repeat(&mut self, at: Time, bytes: u64) -> SentPacket {
+        /// A packet that retransmits another.
+        pub(crate) fn retransmission(&mut self, at: Time, bytes: u64) -> SentPacket {
             let id = PacketId(self.next);
             self.next += 1;
             let packet = SentPacket::new(id, at, Bytes::new(bytes));
@@ -162,8 +162,9 @@ pub(crate) mod tests {
         }
 
         pub(crate) fn report(&mut self, now: Time, arrivals: &[(u64, Time)]) -> Feedback<'_> {
-            let told = |(id, at): &(u64, Time)| Acknowledgement { id: PacketId(*id), arrival: Some(*at), ce: false };
-            self.history.on_report(now, &arrivals.iter().map(told).collect::<Vec<_>>(), None)
+            let reported =
+                |(id, at): &(u64, Time)| Acknowledgement { id: PacketId(*id), arrival: Some(*at), ce: false };
+            self.history.on_report(now, &arrivals.iter().map(reported).collect::<Vec<_>>(), None)
         }
     }
 
@@ -190,16 +191,16 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn repeats_make_trains_where_no_media_has_left_for_a_while() {
+    fn retransmissions_make_trains_where_no_media_has_left_for_a_while() {
         let mut trains = Trains::new(None).standing_in_after(Some(Span::from_millis(200)));
         let (mut sender, rate) = (Sender::new(), Rate::from_kbps(50));
         trains.on_sent(&sender.packet(Some((0, true)), ms(0), 1000), rate);
         // Too soon to stand in; two of one interval; one of another; and media again, after which none does.
         for at in [100, 210, 230, 300] {
-            trains.on_sent(&sender.repeat(ms(at), 1000), rate);
+            trains.on_sent(&sender.retransmission(ms(at), 1000), rate);
         }
         trains.on_sent(&sender.packet(Some((1, true)), ms(310), 1000), rate);
-        trains.on_sent(&sender.repeat(ms(320), 1000), rate);
+        trains.on_sent(&sender.retransmission(ms(320), 1000), rate);
         let arrivals = [0, 100, 210, 230, 300, 310, 320].map(|at| ms(at + 25));
         trains.on_feedback(&sender.report(ms(400), &(0..).zip(arrivals).collect::<Vec<_>>()));
         let decided = core::iter::from_fn(|| trains.take_decided());

@@ -12,7 +12,7 @@ use crate::packet::{PacketId, Payload, SentPacket};
 pub(crate) struct Train {
     pub(crate) first: PacketId,
     pub(crate) frame: Option<u64>,
-    /// What its packets carry: media, or repeats where they stand in for it.
+    /// What its packets carry: media, or retransmissions where they stand in for it.
     pub(crate) payload: Payload,
     /// Whether all of it has left.
     pub(crate) complete: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Train {
     pub(crate) last_arrival: Option<Time>,
 }
 
-/// Filler that left after the train and before the next.
+/// Padding that left after the train and before the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Follower {
     id: PacketId,
@@ -65,7 +65,7 @@ impl Train {
         train
     }
 
-    /// Whether a packet is part of it: of the same frame or, where frames are not told, sent within one interval.
+    /// Whether a packet is part of it: of the same frame or, where frames are not reported, sent within one interval.
     pub(super) fn takes(&self, packet: &SentPacket, interval: Span) -> bool {
         if packet.payload != self.payload {
             return false;
@@ -87,8 +87,8 @@ impl Train {
         self.complete = packet.place.is_some_and(|place| place.last);
     }
 
-    pub(super) fn followed_by(&mut self, filler: PacketId) {
-        self.followers.push(Follower { id: filler, known: false, arrival: None });
+    pub(super) fn followed_by(&mut self, padding: PacketId) {
+        self.followers.push(Follower { id: padding, known: false, arrival: None });
     }
 
     /// The next one begins.
@@ -133,7 +133,7 @@ impl Train {
         f64::from(self.arrived) / f64::from(self.packets.max(1))
     }
 
-    /// When the filler that followed it left and came.
+    /// When the padding that followed it left and came.
     pub(crate) fn followers(&self) -> impl Iterator<Item = (Time, Time)> {
         self.followers.iter().filter_map(|follower| follower.arrival)
     }

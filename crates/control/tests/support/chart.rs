@@ -12,7 +12,7 @@ const HEIGHT: usize = 120;
 const SPACE: usize = 24;
 const COLUMNS: usize = 3;
 /// The longest time in the queue that is shown, over a quarter of the panel.
-const MOST_QUEUE_MS: f64 = 1000.0;
+const MAX_QUEUE_MS: f64 = 1000.0;
 /// Tenths of a second that make a point.
 const POINT: usize = 5;
 
@@ -20,14 +20,14 @@ const POINT: usize = 5;
 pub struct Chart<'a> {
     capacity: &'a Schedule,
     seconds: usize,
-    most: Rate,
+    max: Rate,
     panels: Vec<(String, Record)>,
 }
 
 impl<'a> Chart<'a> {
-    /// Of runs of so many seconds on one path; rates up to `most` are shown.
-    pub fn new(capacity: &'a Schedule, seconds: usize, most: Rate) -> Chart<'a> {
-        Chart { capacity, seconds, most, panels: Vec::new() }
+    /// Of runs of so many seconds on one path; rates up to `max` are shown.
+    pub fn new(capacity: &'a Schedule, seconds: usize, max: Rate) -> Chart<'a> {
+        Chart { capacity, seconds, max, panels: Vec::new() }
     }
 
     pub fn add(&mut self, title: &str, record: Record) {
@@ -54,14 +54,14 @@ impl<'a> Chart<'a> {
         format!(
             "{} s from left to right, {} from bottom to top. Grey: capacity. Blue: sent. Green: the encoder's target. Red: \
              longest time in the queue, {} ms a quarter of the height.",
-            self.seconds, self.most, MOST_QUEUE_MS
+            self.seconds, self.max, MAX_QUEUE_MS
         )
     }
 
     fn panel(&self, title: &str, record: &Record) -> String {
         let points = self.seconds * 10 / POINT;
         let span = |point: usize| ((point * POINT) as f64 / 10.0, ((point + 1) * POINT) as f64 / 10.0);
-        let rate = |rate: Rate| 1.0 - rate.as_bps_f64() / self.most.as_bps_f64();
+        let rate = |rate: Rate| 1.0 - rate.as_bps_f64() / self.max.as_bps_f64();
         let capacity = |point: usize| {
             let (from, to) = span(point);
             let (from, to) = (Time::from_millis((from * 1e3) as u64), Time::from_millis((to * 1e3) as u64));
@@ -78,7 +78,7 @@ impl<'a> Chart<'a> {
         let target = line(&|point| rate(record.target(span(point).0)));
         let queue = line(&|point| {
             let worst = record.worst_queueing(span(point).0, span(point).1).as_millis_f64();
-            1.0 - worst.min(MOST_QUEUE_MS) / MOST_QUEUE_MS / 4.0
+            1.0 - worst.min(MAX_QUEUE_MS) / MAX_QUEUE_MS / 4.0
         });
         format!(
             "<path d=\"M0 {HEIGHT} L{} L{WIDTH} {HEIGHT}\" fill=\"#e4e8ee\"/>\n\

@@ -1,9 +1,9 @@
-//! A sender that does what an allowance says and nothing else.
+//! A sender that does what the send limits say and nothing else.
 
 use std::collections::VecDeque;
 
 use thalweg_control::{
-    Allowance, Controller, Demand, FrameQueued, History, MSS, PacketId, Payload, Probe, SentPacket, Signal,
+    Controller, Demand, FrameQueued, History, MSS, PacketId, Payload, Probe, SendLimits, SentPacket, Signal,
 };
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -64,24 +64,24 @@ struct Probing {
     packets: u32,
 }
 
-/// Parity as asked for: a packet as long as the longest of the media packets that it is made of.
+/// FEC as asked for: a packet as long as the longest of the media packets that it is made of.
 #[derive(Debug, Clone, Copy, Default)]
-struct Parity {
+struct Fec {
     of: u16,
     longest: Bytes,
     due: Option<Bytes>,
 }
 
-impl Parity {
+impl Fec {
     fn on_media(&mut self, size: Bytes, interval: Option<u16>) {
         let Some(interval) = interval else {
-            *self = Parity { due: self.due, ..Parity::default() };
+            *self = Fec { due: self.due, ..Fec::default() };
             return;
         };
         self.of += 1;
         self.longest = self.longest.max(size);
         if self.of >= interval {
-            *self = Parity { due: Some(self.longest), ..Parity::default() };
+            *self = Fec { due: Some(self.longest), ..Fec::default() };
         }
     }
 }
@@ -101,7 +101,7 @@ pub struct Sender {
     slice: Option<u64>,
     probing: Option<Probing>,
     last_cluster: u32,
-    parity: Parity,
+    fec: Fec,
 }
 
 impl Sender {
@@ -123,16 +123,16 @@ impl Sender {
             slice: None,
             probing: None,
             last_cluster: 0,
-            parity: Parity::default(),
+            fec: Fec::default(),
         }
     }
 
     /// The encoder makes a frame, unless the controller holds frames back.
     pub fn on_frame(&mut self, now: Time) {
-        let allowance = self.controller.allowance();
+        let limits = self.controller.limits();
         let (ahead, oldest) = (self.queued(), self.queue.front().map_or(now, |packet| packet.since));
         let Some(encoder) = &mut self.encoder else { return };
-        let frame = encoder.frame(now, &allowance, ahead);
+        let frame = encoder.frame(now, &limits, ahead);
         if !frame.is_empty() {
             let size = frame.iter().map(|packet| packet.size).sum();
             let frame = FrameQueued { size, interval: INTERVAL, ahead, age: now - oldest };
@@ -162,10 +162,10 @@ impl Sender {
 
     /// The next packet that may leave now, or else when to ask again.
     pub fn send(&mut self, now: Time) -> Result<SentPacket, Time> {
-        let allowance = self.controller.allowance();
+        let limits = self.controller.limits();
         let backlog = matches!(self.source, Source::Backlog(_));
         if self.probing.is_none()
-            && let Some(probe) = allowance.probe.filter(|probe| probe.cluster > self.last_cluster)
+            && let Some(probe) = limits.probe.filter(|probe| probe.cluster > self.last_cluster)
             && (backlog || !self.queue.is_empty())
         {
             self.last_cluster = probe.cluster;
@@ -179,15 +179,15 @@ impl Sender {
                 Ok(self.send_probe(now, probing))
             };
         }
-        if let Some(size) = self.parity.due {
+        if let Some(size) = self.fec.due {
             if now < self.next_send {
                 return Err(self.next_send.min(self.timeouts()));
             }
-            self.parity.due = None;
-            self.next_send = now + allowance.pacing.time_for(size);
-            return Ok(self.leave(now, size, Payload::Repair, None, &allowance));
+            self.fec.due = None;
+            self.next_send = now + limits.pacing.time_for(size);
+            return Ok(self.leave(now, size, Payload::Repair, None, &limits));
         }
-        let padding = !backlog && self.queue.is_empty() && allowance.padding > Rate::ZERO;
+        let padding = !backlog && self.queue.is_empty() && limits.padding_rate > Rate::ZERO;
         let (size, slice) = match self.queue.front() {
             Some(packet) => (packet.size, Some(packet.slice)),
             None if backlog || padding => (self.source.packet(), None),
@@ -195,37 +195,37 @@ impl Sender {
         };
         let begins = slice.is_none() || slice != self.slice;
         // The first packet of a burst leaves whenever the window is not full.
-        let least = if begins && allowance.burst.is_some() { Bytes::new(1) } else { size };
-        if !fits(&allowance, self.history.in_flight() + least) {
+        let min = if begins && limits.burst.is_some() { Bytes::new(1) } else { size };
+        if !fits(&limits, self.history.in_flight() + min) {
             return Err(self.timeouts());
         }
         if begins && now < self.next_send {
             return Err(self.next_send.min(self.timeouts()));
         }
-        let pacing = if padding { allowance.padding } else { self.pacing(&allowance).max(self.drain(&allowance)) };
+        let pacing = if padding { limits.padding_rate } else { self.pacing(&limits).max(self.drain(&limits)) };
         let from = if begins { now } else { self.next_send };
         self.next_send = from + pacing.time_for(size).min(Span::from_secs(2));
         self.slice = slice;
-        let payload = if padding { Payload::Filler } else { Payload::Media };
-        Ok(self.leave(now, size, payload, None, &allowance))
+        let payload = if padding { Payload::Padding } else { Payload::Media };
+        Ok(self.leave(now, size, payload, None, &limits))
     }
 
-    fn pacing(&self, allowance: &Allowance) -> Rate {
-        match (self.pacing, allowance.window, self.history.srtt()) {
+    fn pacing(&self, limits: &SendLimits) -> Rate {
+        match (self.pacing, limits.window, self.history.srtt()) {
             (Pacing::WindowRate, Some(window), Some(srtt)) => window.per(srtt),
-            _ => allowance.pacing,
+            _ => limits.pacing,
         }
     }
 
     /// WebRTC's pacer empties its queue within two seconds; who leaves in bursts or counts frames has the encoder wait.
-    fn drain(&self, allowance: &Allowance) -> Rate {
-        let waits = allowance.burst.is_some() || allowance.media.frame().is_some();
+    fn drain(&self, limits: &SendLimits) -> Rate {
+        let waits = limits.burst.is_some() || limits.media.frame().is_some();
         if waits { Rate::ZERO } else { self.queued().per(Span::from_secs(2)) }
     }
 
     fn send_probe(&mut self, now: Time, mut probing: Probing) -> SentPacket {
         let probe = probing.probe;
-        let payload = if self.queue.is_empty() { Payload::Filler } else { Payload::Media };
+        let payload = if self.queue.is_empty() { Payload::Padding } else { Payload::Media };
         let size = self.queue.front().map_or(self.source.packet(), |packet| packet.size);
         probing.sent += size;
         probing.burst += size;
@@ -236,8 +236,8 @@ impl Sender {
         }
         let done = probing.packets >= probe.packets && probing.sent >= probe.bytes;
         self.probing = (!done).then_some(probing);
-        let allowance = self.controller.allowance();
-        self.leave(now, size, payload, Some(probe.cluster), &allowance)
+        let limits = self.controller.limits();
+        self.leave(now, size, payload, Some(probe.cluster), &limits)
     }
 
     fn leave(
@@ -246,11 +246,11 @@ impl Sender {
         size: Bytes,
         payload: Payload,
         probe: Option<u32>,
-        allowance: &Allowance,
+        limits: &SendLimits,
     ) -> SentPacket {
         let place = if payload == Payload::Repair { None } else { self.queue.pop_front().map(|packet| packet.place) };
         let encoder = matches!(self.source, Source::Encoder { .. });
-        let app_limited = encoder && self.queue.is_empty() && fits(allowance, self.history.in_flight() + size + MSS);
+        let app_limited = encoder && self.queue.is_empty() && fits(limits, self.history.in_flight() + size + MSS);
         let mut packet = SentPacket::new(PacketId(self.next_id), now, size);
         (packet.payload, packet.probe, packet.place) = (payload, probe, place);
         packet.app_limited = app_limited;
@@ -258,7 +258,7 @@ impl Sender {
         self.next_id += 1;
         self.controller.on_sent(&packet);
         if payload == Payload::Media {
-            self.parity.on_media(size, self.controller.allowance().fec_interval);
+            self.fec.on_media(size, self.controller.limits().fec_interval);
         }
         packet
     }
@@ -268,6 +268,6 @@ impl Sender {
     }
 }
 
-fn fits(allowance: &Allowance, in_flight: Bytes) -> bool {
-    allowance.window.is_none_or(|window| in_flight <= window)
+fn fits(limits: &SendLimits, in_flight: Bytes) -> bool {
+    limits.window.is_none_or(|window| in_flight <= window)
 }

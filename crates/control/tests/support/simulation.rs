@@ -32,7 +32,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// A backlogged sender on a constant link with a bottomless queue, told of each packet.
+    /// A backlogged sender on a constant link with a bottomless queue, with per-packet feedback.
     pub fn new(capacity: Rate, round_trip: Span, duration: Span) -> Scenario {
         Scenario {
             capacity: Schedule::constant(capacity),
@@ -167,10 +167,10 @@ impl<'a> Simulation<'a> {
             match self.sender.send(now) {
                 Ok(packet) => self.carry(now, packet.id, packet.size),
                 Err(wake) => {
-                    let allowance = self.sender.controller.allowance();
+                    let limits = self.sender.controller.limits();
                     let bin = self.record.bin(now);
-                    bin.target = allowance.capacity;
-                    bin.window = allowance.window;
+                    bin.target = limits.capacity;
+                    bin.window = limits.window;
                     return wake;
                 }
             }

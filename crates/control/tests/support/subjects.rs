@@ -174,7 +174,7 @@ fn restless_camel() -> Box<dyn Controller> {
         first: length,
         period: Span::from_millis(50),
         margin: 0.0,
-        least_packets: 1,
+        min_packets: 1,
         ..burst_length::Config::default()
     };
     let fallback =
@@ -190,7 +190,7 @@ fn sqp_literal() -> Box<dyn Controller> {
     Box::new(thalweg_control::sqp::Sqp::new(thalweg_control::sqp::Config::literal()).unwrap())
 }
 
-/// Without probes: this harness paces filler and media alike, and its filler is no smaller than its media.
+/// Without probes: this harness paces padding and media alike, and its padding is no smaller than its media.
 fn pudica() -> Box<dyn Controller> {
     use thalweg_control::pudica::{Config, Pudica};
     Box::new(Pudica::new(Config { probes: 0, ..Config::default() }).unwrap())

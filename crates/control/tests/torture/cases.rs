@@ -72,7 +72,7 @@ fn reference(style: Style, seconds: i64) -> Scenario {
     Scenario { style, queue: Bytes::new(1_500_000), ..Scenario::new(RATE, RTT, Span::from_secs(seconds)) }
 }
 
-/// What may become of packets and reports on the reference path.
+/// What happens to packets and reports on the reference path.
 pub fn reports() -> Vec<Case> {
     let mut cases = Vec::new();
     for style in Style::ALL {
@@ -94,7 +94,7 @@ pub fn reports() -> Vec<Case> {
     cases
 }
 
-/// What may become of the path, for five seconds or ten from the tenth second on.
+/// What happens to the path, for five seconds or ten from the tenth second on.
 pub fn events() -> Vec<Case> {
     let mut cases = Vec::new();
     for style in Style::ALL {

@@ -1,5 +1,5 @@
 //! What controllers believe of the path while the encoder makes six tenths of what it may, the Camel paper's question:
-//! the mean of the capacity estimate over the capacity, told of each packet and every 62 ms.
+//! the mean of the capacity estimate over the capacity, with per-packet feedback and every 62 ms.
 
 use thalweg_units::{Rate, Span};
 
@@ -39,9 +39,12 @@ fn an_encoder_of_six_tenths_leaves_each_its_belief() {
             let plain = Scenario::new(rate, Span::from_millis(60), Span::from_secs(50));
             let record = Scenario { source, style, ..plain }.run((subject.build)());
             let targets = (300..500).map(|bin: usize| record.bins[bin].target.as_bps_f64());
-            let told = targets.sum::<f64>() / 200.0 / rate.as_bps_f64();
-            println!("six tenths, {name} {style:?}: {told:.3} of the capacity (expected {low} to {high})");
-            assert!((*low..=*high).contains(&told), "{name} {style:?} believes {told:.3}, expected {low} to {high}");
+            let reported = targets.sum::<f64>() / 200.0 / rate.as_bps_f64();
+            println!("six tenths, {name} {style:?}: {reported:.3} of the capacity (expected {low} to {high})");
+            assert!(
+                (*low..=*high).contains(&reported),
+                "{name} {style:?} believes {reported:.3}, expected {low} to {high}"
+            );
         }
     }
 }

@@ -24,9 +24,9 @@ fn joined_slices_show_hundreds_of_megabits_as_far_as_the_clock_ticks() {
         let plain = Scenario::new(rate, Span::from_millis(50), Span::from_secs(15));
         let record = Scenario { source, style, ..plain }
             .run(Box::new(camel::Camel::new(camel::Config::default()).expect("in range")));
-        let told = (100..150).map(|bin: usize| record.bins[bin].target.as_bps_f64()).sum::<f64>() / 50.0;
+        let reported = (100..150).map(|bin: usize| record.bins[bin].target.as_bps_f64()).sum::<f64>() / 50.0;
         within(
-            told / rate.as_bps_f64(),
+            reported / rate.as_bps_f64(),
             low,
             high,
             &format!("{style:?}, estimate over {rate} with an encoder of 60 %"),

@@ -34,10 +34,10 @@ fn fourfold_step(config: copa::Config, pacing: Pacing, (kbps, rtt_ms): (u64, i64
     };
     let record = scenario.run(Box::new(copa::Copa::new(config).expect("in range")));
     record.print(&format!("copa, {pacing:?}, {size} bytes, {} to {kbps} kbps", kbps / 4));
-    let (least, most) = record.windows(50.0, 100.0);
+    let (min, max) = record.windows(50.0, 100.0);
     Swing {
         used: record.arrived(50.0, 100.0).as_kbps_f64() / kbps as f64,
-        ratio: most.as_f64() / least.as_f64(),
+        ratio: max.as_f64() / min.as_f64(),
         queueing_ms: record.mean_queueing(50.0, 100.0).as_millis_f64(),
     }
 }

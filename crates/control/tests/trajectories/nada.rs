@@ -86,7 +86,7 @@ fn bad_reports_and_odd_clocks_cost_little() {
             ("an odd clock", Scenario { clock: Clock::ODD, ..base() }, 34.0..42.0),
             ("a slow clock", Scenario { clock: Clock::SLOW, ..base() }, 42.0..50.0),
             ("duplicates", Scenario { duplicates: 0.2, ..base() }, 39.0..45.0),
-            // Told of each packet, a few of those overtaken count as lost.
+            // With per-packet feedback, a few of those overtaken count as lost.
             ("reordering", Scenario { reordering: 0.1, ..base() }, 5.0..45.0),
         ] {
             let record = scenario.run(rfc());

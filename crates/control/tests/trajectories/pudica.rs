@@ -1,4 +1,4 @@
-//! Pudica against specs/pudica.md: 30 frames a second, without probes, since this harness paces filler and media alike.
+//! Pudica against specs/pudica.md: 30 frames a second, without probes, since this harness paces padding and media alike.
 
 use thalweg_control::{Controller, pudica};
 use thalweg_units::{Bytes, Rate, Span};
@@ -29,8 +29,8 @@ fn where_a_round_trip_is_half_a_second_it_swings_but_neither_stops_nor_fills_the
 
 #[test]
 fn half_of_all_packets_lost_stop_it_only_where_losses_count() {
-    let sent = |most_lost| {
-        let config = pudica::Config { most_lost, ..pudica::Config::default() };
+    let sent = |max_lost| {
+        let config = pudica::Config { max_lost, ..pudica::Config::default() };
         let record = Scenario { loss: 0.5, ..path(3000, 60, 50) }.run(with(config));
         ratio(record.sent(30.0, 50.0), Rate::from_kbps(3000))
     };

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use thalweg_control::{Allowance, Controller, Decision, Demand, Feedback, Payload, SentPacket};
+use thalweg_control::{Controller, Decision, Demand, Feedback, Payload, SendLimits, SentPacket};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 use crate::support::subjects;
@@ -13,15 +13,15 @@ use crate::within;
 /// Later than this a packet is as good as lost (delay_max).
 const LATEST: Span = Span::from_millis(400);
 
-/// What a controller was told and decided, and what parity left, from some time on.
+/// What a controller got and decided, and what FEC left, from some time on.
 #[derive(Debug, Clone, Default)]
 struct Watch {
     from: Time,
     decisions: Vec<Decision>,
     media: Bytes,
-    parity: Bytes,
+    fec: Bytes,
     /// Packets, and those of them lost or later than [`LATEST`].
-    told: u32,
+    reported: u32,
     useless: u32,
 }
 
@@ -49,18 +49,18 @@ impl Controller for Watched {
         for report in feedback.reports {
             let one_way = |rtt| rtt - feedback.min_rtt.unwrap_or(Span::ZERO) / 2;
             let in_time = feedback.rtt_of(report).is_some_and(|rtt| one_way(rtt) <= LATEST);
-            watch.told += 1;
+            watch.reported += 1;
             watch.useless += u32::from(!in_time);
         }
     }
 
-    fn allowance(&self) -> Allowance {
-        self.0.allowance()
+    fn limits(&self) -> SendLimits {
+        self.0.limits()
     }
 
     fn on_sent(&mut self, packet: &SentPacket) {
         let mut watch = self.1.lock().expect("one thread");
-        *if packet.payload == Payload::Repair { &mut watch.parity } else { &mut watch.media } += packet.size;
+        *if packet.payload == Payload::Repair { &mut watch.fec } else { &mut watch.media } += packet.size;
         self.0.on_sent(packet);
     }
 
@@ -93,7 +93,7 @@ fn check(title: &str, row: &Row<'_>, scenario: &Scenario, (from, to): (f64, f64)
     let watch = watch.lock().expect("one thread").clone();
     let what = |what: &str| format!("{title}, {name}, {what}");
     within(record.arrived(from, to).as_bps_f64() / passable, used.0, used.1, &what("used"));
-    let share = 100.0 * f64::from(watch.useless) / f64::from(watch.told.max(1));
+    let share = 100.0 * f64::from(watch.useless) / f64::from(watch.reported.max(1));
     within(share, useless.0, useless.1, &what("per cent lost or late"));
     within(record.mean_queueing(from, to).as_millis_f64(), mean.0, mean.1, &what("mean queueing in ms"));
     watch
@@ -146,12 +146,12 @@ fn on_the_papers_varying_path_each_has_its_place() {
 }
 
 #[test]
-fn probes_are_right_and_their_parity_is_some_per_cent_of_the_media() {
+fn probes_are_right_and_their_fec_is_some_per_cent_of_the_media() {
     for ((delay_ms, row), share) in VARYING.iter().filter(|(_, row)| row.0 == "fbra").zip([6.4, 4.5, 4.3]) {
         let watch = check(&format!("probes, {delay_ms} ms"), row, &varying(*delay_ms), (30.0, 300.0));
         within(watch.right_probes(), 90.0, 100.0, &format!("{delay_ms} ms, FRCC in per cent"));
-        let parity = 100.0 * watch.parity.as_f64() / watch.media.as_f64();
-        within(parity, share - 0.5, share + 0.5, &format!("{delay_ms} ms, parity over media in per cent"));
+        let fec = 100.0 * watch.fec.as_f64() / watch.media.as_f64();
+        within(fec, share - 0.5, share + 0.5, &format!("{delay_ms} ms, FEC over media in per cent"));
     }
 }
 

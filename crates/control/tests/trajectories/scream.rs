@@ -59,8 +59,8 @@ fn an_encoder_aimed_at_the_target_fills_paths_of_every_size() {
         let what = |what: &str| format!("{rate} {rtt}, {what}");
         within(ratio(record.arrived(45.0, 60.0), rate), 0.8, 1.001, &what("utilisation"));
         // The least window, three times of which may be in flight, is 240 ms of the smallest path.
-        let most = if kbps < 1000 { 250.0 } else { 110.0 };
-        within(record.worst_queueing(40.0, 60.0).as_millis_f64(), 1.0, most, &what("worst queueing in ms"));
+        let max = if kbps < 1000 { 250.0 } else { 110.0 };
+        within(record.worst_queueing(40.0, 60.0).as_millis_f64(), 1.0, max, &what("worst queueing in ms"));
     }
 }
 
@@ -74,14 +74,14 @@ fn three_megabits(style: Style) -> Scenario {
 
 #[test]
 fn a_queue_that_overflows_costs_less_where_it_counts_once_a_round_trip() {
-    for (style, least_gain) in [(Style::PerPacket, 0.02), (Style::Twcc, 0.05), (Style::Rfc8888, 0.1)] {
+    for (style, min_gain) in [(Style::PerPacket, 0.02), (Style::Twcc, 0.05), (Style::Rfc8888, 0.1)] {
         let used = |losses| {
             let window = scream::WindowConfig { losses, ..scream::WindowConfig::default() };
             let record = Scenario { queue: Bytes::new(7500), ..three_megabits(style) }.run(with(window));
             ratio(record.arrived(20.0, 50.0), RATE)
         };
         let (draft, once) = (used(scream::Losses::EachVirtualRoundTrip), used(scream::Losses::EachRoundTrip));
-        within(once - draft, least_gain, 0.3, &format!("{style:?}, {draft:.3} and {once:.3}, gain"));
+        within(once - draft, min_gain, 0.3, &format!("{style:?}, {draft:.3} and {once:.3}, gain"));
     }
 }
 

@@ -23,14 +23,14 @@ pub fn columns<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static 
 const ALWAYS: [Column; 15] = [
     column("video", "Mbps", |run| mbps(run.video_bitrate_bps)),
     column("wire", "Mbps", |run| mbps(run.wire_bitrate_bps)),
-    column("filler", "Mbps", |run| mbps(run.filler_bitrate_bps)),
-    column("used", "", |run| run.utilization.map(|share| format!("{:.0}%", share * 100.0))),
+    column("padding", "Mbps", |run| mbps(run.padding_bitrate_bps)),
+    column("utilisation", "", |run| run.utilization.map(|share| format!("{:.0}%", share * 100.0))),
     column("PSNR", "dB", |run| digits(run.psnr_db, 2)),
     column("SSIM", "dB", |run| digits(run.ssim_db, 2)),
     column("p50", "ms", |run| digits(run.latency_p50_ms, 0)),
     column("p95", "ms", |run| digits(run.latency_p95_ms, 0)),
     column("mean", "ms", |run| digits(run.latency_mean_ms, 0)),
-    column("estim.", "", |run| run.estimate_accuracy.and_then(percent)),
+    column("estimate", "accuracy", |run| run.estimate_accuracy.and_then(percent)),
     column("fps", "", |run| digits(Some(run.frame_rate_fps), 1)),
     column("stalls", "", |run| percent(run.stall_ratio)),
     column("loss", "", |run| percent(run.packet_loss_ratio)),
@@ -44,7 +44,7 @@ const REDUNDANCY: [Column; 7] = [
     column("lost", "frames", |run| Some(run.delivery?.lost_frames.to_string())),
     column("FEC", "media", |run| percent(run.redundancy?.fec_share)),
     column("FFRE", "", |run| percent(run.redundancy?.ffre?)),
-    column("useful", "filler", |run| percent(run.redundancy?.useful_filler_ratio)),
+    column("useful", "padding", |run| percent(run.redundancy?.useful_padding_ratio)),
     column("FRCC", "", |run| percent(run.redundancy?.frcc?)),
 ];
 

@@ -6,15 +6,15 @@ use thalweg_units::Span;
 /// Media that comes later than this after its capture is of no use, where the scenario does not say otherwise (specs/metrics.md 3).
 pub const DEADLINE: Span = Span::from_millis(400);
 
-/// What became of a sender's media.
+/// The outcome of a sender's media.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// Payload of media packets that were there within the deadline of their frame, by themselves, as repeats or out of parity, in
+    /// Payload of media packets that were there within the deadline of their frame, by themselves, as retransmissions or by FEC, in
     /// bit/s: neither lost nor discarded.
     pub goodput_bps: f64,
     /// Media packets that were there only after it over media packets sent, 0..1.
     pub discard_ratio: f64,
-    /// Frames with a packet that was dropped and neither made of parity nor repeated.
+    /// Frames with a packet that was dropped and neither recovered by FEC nor retransmitted.
     pub lost_frames: u64,
     /// Average bandwidth utilisation: mean over whole seconds of goodput over what the link could carry; above 1 where a second brings
     /// what the one before held back. Null when the path has no bottleneck.

@@ -7,7 +7,7 @@ const SETTLING_S: usize = 5;
 const CHANGE: f64 = 0.1;
 /// A path of which less than this share of seconds would count changes all the time: then only its beginning is left
 /// out.
-const LEAST_COUNTED: f64 = 0.25;
+const MIN_COUNTED: f64 = 0.25;
 /// An estimate has settled when it stays within this share of what is available
 const SETTLED: f64 = 0.1;
 /// for this long, in seconds,
@@ -55,7 +55,7 @@ impl Available<'_> {
         };
         let counted: Vec<bool> = (0..seconds).map(|second| !within(second, &changes)).collect();
         let left = counted.iter().filter(|counted| **counted).count() as f64;
-        if left < LEAST_COUNTED * seconds.saturating_sub(begin) as f64 {
+        if left < MIN_COUNTED * seconds.saturating_sub(begin) as f64 {
             return (0..seconds).map(|second| !within(second, &|second| second == begin)).collect();
         }
         counted

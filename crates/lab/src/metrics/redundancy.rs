@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What redundancy cost and did in a run that sent parity.
+/// What redundancy cost and did in a run that sent FEC.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Redundancy {
-    /// Parity on the wire, as repair and as filler, in bit/s.
+    /// FEC on the wire, as repair and as padding, in bit/s.
     pub fec_bitrate_bps: f64,
     /// That over the media on the wire sent for the first time.
     pub fec_share: f64,
-    /// FFRE, the share of losses that parity made good, 0..1: of media packets that were dropped and that a parity packet was sent
-    /// for, those made of parity before anything else brought them. What a repeat brought sooner was not recovered by parity. Null
+    /// FFRE, the share of losses that FEC made good, 0..1: of media packets that were dropped and that an FEC packet was sent
+    /// for, those recovered by FEC before anything else brought them. What a retransmission brought sooner was not recovered by FEC. Null
     /// where nothing protected was lost.
     pub ffre: Option<f64>,
-    /// Of the wire's bytes of parity and filler, the bytes of media packets they brought before anything else: out of parity, or as
-    /// repeats in the filler's place. An early keyframe is media, and not counted.
-    pub useful_filler_ratio: f64,
-    /// FRCC, the share of the controller's probes with parity after which the rate was raised or kept, 0..1; null where the
-    /// controller does not probe with parity.
+    /// Of the wire's bytes of FEC and padding, the bytes of media packets they brought before anything else: by FEC, or as
+    /// retransmissions in the padding's place. An early keyframe is media, and not counted.
+    pub useful_padding_ratio: f64,
+    /// FRCC, the share of the controller's probes with FEC after which the rate was raised or kept, 0..1; null where the
+    /// controller does not probe with FEC.
     pub frcc: Option<f64>,
     /// How many probes ended.
     pub probes: u64,
@@ -28,10 +28,10 @@ pub fn ffre(recovered: u64, not_recovered: u64) -> Option<f64> {
     share(recovered, recovered + not_recovered)
 }
 
-/// How the controller's probes with parity ended.
+/// How the controller's probes with FEC ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Probes {
-    /// What was parity became media.
+    /// What was FEC became media.
     pub raised: u64,
     /// The rate stayed as it was.
     pub kept: u64,

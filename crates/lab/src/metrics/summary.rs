@@ -25,8 +25,8 @@ pub struct Summary {
     pub video_bitrate_bps: f64,
     /// Everything sent, from IP upwards, in bit/s.
     pub wire_bitrate_bps: f64,
-    /// Filler sent, in bit/s.
-    pub filler_bitrate_bps: f64,
+    /// Padding sent, in bit/s.
+    pub padding_bitrate_bps: f64,
     /// What the bottleneck let through over what it could have, 0..1; null when the path has none.
     pub utilization: Option<f64>,
     /// Mean luma PSNR of shown frames, in dB; null when pixels were not made.
@@ -76,7 +76,7 @@ pub struct Summary {
     pub tail_missing: u64,
     /// Hash of all events, in hexadecimal.
     pub events_fingerprint: String,
-    /// Simulated seconds over CPU seconds; set by whoever reads a clock.
+    /// Simulated seconds over CPU seconds; set by the one who reads a clock.
     pub speed_x: Option<f64>,
     /// Whether it was played by the clock on real sockets and not in virtual time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -87,7 +87,7 @@ pub struct Summary {
     /// How much of the media came, and in time; null where nobody followed its packets.
     #[serde(default)]
     pub delivery: Option<Delivery>,
-    /// What redundancy cost and did; null where no parity was sent.
+    /// What redundancy cost and did; null where no FEC was sent.
     #[serde(default)]
     pub redundancy: Option<Redundancy>,
     /// What TCP had of the path; null without any.

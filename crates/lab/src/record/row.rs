@@ -67,8 +67,10 @@ impl Row {
             What::Recovered { sequence, frame } => {
                 Row { packet: Some(sequence), frame: Some(frame), ..kind(54, "packet-recovered") }
             }
-            What::RepeatAsked { packets } => Row { count: Some(packets.into()), ..kind(43, "repeat-asked") },
-            What::KeyframeAsked => kind(44, "keyframe-asked"),
+            What::RetransmissionRequested { packets } => {
+                Row { count: Some(packets.into()), ..kind(43, "retransmission-requested") }
+            }
+            What::KeyframeRequested => kind(44, "keyframe-requested"),
             What::StatesDisagree { frame } => Row { frame: Some(frame), ..kind(49, "states-disagree") },
             What::FrameAbandoned { frame } => Row { frame: Some(frame), ..kind(45, "frame-abandoned") },
             What::FrameDiscarded { frame, age } => {
@@ -182,8 +184,8 @@ fn of_event(event: &Event) -> Row {
             ..kind(14, "feedback")
         }
         .bytes(in_flight),
-        Event::Allowance { window, pacing, capacity } => {
-            Row { bytes: window.map(Bytes::get), value: Some(pacing.as_bps_f64()), ..kind(15, "allowance") }
+        Event::SendLimits { window, pacing, capacity } => {
+            Row { bytes: window.map(Bytes::get), value: Some(pacing.as_bps_f64()), ..kind(15, "send-limits") }
                 .rate(capacity)
         }
         Event::Decision(ref decision) => Row {
@@ -193,8 +195,8 @@ fn of_event(event: &Event) -> Row {
             ..kind(16, "decision")
         }
         .rate(decision.to),
-        Event::RepeatRefused { sequence, why } => {
-            Row { packet: Some(sequence), why: why.text(), ..kind(17, "repeat-refused") }
+        Event::RetransmissionRefused { sequence, why } => {
+            Row { packet: Some(sequence), why: why.text(), ..kind(17, "retransmission-refused") }
         }
         Event::SchemeChanged => kind(20, "scheme-changed"),
         Event::RecoveryBegan => kind(19, "recovery-began"),

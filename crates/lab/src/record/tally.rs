@@ -66,7 +66,7 @@ impl Tally {
                 self.sent.add(at, size);
                 match payload {
                     Payload::Media => self.video.add(at, size),
-                    Payload::Filler => {
+                    Payload::Padding => {
                         self.padding_bytes += size;
                         self.padding.add(at, size);
                     }

@@ -79,7 +79,7 @@ pub(super) fn page(about: &About, runs: &[Outcome]) -> String {
     }
     let _ = write!(
         html,
-        "<p class=\"quiet\">Latency is from the camera to the display, over all pictures; one that was not shown counts until \
+        "<p class=\"quiet\">Latency is from the camera to the display, over all captured frames; one that was not shown counts until \
          the next that was. PSNR and SSIM are of luma, scaled to the source's size. Utilisation is what the bottleneck let \
          through over what it could have.</p><p class=\"quiet\">Made by Thalweg {}: <code>{}</code></p></body></html>",
         env!("CARGO_PKG_VERSION"),
@@ -215,7 +215,7 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
     });
     let one_way = each(Stroke::Line, &|run| run.series.variable("one_way_delay_ms").to_vec());
     let bursts = each(Stroke::Steps, &|run| run.series.variable("M_bytes").to_vec());
-    let filler = each(Stroke::Steps, &|run| halves(&run.series.filler_mbps, run.series.bin_s));
+    let padding = each(Stroke::Steps, &|run| halves(&run.series.padding_mbps, run.series.bin_s));
     let slowest = highest(&late).max(200.0);
     let mut alpha_and_marks = alpha;
     alpha_and_marks.extend(marks);
@@ -233,9 +233,9 @@ fn time_charts(runs: &[Drawn]) -> Vec<Chart> {
         over_time("Frame latency, ms", 220.0, (20.0, slowest), true, late),
         over_time("One-way delay of packets, ms", 160.0, (0.0, highest(&one_way)), false, one_way),
         over_time("PSNR, dB (mean of each second)", 160.0, range(&quality), false, quality),
-        over_time("Lines in a frame", 130.0, (0.0, highest(&size) * 1.05), false, size),
+        over_time("Resolution, lines", 130.0, (0.0, highest(&size) * 1.05), false, size),
         over_time("Burst length M, bytes", 130.0, (0.0, highest(&bursts) * 1.05), false, bursts),
-        over_time("Filler on the wire, Mbps", 120.0, (0.0, highest(&filler)), false, filler),
+        over_time("Padding on the wire, Mbps", 120.0, (0.0, highest(&padding)), false, padding),
         over_time(
             "Headroom factor alpha (ticks at the top: encoder resets)",
             140.0,
@@ -277,7 +277,7 @@ fn distributions(runs: &[Drawn]) -> Vec<Chart> {
         }
     };
     vec![
-        chart("Share of pictures at most this late", "ms", true, &|run| {
+        chart("Share of frames at most this late", "ms", true, &|run| {
             latency(&run.frames).map(|latency| latency.each_ms).unwrap_or_default()
         }),
         chart("Share of shown frames with at most this PSNR", "dB", false, &|run| {

@@ -1,6 +1,6 @@
 //! The experiments of Camel (WWW 2026, arXiv 2602.09500; specs/camel.md 8).
 //!
-//! 30 pictures a second at 360p, 25 ms one way, a drop-tail queue of 100 KB unless the figure has another, and an
+//! 30 fps at 360p, 25 ms one way, a drop-tail queue of 100 KB unless the figure has another, and an
 //! encoder model (the paper prints neither frame rate, delay nor queue for most tests: specs/camel.md's choice). What the
 //! paper prints of a figure stands beside ours; where it says only which scheme does what, the figure's description
 //! says it.
@@ -21,7 +21,7 @@ const KILOBYTE: u64 = 1024;
 /// What waits before a link unless the figure has another queue (specs/camel.md 8).
 const QUEUE: Bytes = Bytes::new(100 * KILOBYTE);
 /// No bitrate of Table 1 exceeds 2060 kbps: what the paper's encoder was bound by (specs/camel.md C5).
-const TABLE_1_MOST: Rate = Rate::from_kbps(2100);
+const TABLE_1_MAX: Rate = Rate::from_kbps(2100);
 /// Everybody whom the figures compare.
 const ALL: [&str; 6] = ["gcc", "copa", "bbr", "sqp", "pudica", "camel"];
 
@@ -168,7 +168,7 @@ fn changing_link() -> Figure {
 fn bounded(names: &[&str]) -> Vec<Scheme> {
     let bound = |mut scheme: Scheme| {
         if let FramesConfig::RateTargeted(frames) = &mut scheme.frames {
-            frames.encoder.max = TABLE_1_MOST;
+            frames.encoder.max = TABLE_1_MAX;
         }
         scheme
     };
@@ -272,7 +272,7 @@ fn recorded_links() -> Figure {
     figure
 }
 
-/// Ten pictures a second: frames of 10 KB. Those of 30 a second have 4 KB at a megabit and fill no burst of the lengths
+/// Ten frames per second: frames of 10 KB. Those of 30 a second have 4 KB at a megabit and fill no burst of the lengths
 /// that the paper shows (12 KB and 20 KB).
 const LARGE_FRAMES: u32 = 10;
 
@@ -283,7 +283,7 @@ fn shallow() -> Vec<Link> {
 }
 
 fn shallow_queues() -> Figure {
-    let about = "1 Mbps behind queues of 1 to 10 KB, 10 pictures a second (the paper's Figures 12 and 20: Camel in GCC's mode at 2 KB, bursts that grow with the \
+    let about = "1 Mbps behind queues of 1 to 10 KB, 10 fps (the paper's Figures 12 and 20: Camel in GCC's mode at 2 KB, bursts that grow with the \
                  queue to more than 12 KB at 10 KB; SQP works above 4 KB, Pudica above 6 KB)";
     let schemes = known(&["gcc", "sqp", "pudica", "camel:paper", "camel"]);
     figure("camel-fig12", about, 90, schemes, shallow())
@@ -367,11 +367,11 @@ fn jitter() -> Figure {
                  stall)";
     let delay = |jitter| HopConfig::Delay { delay: Span::ZERO, jitter, reorders: false };
     let by_burst = |millis: i64| {
-        let jitter = Jitter::UniformByBurst { most: Span::from_millis(millis), gap: Span::from_millis(1) };
+        let jitter = Jitter::UniformByBurst { max: Span::from_millis(millis), gap: Span::from_millis(1) };
         Link { before: vec![delay(jitter)], ..megabit(format!("{millis} ms by burst")) }
     };
     let by_packet = |millis: i64| {
-        let jitter = Jitter::Uniform { most: Span::from_millis(millis) };
+        let jitter = Jitter::Uniform { max: Span::from_millis(millis) };
         Link { behind: vec![delay(jitter)], ..megabit(format!("{millis} ms by packet")) }
     };
     let some = [10, 20, 30, 50, 100];
@@ -379,8 +379,8 @@ fn jitter() -> Figure {
     figure("camel-fig18", about, 90, known(&["gcc", "bbr", "sqp", "pudica", "camel"]), links)
 }
 
-/// The same parity, repeats and reports for everybody, so that what they do to the rate is compared: told of each packet at once SQP
-/// stands still for 46 % of the time where half of the packets are lost, told each 62 ms for 70 %.
+/// The same FEC, retransmissions and reports for everybody, so that what they do to the rate is compared: with per-packet feedback SQP
+/// stands still for 46 % of the time where half of the packets are lost, with feedback every 62 ms for 70 %.
 fn alike_but_for_the_controller(names: &[&str]) -> Vec<Scheme> {
     let repair = known(&["camel"]).pop().and_then(|camel| camel.repair);
     let feedback = FeedbackStyle::PerPacket;
@@ -389,7 +389,7 @@ fn alike_but_for_the_controller(names: &[&str]) -> Vec<Scheme> {
 
 fn losses() -> Figure {
     let about = "1 Mbps, up to half of all packets lost at random before the queue, and behind the link in the last row (the paper does \
-                 not say where); everybody repairs as Camel does and is told of each packet";
+                 not say where); everybody repairs as Camel does and has per-packet feedback";
     let model = |percent: u32| LossModel::Random { probability: f64::from(percent) / 100.0 };
     let before = |percent: u32| megabit(format!("{percent} %")).losing(model(percent));
     let behind = Link { behind: vec![HopConfig::Loss(model(50))], ..megabit("50 % behind") };

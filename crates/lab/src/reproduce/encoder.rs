@@ -18,9 +18,9 @@ pub enum Encoder {
     /// control send (FBRA section 5).
     EqualFrames,
     /// A talking head in groups of 14 pictures, of which the first is four times as large (FBRA's "News"). The model has no keyframes but
-    /// those asked for, so the large frames are ordinary ones that come at random, every 14 frames on average.
+    /// those asked for, so the large frames are standard ones that come at random, every 14 frames on average.
     Groups {
-        /// Pictures a second.
+        /// Frames per second.
         frame_rate: u32,
     },
 }

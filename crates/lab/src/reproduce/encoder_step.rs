@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn an_encoder_half_a_second_late_is_measured_so() {
         let step = EncoderStep { low: Rate::from_kbps(500), high: Rate::from_kbps(2000), each: Span::from_secs(2) };
-        // 10 pictures a second, 500 kbps and 2 Mbps, each five pictures late.
+        // 10 fps, 500 kbps and 2 Mbps, each five pictures late.
         let made: Vec<f64> = (0..60).map(|i| if (25..45).contains(&i) { 200_000.0 } else { 50_000.0 }).collect();
         let response = step.judge(&made, 0.1, 20);
         assert!(response.lag_up_s.is_some_and(|lag| (0.9..=1.0).contains(&lag)), "{response:?}");

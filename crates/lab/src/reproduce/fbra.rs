@@ -1,7 +1,7 @@
 //! The tables of FBRA (Nagy, Singh, Ott, Eggert, MMSys 2014; specs/fbra.md 7).
 //!
 //! Drop-tail queues of 50 packets, bottlenecks of 50, 100 and 240 ms between access links of 1 ms, players that discard what is older
-//! than 400 ms. Frames are of equal size and cut at 1500 bytes on the wire; nothing is repeated, since FBRA's redundancy is all the
+//! than 400 ms. Frames are of equal size and cut at 1500 bytes on the wire; nothing is retransmitted, since FBRA's redundancy is all the
 //! paper's senders have. 30 runs of a cell, 10 in tables 4 and 5.
 //!
 //! The text of the paper was not at hand: its numbers are those of this project's specification, which marks what it does not
@@ -10,7 +10,7 @@
 use thalweg_link::WebConfig;
 use thalweg_link::traffic::tcp::{ConnectionConfig, CubicConfig};
 use thalweg_sender::pacing::PacingRate;
-use thalweg_sender::repair::{self, parity};
+use thalweg_sender::repair::{self, fec};
 use thalweg_sender::scheme::{ControllerConfig, FramesConfig};
 use thalweg_sender::{PacketSizes, Scheme, frames};
 use thalweg_units::{Bytes, Rate, Size, Span};
@@ -19,21 +19,21 @@ use super::vidaptive::known;
 use super::{Encoder, Experiment, Figure, Link, Links, Origin, Other, Published, Reading, Setup};
 use crate::scenario::Competitor;
 
-/// Who is compared, in the paper's order, what the specification's own formula and the drafts' own words make of two of them, and FBRA told
+/// Who is compared, in the paper's order, what the specification's own formula and the drafts' own words make of two of them, and FBRA fed
 /// by the reports that the paper has.
 fn all() -> Vec<Scheme> {
     let mut schemes = ["fbra", "rrtcc", "cnadu"].map(of_the_paper).to_vec();
-    schemes.push(rare_parity());
+    schemes.push(rare_fec());
     schemes.push(trend_alone());
     schemes.push(of_the_paper("fbra:xr"));
     schemes
 }
 
-/// FBRA with one parity packet after up to 14 of media, as specs/fbra.md 3.1 has it: its parity is a fiftieth of the media, the paper's a tenth.
-fn rare_parity() -> Scheme {
+/// FBRA with one FEC packet after up to 14 of media, as specs/fbra.md 3.1 has it: its FEC is a fiftieth of the media, the paper's a tenth.
+fn rare_fec() -> Scheme {
     let mut scheme = Scheme { name: "fbra:n14".into(), ..of_the_paper("fbra") };
     if let ControllerConfig::Fbra(config) = &mut scheme.controller {
-        (config.parity.at_greatest, config.parity.most_at_first) = (config.parity.most, 4);
+        (config.fec.at_greatest, config.fec.max_at_first) = (config.fec.max, 4);
     }
     scheme
 }
@@ -67,13 +67,13 @@ const PACKETS: Bytes = Bytes::new(1500);
 const HEADERS: Bytes = Bytes::new(20 + 8 + 12);
 
 /// A scheme as the paper's senders are: frames leave as they are made, in large packets and one size of picture, at rates down to the
-/// controllers' 32 kbps, and nothing is repeated. A pacer at that least rate would hold back for twelve seconds what was made of the
+/// controllers' 32 kbps, and nothing is retransmitted. A pacer at that least rate would hold back for twelve seconds what was made of the
 /// rate before, which no network has delayed.
 fn of_the_paper(name: &str) -> Scheme {
     let mut scheme = known(&[name]).remove(0);
     scheme.packets = PacketSizes { max_payload: PACKETS - HEADERS, overhead: HEADERS, ..PacketSizes::default() };
     scheme.pacing.rate = PacingRate::Unpaced;
-    scheme.repair = name.starts_with("fbra").then(parity_alone);
+    scheme.repair = name.starts_with("fbra").then(fec_alone);
     if let FramesConfig::RateTargeted(policy) = &mut scheme.frames {
         policy.resolution = frames::resolution::Config::Fixed;
         policy.encoder.min = Rate::from_kbps(20);
@@ -81,17 +81,17 @@ fn of_the_paper(name: &str) -> Scheme {
     scheme
 }
 
-/// Parity as the controller asks for it, and no repeats.
-fn parity_alone() -> repair::Config {
-    let parity = parity::Config {
-        amount: parity::Amount::Asked,
+/// FEC as the controller asks for it, and no retransmissions.
+fn fec_alone() -> repair::Config {
+    let fec = fec::Config {
+        amount: fec::Amount::Asked,
         deadline: Some(DISCARD_AFTER),
         extensions: Bytes::ZERO,
-        ..parity::Config::default()
+        ..fec::Config::default()
     };
-    let mut none = repair::BudgetConfig { least: 0.0, burst: Span::ZERO, patience: Span::ZERO, ..Default::default() };
-    none.shares.most_retransmissions = 0.0;
-    repair::Config { parity: Some(parity), budget: Some(none), ..repair::Config::default() }
+    let mut none = repair::BudgetConfig { min: 0.0, burst: Span::ZERO, max_delay: Span::ZERO, ..Default::default() };
+    none.shares.max_retransmissions = 0.0;
+    repair::Config { fec: Some(fec), budget: Some(none), ..repair::Config::default() }
 }
 
 fn setup(runs: u32, encoder: Encoder, frame_rate: u32) -> Setup {
@@ -271,11 +271,11 @@ fn two_beside_tcp() -> Figure {
     figure(("fbra-table3", about), setup, DELAYS.map(over).to_vec(), &more, published)
 }
 
-/// Tables 4 and 5 are of a real encoder: VGA, 15 pictures a second in groups of 14.
+/// Tables 4 and 5 are of a real encoder: VGA, 15 fps in groups of 14.
 const RECORDED: Encoder = Encoder::Groups { frame_rate: 15 };
 
 fn two_calls() -> Figure {
-    let about = "table 4: two calls of VGA video with 15 pictures a second, 1 Mbps (the paper's RRTCC had 392 and 545 kbps; its video is \"News\", \
+    let about = "table 4: two calls of VGA video with 15 fps, 1 Mbps (the paper's RRTCC had 392 and 545 kbps; its video is \"News\", \
                  ours what an encoder's model makes of a talking head)";
     let over = |millis| mbps(1, millis).shared_with(SECOND);
     let keys = [
@@ -309,7 +309,7 @@ fn two_calls() -> Figure {
 }
 
 fn beside_short_tcp() -> Figure {
-    let about = "table 5: a call of VGA video with 15 pictures a second beside one reader of pages, 1 Mbps (the paper does not say how many \
+    let about = "table 5: a call of VGA video with 15 fps beside one reader of pages, 1 Mbps (the paper does not say how many \
                  short TCP flows there were)";
     let over = |millis| mbps(1, millis).shared_with(readers(1));
     let mut published = printed(

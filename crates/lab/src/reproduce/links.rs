@@ -11,7 +11,7 @@ use crate::scenario::{Competitor, Sender};
 /// Over which links.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Links {
-    /// The recorded cellular links whose names begin so, each with the recorded way back and an endless queue.
+    /// The recorded cellular links whose names begin so, each with the recorded reverse path and an endless queue.
     Recorded(&'static str),
     /// These.
     Listed(Vec<Link>),
@@ -32,7 +32,7 @@ pub struct Link {
     pub behind: Vec<HopConfig>,
     /// Who else uses it.
     pub others: Vec<Other>,
-    /// How far the encoder stays below its target, unless told otherwise.
+    /// How far the encoder stays below its target, by default.
     pub undershoot: Undershoot,
     /// One-way delay in each direction; `None` for the figure's.
     pub delay: Option<Span>,
@@ -63,18 +63,18 @@ pub enum Other {
 /// Where a trace is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// By a name that the command line knows: a rate, rates in turn, a synthetic link. The way back is unlimited.
+    /// By a name that the command line knows: a rate, rates in turn, a synthetic link. The reverse path is unlimited.
     Named(String),
-    /// A rate, or rates in turn, served bit after bit. The way back is unlimited.
+    /// A rate, or rates in turn, served bit after bit. The reverse path is unlimited.
     Rates(Rates),
-    /// Rates in turn, from one that is drawn for each run ([`drawn`]), served bit after bit. The way back is unlimited.
+    /// Rates in turn, from one that is drawn for each run ([`drawn`]), served bit after bit. The reverse path is unlimited.
     Drawn {
         /// The rates.
         rates: Vec<Rate>,
         /// How long each lasts.
         each: Span,
     },
-    /// Two of the recorded cellular links: the way forth, and the way back with an endless queue.
+    /// Two of the recorded cellular links: the forward path, and the reverse path with an endless queue.
     Recorded {
         /// From the sender to the receiver.
         forth: String,
@@ -88,7 +88,7 @@ pub enum Origin {
         /// From the receiver to the sender, with an endless queue; `None` of one that is unlimited.
         back: Option<Seconds>,
     },
-    /// A file that somebody else made, and the link of this project's own to play where it is absent. The way back is
+    /// A file that somebody else made, and the link of this project's own to play where it is absent. The reverse path is
     /// unlimited.
     File {
         /// Among whose.

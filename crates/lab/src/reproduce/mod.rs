@@ -9,8 +9,8 @@ mod camel;
 mod encoder;
 mod encoder_step;
 mod fbra;
-mod filler;
 mod links;
+mod padding;
 mod reading;
 mod rebera;
 mod rows;
@@ -44,7 +44,7 @@ pub struct Figure {
     pub about: &'static str,
     /// What to play.
     pub experiment: Experiment,
-    /// How it is played unless told otherwise.
+    /// How it is played by default.
     pub setup: Setup,
     /// The paper's numbers that are known.
     pub published: Vec<Published>,
@@ -54,10 +54,10 @@ pub struct Figure {
     pub scattered: bool,
 }
 
-/// How a figure is played unless told otherwise.
+/// How a figure is played by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Pictures a second; `None` for 30 of the built-in scene and a file's own.
+    /// Frames per second; `None` for 30 of the built-in scene and a file's own.
     pub frame_rate: Option<u32>,
     /// How long each link is played.
     pub duration: Span,
@@ -141,7 +141,7 @@ pub fn figures() -> Vec<Figure> {
     figures.extend(salsify::figures());
     figures.extend(camel::figures());
     figures.extend(fbra::figures());
-    figures.extend(filler::figures());
+    figures.extend(padding::figures());
     figures.extend(rebera::figures());
     figures
 }

@@ -13,8 +13,8 @@ pub enum Reading {
     VideoBitrate,
     /// Everything sent, in bit/s.
     WireBitrate,
-    /// Filler sent, in bit/s.
-    FillerBitrate,
+    /// Padding sent, in bit/s.
+    PaddingBitrate,
     /// Share of the link used over the run, 0..1.
     Utilization,
     /// Share of the link used in each half second that had any, 0..1: this percentile (0..1) of them.
@@ -94,13 +94,13 @@ pub enum Reading {
     LostFrames,
     /// Mean over seconds of goodput over what the link could carry.
     Abu,
-    /// Parity on the wire, in bit/s.
+    /// FEC on the wire, in bit/s.
     FecBitrate,
-    /// Parity over media, on the wire.
+    /// FEC over media, on the wire.
     FecShare,
-    /// The share of protected losses that parity made good, 0..1.
+    /// The share of protected losses that FEC made good, 0..1.
     Ffre,
-    /// The share of the controller's probes with parity that ended well, 0..1.
+    /// The share of the controller's probes with FEC that ended well, 0..1.
     Frcc,
     /// What the TCP flows got each while they had something to send, in bit/s.
     TcpThroughput,
@@ -184,7 +184,7 @@ impl Reading {
         match self {
             Reading::VideoBitrate => "video_bitrate_bps",
             Reading::WireBitrate => "wire_bitrate_bps",
-            Reading::FillerBitrate => "filler_bitrate_bps",
+            Reading::PaddingBitrate => "padding_bitrate_bps",
             Reading::Utilization => "utilization",
             Reading::InstantaneousUtilization(q) if *q < 0.4 => "utilization_500ms_p25",
             Reading::InstantaneousUtilization(q) if *q > 0.6 => "utilization_500ms_p75",
@@ -281,7 +281,7 @@ impl Reading {
         match *self {
             Reading::VideoBitrate => Some(summary.video_bitrate_bps),
             Reading::WireBitrate => Some(summary.wire_bitrate_bps),
-            Reading::FillerBitrate => Some(summary.filler_bitrate_bps),
+            Reading::PaddingBitrate => Some(summary.padding_bitrate_bps),
             Reading::Utilization => summary.utilization,
             Reading::Psnr => summary.psnr_db,
             Reading::Ssim => summary.ssim_db,

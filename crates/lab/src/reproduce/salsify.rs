@@ -2,7 +2,7 @@
 //!
 //! The text of the paper was not at hand when this was written: the experiments are as this project's issue and
 //! specifications have them, and the numbers beside ours are the authors' own results, read at run time where somebody
-//! has them. 60 pictures a second at 720p, 20 ms one way, and a drop-tail queue of 256 packets, as the specification of
+//! has them. 60 fps at 720p, 20 ms one way, and a drop-tail queue of 256 packets, as the specification of
 //! the emulated link has it (specs/linkemu.md 5).
 //!
 //! Their senders used the recordings of the downlink: at a mean of 0.9 Mbps, which is what both uplinks have, their
@@ -15,7 +15,7 @@ use thalweg_units::Span;
 use super::vidaptive::known;
 use super::{Experiment, Figure, Folder, Link, Links, Origin, Place, Reading, Setup, Theirs};
 
-/// What a picture took the authors' encoder: their Salsify-2 shows 15 to 18 pictures a second whatever the link, two
+/// What a picture took the authors' encoder: their Salsify-2 shows 15 to 18 fps whatever the link, two
 /// candidates at a time, and Salsify-1 11 to 12 (per-run-summary.tsv). What a part of a sender is worth depends on
 /// that: pauses that are long beside the 100 ms of the transport are what grace periods are for.
 const AUTHORS_ENCODE_TIME: Span = Span::from_millis(55);
@@ -138,7 +138,7 @@ fn ramp() -> Figure {
         ("Hangouts", "benchmarks/ramp/hangouts"),
         ("Facetime", "benchmarks/ramp/facetime"),
         ("Skype", "benchmarks/ramp/skype"),
-        // Before the paper told one core from two.
+        // Before the paper distinguished one core from two.
         ("Salsify", "benchmarks/ramp/salsify"),
     ];
     let about = "24 Mbps that falls to zero from 70 to 90 s and comes back until 110 s (the report has the charts)";

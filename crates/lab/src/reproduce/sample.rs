@@ -98,7 +98,7 @@ mod tests {
     fn sample(value: Option<f64>) -> Sample {
         let summary = serde_json::json!({
             "scheme": "s", "trace": "t", "video": "v", "seed": 1, "duration_s": 1.0, "video_bitrate_bps": 0.0, "wire_bitrate_bps": 0.0,
-            "filler_bitrate_bps": 0.0, "frame_rate_fps": 0.0, "stall_ratio": 0.0, "packet_loss_ratio": 0.0, "tail_missing": 0,
+            "padding_bitrate_bps": 0.0, "frame_rate_fps": 0.0, "stall_ratio": 0.0, "packet_loss_ratio": 0.0, "tail_missing": 0,
             "events_fingerprint": "",
         });
         Sample { summary: serde_json::from_value(summary).unwrap(), values: vec![("x", value)] }

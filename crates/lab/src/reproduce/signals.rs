@@ -15,13 +15,13 @@ pub struct Signals {
 
 impl Signals {
     /// The names of what is measured: the share of frames that each signal judged rightly, 0..1.
-    pub const KEYS: [&'static str; 3] = ["gradient", "delay_above_least", "delay_over_time"];
+    pub const KEYS: [&'static str; 3] = ["gradient", "delay_above_min", "delay_over_time"];
 
     /// For each jitter, the accuracies in the order of [`Signals::KEYS`].
     pub fn play(&self, seed: Seed) -> Vec<(Span, [f64; 3])> {
         let row = |jitter: &Span| {
             let found = accuracy(Config::default(), *jitter, seed);
-            (*jitter, [found.gradient, found.delay_above_least, found.delay_over_time])
+            (*jitter, [found.gradient, found.delay_above_min, found.delay_over_time])
         };
         self.jitters.iter().map(row).collect()
     }
@@ -30,11 +30,11 @@ impl Signals {
 /// Figure 7's link.
 const CAPACITY: Rate = Rate::from_kbps(2000);
 /// Its round trip while nothing waits, in ms.
-const LEAST_MS: f64 = 25.0;
+const MIN_MS: f64 = 25.0;
 /// For how long all three look back, in seconds.
 const WINDOW_S: f64 = 5.0;
 /// How far delay is above its least before that signal says congestion, in ms (specs/camel.md 8.1).
-const ABOVE_LEAST_MS: f64 = 5.0;
+const ABOVE_MIN_MS: f64 = 5.0;
 
 /// Shares of frames that each signal judged rightly, 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,7 +42,7 @@ struct Accuracy {
     /// Camel's: the slope of delay over bytes in flight.
     gradient: f64,
     /// Delay above its least.
-    delay_above_least: f64,
+    delay_above_min: f64,
     /// The slope of delay over time.
     delay_over_time: f64,
 }
@@ -69,7 +69,7 @@ fn accuracy(config: Config, jitter: Span, seed: Seed) -> Accuracy {
     for frame in 0..(115 * 30) {
         let second = f64::from(frame) / 30.0;
         let kilobits = level(second) + random.between(-15.0, 15.0);
-        let ideal = LEAST_MS.max(kilobits / CAPACITY.as_kbps_f64() * 1e3);
+        let ideal = MIN_MS.max(kilobits / CAPACITY.as_kbps_f64() * 1e3);
         let delay = ideal + if jitter > Span::ZERO { random.between(0.0, jitter.as_millis_f64()) } else { 0.0 };
         let now = Time::from_secs_f64(second);
         gradient.add(now, Bytes::new((kilobits * 125.0) as u64), Span::from_millis_f64(delay));
@@ -80,19 +80,19 @@ fn accuracy(config: Config, jitter: Span, seed: Seed) -> Accuracy {
         if second < WINDOW_S {
             continue;
         }
-        let least = recent.iter().map(|(_, delay)| *delay).fold(f64::INFINITY, f64::min);
+        let min = recent.iter().map(|(_, delay)| *delay).fold(f64::INFINITY, f64::min);
         let verdicts = [
             gradient.judge(now, CAPACITY, Bytes::new(1200)).congested,
-            delay - least > ABOVE_LEAST_MS,
+            delay - min > ABOVE_MIN_MS,
             slope(recent.iter().copied()).is_some_and(|slope| slope > 0.0),
         ];
         judged += 1;
         for (right, verdict) in right.iter_mut().zip(verdicts) {
-            *right += u32::from(verdict == (ideal > LEAST_MS));
+            *right += u32::from(verdict == (ideal > MIN_MS));
         }
     }
     let share = |index: usize| f64::from(right[index]) / f64::from(judged);
-    Accuracy { gradient: share(0), delay_above_least: share(1), delay_over_time: share(2) }
+    Accuracy { gradient: share(0), delay_above_min: share(1), delay_over_time: share(2) }
 }
 
 #[cfg(test)]
@@ -112,9 +112,9 @@ mod tests {
         let accuracy = accuracy(Reading::LocalThenGlobal, 0.0);
         // specs/camel.md: 0.989, 0.756 and 0.585.
         assert!(accuracy.gradient >= 0.97 && accuracy.gradient <= 1.0, "{accuracy:?}");
-        assert!((0.70..=0.80).contains(&accuracy.delay_above_least), "{accuracy:?}");
+        assert!((0.70..=0.80).contains(&accuracy.delay_above_min), "{accuracy:?}");
         assert!((0.50..=0.65).contains(&accuracy.delay_over_time), "{accuracy:?}");
-        assert!(accuracy.gradient >= accuracy.delay_above_least.max(accuracy.delay_over_time) + 0.15, "{accuracy:?}");
+        assert!(accuracy.gradient >= accuracy.delay_above_min.max(accuracy.delay_over_time) + 0.15, "{accuracy:?}");
     }
 
     #[test]

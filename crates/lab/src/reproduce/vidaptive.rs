@@ -197,7 +197,7 @@ pub(super) fn figures() -> Vec<Figure> {
             about: "frame rate and stalls as Vidaptive's parts are added, over the recorded links",
             experiment: recorded(
                 known(&ABLATIONS),
-                vec![Reading::FrameRate, Reading::Stalls, Reading::FillerBitrate, Reading::Pauses, Reading::Resets],
+                vec![Reading::FrameRate, Reading::Stalls, Reading::PaddingBitrate, Reading::Pauses, Reading::Resets],
             ),
             published: vec![],
         },

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use thalweg_codecs::{Candidate, CodecPair, CodecTime, Image};
 use thalweg_link::{DropReason, Link, Path};
-use thalweg_media::feedback::News;
+use thalweg_media::feedback::RtcpFeedback;
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{Camera, Engine, FeedbackStyle, Output, SenderFactory};
 use thalweg_units::{Bytes, Span, Time};
@@ -14,7 +14,7 @@ use thalweg_video::source::Format;
 use thalweg_video::{Picture, scale};
 
 use super::SimulateError;
-use super::asking::Asking;
+use super::feedback_requests::FeedbackRequests;
 use super::frames::Frames;
 use super::ledger::Ledger;
 use super::network::{Answer, Cargo, Content, Parcel, UnderWay};
@@ -61,7 +61,7 @@ pub(super) struct Flow {
     receiver: Receiver,
     /// Reads what the receiver says.
     reader: MessageReader,
-    /// When the receiver is next told the round trip; never where media goes one way.
+    /// When the receiver next learns the round trip; never where media goes one way.
     round_trip_due: Time,
     /// Whether it reads it out of extended reports and their answers (RFC 3611 section 4.5), without the wait for reports.
     reports_extended: bool,
@@ -77,7 +77,7 @@ pub(super) struct Flow {
     pub(super) frames: Frames,
     under_way: UnderWay,
     ledger: Ledger,
-    asking: Asking,
+    feedback_requests: FeedbackRequests,
     candidates: Vec<Candidate>,
     encoding_done: Time,
     decoding: VecDeque<Decoding>,
@@ -132,7 +132,7 @@ impl Flow {
             frames: Frames::default(),
             under_way: UnderWay::default(),
             ledger: Ledger::new(scenario.discard_after.unwrap_or(DEADLINE)),
-            asking: Asking::every(scenario.ask_every),
+            feedback_requests: FeedbackRequests::every(scenario.request_feedback_every),
             candidates: Vec::new(),
             encoding_done: Time::NEVER,
             decoding: VecDeque::new(),
@@ -156,7 +156,7 @@ impl Flow {
         }
     }
 
-    /// What became of its pictures and what else its figures need, and what became of its packets.
+    /// The outcome of its frames and of its packets, and what else its figures need.
     pub(super) fn into_played(self) -> (Played, Ledger) {
         let played = Played {
             number: self.number,
@@ -265,7 +265,7 @@ impl Flow {
         recorder.push(Record { at, flow: self.number, what });
     }
 
-    /// The sender has just heard of the round trip. In a call the other end measures the same; libwebrtc takes it over once a second
+    /// The sender has just heard of the round trip. In a call the peer measures the same; libwebrtc takes it over once a second
     /// (`CallStats::kUpdateInterval`).
     fn share_round_trip(&mut self, now: Time) {
         if self.round_trip_due <= now {
@@ -279,29 +279,29 @@ impl Flow {
         &mut self,
         now: Time,
         message: Message,
-        up: &mut Path<Parcel>,
+        forward: &mut Path<Parcel>,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
         if self.has_stopped(now) {
             return Ok(());
         }
-        for news in self.reader.read(message) {
-            match news {
-                News::Decoder(report) => self.engine.on_decoder(now, &report),
-                News::Arrivals { acknowledgements, hold } => {
+        for rtcp_feedback in self.reader.read(message) {
+            match rtcp_feedback {
+                RtcpFeedback::Decoder(report) => self.engine.on_decoder(now, &report),
+                RtcpFeedback::Arrivals { acknowledgements, hold } => {
                     self.engine.on_feedback(now, &acknowledgements, hold);
                     self.share_round_trip(now);
                 }
-                News::Path(report) => self.engine.on_path_report(now, &report),
-                News::Missing(sequences) => self.engine.on_missing(now, &sequences),
-                News::KeyframeNeeded => self.engine.on_keyframe_request(now),
+                RtcpFeedback::Path(report) => self.engine.on_path_report(now, &report),
+                RtcpFeedback::Missing(sequences) => self.engine.on_missing(now, &sequences),
+                RtcpFeedback::KeyframeNeeded => self.engine.on_keyframe_request(now),
             }
         }
-        self.pump(now, up, recorder)
+        self.pump(now, forward, recorder)
     }
 
     /// Reports and requests that are due go onto the reverse path.
-    pub(super) fn answer(&mut self, now: Time, down: &mut Path<Answer>, recorder: &mut Recorder) {
+    pub(super) fn answer(&mut self, now: Time, reverse: &mut Path<Answer>, recorder: &mut Recorder) {
         if self.receiver.next_event() > now {
             return;
         }
@@ -310,11 +310,11 @@ impl Flow {
             let size = message.size;
             let what = match message.about {
                 About::Report { packets } => What::ReportSent { packets, size },
-                About::Nack { packets } => What::RepeatAsked { packets },
-                About::Pli => What::KeyframeAsked,
+                About::Nack { packets } => What::RetransmissionRequested { packets },
+                About::Pli => What::KeyframeRequested,
             };
             recorder.push(Record { at: now, flow, what });
-            down.offer(now, size, Answer { flow, content: Content::Feedback(message) });
+            reverse.offer(now, size, Answer { flow, content: Content::Feedback(message) });
         };
         while let Some(report) = self.receiver.poll_report(now) {
             send(report);
@@ -393,29 +393,29 @@ impl Flow {
     pub(super) fn wake(
         &mut self,
         now: Time,
-        up: &mut Path<Parcel>,
+        forward: &mut Path<Parcel>,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
         if self.wake > now {
             return Ok(());
         }
         self.engine.on_timeout(now);
-        self.pump(now, up, recorder)
+        self.pump(now, forward, recorder)
     }
 
     /// Does what the engine wants until it waits.
     pub(super) fn pump(
         &mut self,
         now: Time,
-        up: &mut Path<Parcel>,
+        forward: &mut Path<Parcel>,
         recorder: &mut Recorder,
     ) -> Result<(), SimulateError> {
         loop {
             match self.engine.poll() {
                 Output::Transmit(mut packet) => {
-                    packet.asks = self.asking.asks(now, packet.asks);
+                    packet.requests_feedback = self.feedback_requests.requests_feedback(now, packet.requests_feedback);
                     let cargo = Cargo::Packet(packet.sent.id.0);
-                    up.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
+                    forward.offer(now, packet.sent.size, Parcel { flow: self.number, cargo });
                     self.ledger.sent(&packet);
                     self.reader.on_sent(&packet);
                     self.under_way.enter(packet);

@@ -1,4 +1,4 @@
-//! What became of each picture of a flow, and its frames that may still be shown.
+//! The outcome of each picture of a flow, and its frames that may still be shown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Encoded {
     pub modelled: Option<ModelledQuality>,
 }
 
-/// What becomes of pictures, from what is told of them.
+/// What happens to pictures, from what is reported of them.
 #[derive(Default)]
 pub struct Frames {
     /// By picture.
@@ -87,7 +87,7 @@ impl Frames {
         self.encoded.get(&frame)
     }
 
-    /// What became of each picture, in order.
+    /// The outcome of each picture, in order.
     pub fn into_records(self) -> Vec<FrameRecord> {
         self.records
     }

@@ -1,4 +1,4 @@
-//! What became of each media packet, and what redundancy did for it: beside the records, which do not say what a packet carried.
+//! The outcome of each media packet, and what redundancy did for it: beside the records, which do not say what a packet carried.
 
 use thalweg_control::Payload;
 use thalweg_media::Protected;
@@ -14,12 +14,12 @@ use crate::record::Bins;
 enum By {
     /// Itself.
     Itself,
-    /// A repeat that was asked for.
-    Repeat,
-    /// A repeat in the filler's place.
-    Filler,
-    /// Parity.
-    Parity,
+    /// A retransmission that was asked for.
+    Retransmission,
+    /// A retransmission in the padding's place.
+    Padding,
+    /// FEC.
+    Fec,
 }
 
 /// A media packet that was sent.
@@ -28,7 +28,7 @@ struct Media {
     fragment: Fragment,
     size: Bytes,
     dropped: bool,
-    /// Whether a parity packet was sent for it.
+    /// Whether an FEC packet was sent for it.
     protected: bool,
     /// What brought it first.
     came: Option<By>,
@@ -50,8 +50,8 @@ pub(super) struct Ledger {
     /// Media packets that came too late.
     late: u64,
     media_bytes: Bytes,
-    parity: Bytes,
-    filler: Bytes,
+    fec: Bytes,
+    padding: Bytes,
     probes: Probes,
 }
 
@@ -65,8 +65,8 @@ impl Ledger {
             in_time_by_bin: Bins::default(),
             late: 0,
             media_bytes: Bytes::ZERO,
-            parity: Bytes::ZERO,
-            filler: Bytes::ZERO,
+            fec: Bytes::ZERO,
+            padding: Bytes::ZERO,
             probes: Probes::default(),
         }
     }
@@ -76,8 +76,8 @@ impl Ledger {
         let size = packet.sent.size;
         match packet.content {
             Content::Media { sequence, fragment } => self.sent_media(sequence, fragment, size),
-            Content::Parity { protects } => self.sent_parity(&protects, size),
-            _ if packet.sent.payload == Payload::Filler => self.filler += size,
+            Content::Fec { protects } => self.sent_fec(&protects, size),
+            _ if packet.sent.payload == Payload::Padding => self.padding += size,
             _ => {}
         }
     }
@@ -89,8 +89,8 @@ impl Ledger {
         self.media.push(Media { fragment, size, dropped, protected, came });
     }
 
-    fn sent_parity(&mut self, protects: &Protected, size: Bytes) {
-        self.parity += size;
+    fn sent_fec(&mut self, protects: &Protected, size: Bytes) {
+        self.fec += size;
         for sequence in protects.iter() {
             if let Some(media) = self.media.get_mut(sequence as usize) {
                 media.protected = true;
@@ -103,16 +103,16 @@ impl Ledger {
         match packet.content {
             Content::Media { sequence, .. } => self.came(now, sequence, By::Itself),
             Content::Retransmission { of, .. } => {
-                let by = if packet.sent.payload == Payload::Filler { By::Filler } else { By::Repeat };
+                let by = if packet.sent.payload == Payload::Padding { By::Padding } else { By::Retransmission };
                 self.came(now, of, by);
             }
-            Content::Parity { .. } | Content::Audio { .. } | Content::Padding => {}
+            Content::Fec { .. } | Content::Audio { .. } | Content::Padding => {}
         }
     }
 
     /// FEC recovered a media packet: what it carries, if it was sent.
     pub(super) fn recovered(&mut self, now: Time, sequence: u64) -> Option<Fragment> {
-        self.came(now, sequence, By::Parity);
+        self.came(now, sequence, By::Fec);
         self.media.get(sequence as usize).map(|media| media.fragment)
     }
 
@@ -162,18 +162,18 @@ impl Ledger {
             ),
         };
         let lost = || self.media.iter().filter(|media| media.protected && media.dropped);
-        let recovered = lost().filter(|media| media.came == Some(By::Parity)).count() as u64;
-        let useful = self.media.iter().filter(|media| matches!(media.came, Some(By::Parity | By::Filler)));
+        let recovered = lost().filter(|media| media.came == Some(By::Fec)).count() as u64;
+        let useful = self.media.iter().filter(|media| matches!(media.came, Some(By::Fec | By::Padding)));
         let useful: Bytes = useful.map(|media| media.size).sum();
         let redundancy = Redundancy {
-            fec_bitrate_bps: rate(self.parity),
-            fec_share: self.parity.as_f64() / self.media_bytes.as_f64().max(1.0),
+            fec_bitrate_bps: rate(self.fec),
+            fec_share: self.fec.as_f64() / self.media_bytes.as_f64().max(1.0),
             ffre: ffre(recovered, lost().count() as u64 - recovered),
-            useful_filler_ratio: useful.as_f64() / (self.parity + self.filler).as_f64().max(1.0),
+            useful_padding_ratio: useful.as_f64() / (self.fec + self.padding).as_f64().max(1.0),
             frcc: self.probes.frcc(),
             probes: self.probes.ended(),
         };
-        (delivery, (self.parity > Bytes::ZERO).then_some(redundancy))
+        (delivery, (self.fec > Bytes::ZERO).then_some(redundancy))
     }
 }
 

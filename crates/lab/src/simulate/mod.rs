@@ -1,7 +1,7 @@
 //! Playing a scenario in virtual time: at one go ([`simulate()`]), or step by step ([`Simulation`]).
 
-mod asking;
 mod competitors;
+mod feedback_requests;
 mod flow;
 mod frames;
 mod ledger;

@@ -10,8 +10,8 @@ use thalweg_receiver::Message;
 
 /// Both directions of the path.
 pub(super) struct Network {
-    pub(super) up: Path<Parcel>,
-    pub(super) down: Path<Answer>,
+    pub(super) forward: Path<Parcel>,
+    pub(super) reverse: Path<Answer>,
 }
 
 /// What travels to a receiver.
@@ -104,7 +104,7 @@ mod tests {
                 sent,
                 grace: Span::ZERO,
                 before: Bytes::ZERO,
-                asks: true,
+                requests_feedback: true,
                 content: Content::Padding,
             });
         }

@@ -47,8 +47,8 @@ impl Simulation {
             )));
         }
         let path_error = |error: PathError<String>| SimulateError::Path(error.to_string());
-        let up = scenario.up.build(scenario.seed.child("up"), find).map_err(path_error)?;
-        let down = scenario.down.build(scenario.seed.child("down"), find).map_err(path_error)?;
+        let forward = scenario.forward.build(scenario.seed.child("up"), find).map_err(path_error)?;
+        let reverse = scenario.reverse.build(scenario.seed.child("down"), find).map_err(path_error)?;
         let whole = Session { number: 0, video: &scenario.video, begin: Time::ZERO, end };
         let mut flows = vec![Flow::new(whole, scenario, sender)?];
         for (session, name) in competitors::senders(scenario, end)? {
@@ -64,7 +64,7 @@ impl Simulation {
             scenario: scenario.clone(),
             now: Time::ZERO,
             end,
-            network: Network { up, down },
+            network: Network { forward, reverse },
             flows,
             cross,
             recorder: Recorder::default(),
@@ -101,7 +101,7 @@ impl Simulation {
     /// When something happens next; [`Time::NEVER`] if nothing ever does.
     pub fn next_event(&self) -> Time {
         let next = self.flows.iter().map(Flow::next_event).min().unwrap_or(Time::NEVER);
-        next.min(self.network.up.next_event()).min(self.network.down.next_event()).min(self.cross.next_event())
+        next.min(self.network.forward.next_event()).min(self.network.reverse.next_event()).min(self.cross.next_event())
     }
 
     /// Whether the scenario's end is reached.
@@ -110,7 +110,7 @@ impl Simulation {
     }
 
     /// The engine of a sender of video: flow 0 is the sender under test, the scenario's competing senders follow in their order. Its
-    /// [`Engine::allowance`] and [`Engine::view`] say where it stands.
+    /// [`Engine::limits`] and [`Engine::view`] say where it stands.
     pub fn engine(&self, flow: usize) -> Option<&Engine> {
         self.flows.get(flow).map(|flow| &flow.engine)
     }
@@ -123,7 +123,7 @@ impl Simulation {
     /// Figures and series of what was played. They are of the scenario's whole duration, so play it to the end first.
     pub fn finish(self) -> Run {
         let Simulation { scenario, end, network, flows, cross, recorder, .. } = self;
-        let capacity = network.up.bottlenecks().first().cloned();
+        let capacity = network.forward.bottlenecks().first().cloned();
         let mut outcomes = flows.into_iter().map(|flow| {
             let scheme = flow.scheme.clone();
             let (played, ledger) = flow.into_played();
@@ -145,19 +145,19 @@ impl Simulation {
     fn step(&mut self, now: Time) -> Result<(), SimulateError> {
         let Simulation { network, flows, cross, recorder, .. } = self;
         cross.offer(now, network, recorder);
-        while let Some(left) = network.up.poll(now) {
+        while let Some(left) = network.forward.poll(now) {
             let (Parcel { flow, cargo }, size, queued) = (left.packet, left.size, left.queued);
             match cargo {
                 Cargo::Packet(number) => flows[usize::from(flow)].on_arrival(now, number, (size, queued), recorder)?,
                 Cargo::Segment(number) => {
-                    cross.on_arrival(now, (flow, number), (size, queued), &mut network.down, recorder);
+                    cross.on_arrival(now, (flow, number), (size, queued), &mut network.reverse, recorder);
                 }
                 Cargo::Datagram => {
                     recorder.push(Record { at: now, flow, what: What::DatagramArrived { size, queued } })
                 }
             }
         }
-        while let Some(dropped) = network.up.poll_drop() {
+        while let Some(dropped) = network.forward.poll_drop() {
             let (Parcel { flow, cargo }, at, size, why) = (dropped.packet, dropped.at, dropped.size, dropped.why);
             match cargo {
                 Cargo::Packet(number) => flows[usize::from(flow)].on_drop(at, number, (size, why), recorder),
@@ -166,23 +166,25 @@ impl Simulation {
             }
         }
         for flow in flows.iter_mut() {
-            flow.answer(now, &mut network.down, recorder);
+            flow.answer(now, &mut network.reverse, recorder);
         }
-        while let Some(left) = network.down.poll(now) {
+        while let Some(left) = network.reverse.poll(now) {
             let Answer { flow, content } = left.packet;
             match content {
-                Content::Acknowledgement(said) => cross.on_acknowledgement(now, flow, &said, &mut network.up, recorder),
+                Content::Acknowledgement(said) => {
+                    cross.on_acknowledgement(now, flow, &said, &mut network.forward, recorder)
+                }
                 Content::Feedback(message) => {
-                    flows[usize::from(flow)].on_message(now, message, &mut network.up, recorder)?;
+                    flows[usize::from(flow)].on_message(now, message, &mut network.forward, recorder)?;
                 }
             }
         }
-        while network.down.poll_drop().is_some() {}
+        while network.reverse.poll_drop().is_some() {}
         for flow in flows.iter_mut().filter(|flow| flow.next_event() <= now) {
             flow.show(now, recorder)?;
             flow.finish_encoding(now);
             flow.read_camera(now)?;
-            flow.wake(now, &mut network.up, recorder)?;
+            flow.wake(now, &mut network.forward, recorder)?;
         }
         Ok(())
     }

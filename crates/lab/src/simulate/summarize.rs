@@ -25,7 +25,7 @@ pub struct Played {
     pub codec: String,
     /// Where the quality of its frames comes from.
     pub quality: QualitySource,
-    /// What became of its pictures.
+    /// The outcome of its captured frames.
     pub frames: Vec<FrameRecord>,
 }
 
@@ -73,7 +73,7 @@ pub fn summarize(
         duration_s: duration,
         video_bitrate_bps: shown_bytes as f64 * 8.0 / duration,
         wire_bitrate_bps: wire_bytes.bits() as f64 / duration,
-        filler_bitrate_bps: padding_bytes.bits() as f64 / duration,
+        padding_bitrate_bps: padding_bytes.bits() as f64 / duration,
         utilization: link.and_then(|link| link.share(*delivered_bytes, tally.arrivals, Time::ZERO, end)),
         psnr_db: mean_psnr(&frames),
         ssim_db: ssim.map(|ssim| ssim.0),
@@ -109,7 +109,7 @@ pub fn summarize(
         available_mbps,
         sent_mbps: sent.values(count),
         video_mbps: video.values(count),
-        filler_mbps: padding.values(count),
+        padding_mbps: padding.values(count),
         delivered_mbps: delivered.values(count),
         variables: variables.into_iter().map(|(name, values)| (name.to_string(), values)).collect(),
         marks: tally.marks.clone(),

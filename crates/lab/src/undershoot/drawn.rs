@@ -66,10 +66,10 @@ mod tests {
     #[test]
     fn ratios_come_as_often_as_the_preset_says() {
         // Mean and, of 20,000 draws, a deviation of the mean of 0.0013.
-        for (undershoot, mean, least) in [(Undershoot::ios(), 0.76, 0.4), (Undershoot::android(), 0.835, 0.5)] {
+        for (undershoot, mean, min) in [(Undershoot::ios(), 0.76, 0.4), (Undershoot::android(), 0.835, 0.5)] {
             let drawn = blocks(&undershoot, 7, 20_000);
             let made = drawn.iter().sum::<f64>() / 20_000.0;
-            let lowest = drawn.iter().filter(|ratio| **ratio == least).count();
+            let lowest = drawn.iter().filter(|ratio| **ratio == min).count();
             let full = drawn.iter().filter(|ratio| **ratio == 1.0).count();
             assert!((made - mean).abs() < 0.005, "{made}, not {mean}");
             assert!((1850..2150).contains(&lowest) && (4800..5200).contains(&full), "{lowest} {full}");

@@ -6,7 +6,7 @@
 //! too: [`Ratios::lower`] multiplies the amounts of a plan before the encoder sees it, so that the stream really is smaller than the
 //! target that the sender set. A target that names a quantiser and no amount stays what it is.
 //!
-//! An encoder has no clock, and what it is asked for is no measure of time either, since a policy may leave pictures out: whoever
+//! An encoder has no clock, and what it is asked for is no measure of time either, since a policy may leave pictures out: what
 //! drives the encoder lowers the plan, and says when that is.
 //!
 //! # What comes of it

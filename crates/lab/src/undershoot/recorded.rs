@@ -6,7 +6,7 @@ use super::check_ratio;
 
 /// What a line can be.
 const LINE: &str = "a time in seconds and a ratio, such as 30 0.6, or a ratio alone on every line, one a second";
-/// No run lasts longer: 31 years, far below the last nanosecond that can be told.
+/// No run lasts longer: 31 years, far below the last representable nanosecond.
 const LONGEST_S: f64 = 1e9;
 
 /// The ratio from each time on, as a file says.

@@ -24,7 +24,7 @@ fn drop_tail(kilobytes: u64) -> QueueConfig {
 fn over(rates: &str, queue: QueueConfig, seconds: i64) -> Scenario {
     let hops = vec![HopConfig::Rate { rate: rates.parse().unwrap(), queue }, delay()];
     let codec = Codec::Model(Default::default());
-    Scenario { codec, call: true, up: PathConfig { hops }, ..scenario(seconds, Size::new(640, 360)) }
+    Scenario { codec, call: true, forward: PathConfig { hops }, ..scenario(seconds, Size::new(640, 360)) }
 }
 
 fn megabit(seconds: i64) -> Scenario {
@@ -63,10 +63,10 @@ fn an_encoder_at_sixty_percent_does_not_spoil_the_estimate() {
     // The paper: 0.989.
     assert!((0.97..=1.0).contains(&of_camel) && (0.97..=1.0).contains(&meanwhile), "{of_camel} {meanwhile}");
     // Each baseline by what it is, so that none is made of straw.
-    for (scheme, least, most) in [("gcc", 0.80, 0.96), ("copa", 0.50, 0.90), ("bbr", 0.50, 0.96)] {
+    for (scheme, min, max) in [("gcc", 0.80, 0.96), ("copa", 0.50, 0.90), ("bbr", 0.50, 0.96)] {
         let found = accuracy(&summary(&scene, scheme));
         println!("{scheme} {found:.3}");
-        assert!((least..=most).contains(&found) && found < of_camel - 0.02, "{scheme}: {found}, camel {of_camel}");
+        assert!((min..=max).contains(&found) && found < of_camel - 0.02, "{scheme}: {found}, camel {of_camel}");
     }
 }
 
@@ -105,7 +105,7 @@ fn a_queue_that_holds_no_burst_means_gcc_and_a_larger_one_camel_again() {
     assert_eq!(deep, 0.0);
 }
 
-/// Ten pictures a second, frames of 10 KB: those of 30 a second fill no burst of 20 KB.
+/// Ten frames per second, frames of 10 KB: those of 30 a second fill no burst of 20 KB.
 #[test]
 fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues() {
     let scene = |kilobytes: u64| Scenario {
@@ -127,19 +127,19 @@ fn bursts_of_their_own_length_stall_less_than_fixed_ones_behind_shallow_queues()
     assert!((0.1..=0.5).contains(&careful), "{careful}");
 }
 
-/// The paper: 4.5 points below SQP, 2.6 below Pudica. Everybody repairs as Camel does and is told of each packet, so that what they do to
+/// The paper: 4.5 points below SQP, 2.6 below Pudica. Everybody repairs as Camel does and has per-packet feedback, so that what they do to
 /// the rate is compared.
 #[test]
 fn half_of_all_packets_lost_stalls_camel_less_than_sqp_and_pudica() {
     let clean = megabit(90);
     let lossy = HopConfig::Loss(LossModel::Random { probability: 0.5 });
-    let hops: Vec<HopConfig> = std::iter::once(lossy).chain(clean.up.hops.clone()).collect();
+    let hops: Vec<HopConfig> = std::iter::once(lossy).chain(clean.forward.hops.clone()).collect();
     let Scheme { repair, .. } = "camel".parse().unwrap();
     let mean = |scheme: &str, of: &dyn Fn(&Summary) -> f64| {
         let scheme = Scheme { repair, feedback: FeedbackStyle::PerPacket, ..scheme.parse().unwrap() };
         let run = |seed: u64| {
-            let up = PathConfig { hops: hops.clone() };
-            of(&played(&Scenario { up, seed: Seed::new(seed), ..clean.clone() }, &scheme).outcome.summary)
+            let forward = PathConfig { hops: hops.clone() };
+            of(&played(&Scenario { forward, seed: Seed::new(seed), ..clean.clone() }, &scheme).outcome.summary)
         };
         (1..=4).map(run).sum::<f64>() / 4.0
     };

@@ -87,8 +87,8 @@ fn a_competitor_that_stops_before_it_begins_is_refused() {
 fn modelled(seconds: i64, queue: Limits, competitors: Vec<Competitor>) -> Scenario {
     let queue = QueueConfig::DropTail(queue);
     let bottleneck = HopConfig::Bottleneck { trace: "link".into(), queue, once: false };
-    let up = PathConfig { hops: vec![bottleneck, delay()] };
-    Scenario { codec: Codec::Model(Default::default()), up, competitors, ..scenario(seconds, SIZE) }
+    let forward = PathConfig { hops: vec![bottleneck, delay()] };
+    Scenario { codec: Codec::Model(Default::default()), forward, competitors, ..scenario(seconds, SIZE) }
 }
 
 /// What GCC and a Cubic that begins at 30 s have between 40 s and 90 s, in Mbps; the threshold of GCC's detector of overuse falls at

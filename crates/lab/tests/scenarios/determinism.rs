@@ -42,7 +42,7 @@ fn every_event_says_what_and_when_and_every_decision_why() {
     assert!(rows.windows(2).all(|pair| pair[0].time_ns <= pair[1].time_ns));
     for row in &rows {
         assert!(!row.event.is_empty());
-        let decides = ["picture-skipped", "picture-held", "keyframe-forced", "decision", "repeat-refused"];
+        let decides = ["picture-skipped", "picture-held", "keyframe-forced", "decision", "retransmission-refused"];
         assert!(!decides.contains(&row.event) || !row.why.is_empty(), "{row:?}");
     }
     let displayed = rows.iter().filter(|row| row.event == "frame-displayed").count();

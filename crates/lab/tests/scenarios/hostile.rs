@@ -9,7 +9,7 @@ use thalweg_sender::frames::StateHash;
 use thalweg_units::{Random, Seed, Span, Time};
 
 /// What a sender keeps at most, and one on its way out.
-const MOST_KEPT: usize = 65;
+const MAX_KEPT: usize = 65;
 
 /// A receiver's way of saying things, by a random number of its own.
 type Saying = fn(&mut Random, &mut VecDeque<Report>, Report) -> Vec<Report>;
@@ -112,7 +112,7 @@ fn print(scheme: &str, name: &str, seen: &Seen) {
         seen.count(Decoded::Wrong),
         seen.keyframes(),
         seen.recoveries,
-        seen.most_kept
+        seen.max_kept
     );
 }
 
@@ -129,7 +129,7 @@ fn whatever_a_receiver_says_for_two_minutes_no_state_is_mistaken_and_memory_is_b
             // A sender that hears nothing of states does not know that the first frame was lost.
             let hears = !name.starts_with("nothing");
             assert!(seen.frames.len() > 100 && (!hears || seen.count(Decoded::Exact) > 500), "{scheme}, {name}");
-            assert!(seen.most_kept.0 <= MOST_KEPT && seen.most_kept.1 <= MOST_KEPT, "{scheme}, {name}");
+            assert!(seen.max_kept.0 <= MAX_KEPT && seen.max_kept.1 <= MAX_KEPT, "{scheme}, {name}");
         }
     }
 }

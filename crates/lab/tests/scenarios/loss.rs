@@ -9,27 +9,28 @@ use thalweg_lab::record::What;
 use thalweg_lab::scenario::{Scenario, Video};
 use thalweg_lab::{simulate, unattended};
 use thalweg_link::{HopConfig, LossModel, PathConfig, Trace};
-use thalweg_sender::repair::{self, parity};
+use thalweg_sender::repair::{self, fec};
 use thalweg_sender::scheme::ControllerConfig;
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Rate, Seed, Size, Span};
 
 fn lossy(model: LossModel) -> Scenario {
     let clean = scenario(20, Size::new(320, 180));
-    let mut hops = clean.up.hops.clone();
+    let mut hops = clean.forward.hops.clone();
     hops.push(HopConfig::Loss(model));
-    Scenario { up: PathConfig { hops }, down: PathConfig { hops: vec![delay()] }, ..clean }
+    Scenario { forward: PathConfig { hops }, reverse: PathConfig { hops: vec![delay()] }, ..clean }
 }
 
 #[test]
-fn two_percent_of_loss_is_repaired_by_repeats() {
+fn two_percent_of_loss_is_repaired_by_retransmissions() {
     for scheme in ["gcc", "vidaptive"] {
         let link = Trace::constant(Rate::from_kbps(3000)).unwrap();
         let run = play(&lossy(LossModel::Random { probability: 0.02 }), scheme, link);
         let queued = run.outcome.frames.iter().filter(|frame| frame.queued_s.is_some()).count();
         let shown = run.outcome.frames.iter().filter(|frame| frame.displayed_s.is_some()).count();
         assert!(shown as f64 >= 0.97 * queued as f64 && queued >= 500, "{scheme}: {shown} of {queued}");
-        let asked = run.recorder.records().filter(|record| matches!(record.what, What::RepeatAsked { .. })).count();
+        let asked =
+            run.recorder.records().filter(|record| matches!(record.what, What::RetransmissionRequested { .. })).count();
         assert!(asked > 5, "{scheme}: {asked}");
         let share = run.outcome.summary.packet_loss_ratio;
         assert!((0.01..0.03).contains(&share), "{scheme}: {share}");
@@ -69,12 +70,12 @@ fn gcc() -> Scheme {
     "gcc".parse().unwrap()
 }
 
-fn repeats() -> repair::Config {
+fn retransmissions() -> repair::Config {
     repair::Config { budget: Some(repair::BudgetConfig::default()), ..repair::Config::default() }
 }
 
-fn with_parity() -> repair::Config {
-    repair::Config { parity: Some(parity::Config::default()), ..repeats() }
+fn with_fec() -> repair::Config {
+    repair::Config { fec: Some(fec::Config::default()), ..retransmissions() }
 }
 
 /// Of some runs: the share of the time that is stalled, and of the pictures that are shown.
@@ -93,48 +94,48 @@ fn stalled_and_shown(scheme: &Scheme, loss: f64) -> (f64, f64) {
 }
 
 #[test]
-fn of_losses_up_to_a_half_hardly_a_picture_is_lost_and_parity_shortens_the_stalls() {
-    for (loss, stalled, least_shown) in [
+fn of_losses_up_to_a_half_hardly_a_picture_is_lost_and_fec_shortens_the_stalls() {
+    for (loss, stalled, min_shown) in [
         (0.05, [0.02..0.06, 0.005..0.04], 0.99),
         (0.2, [0.15..0.27, 0.06..0.15], 0.98),
         (0.5, [0.55..0.75, 0.45..0.65], 0.9),
     ] {
-        let (alone, shown_alone) = stalled_and_shown(&fixed(repeats()), loss);
-        let (parity, shown) = stalled_and_shown(&fixed(with_parity()), loss);
-        println!("{loss}: stalled {alone:.4} and {parity:.4}, shown {shown_alone:.4} and {shown:.4}");
-        assert!(stalled[0].contains(&alone) && stalled[1].contains(&parity), "{loss}: {alone} and {parity}");
-        assert!(parity < 0.95 * alone, "{loss}: {parity} of {alone}");
-        assert!(shown_alone >= least_shown && shown >= least_shown, "{loss}: {shown_alone} and {shown}");
+        let (alone, shown_alone) = stalled_and_shown(&fixed(retransmissions()), loss);
+        let (fec, shown) = stalled_and_shown(&fixed(with_fec()), loss);
+        println!("{loss}: stalled {alone:.4} and {fec:.4}, shown {shown_alone:.4} and {shown:.4}");
+        assert!(stalled[0].contains(&alone) && stalled[1].contains(&fec), "{loss}: {alone} and {fec}");
+        assert!(fec < 0.95 * alone, "{loss}: {fec} of {alone}");
+        assert!(shown_alone >= min_shown && shown >= min_shown, "{loss}: {shown_alone} and {shown}");
     }
 }
 
 #[test]
-fn repeats_that_get_no_more_than_is_lost_never_catch_up() {
-    let strict = repair::BudgetConfig { slack: 1.0, least: 0.0, ..repair::BudgetConfig::default() };
-    let repair = repair::Config { budget: Some(strict), ..repeats() };
+fn retransmissions_that_get_no_more_than_is_lost_never_catch_up() {
+    let strict = repair::BudgetConfig { slack: 1.0, min: 0.0, ..repair::BudgetConfig::default() };
+    let repair = repair::Config { budget: Some(strict), ..retransmissions() };
     let (stalled, shown) = stalled_and_shown(&fixed(repair), 0.2);
     // With room for twice as much 0.23 of the time is stalled, and 0.99 of the pictures are shown.
     assert!(stalled > 0.6 && (0.5..0.9).contains(&shown), "stalled {stalled}, shown {shown}");
 }
 
 #[test]
-fn a_scheme_with_parity_is_the_same_after_a_trip_through_its_file() {
-    let scheme = fixed(with_parity());
+fn a_scheme_with_fec_is_the_same_after_a_trip_through_its_file() {
+    let scheme = fixed(with_fec());
     let written = toml::to_string(&scheme).unwrap();
     assert_eq!(toml::from_str::<Scheme>(&written).unwrap(), scheme);
-    let by_hand = "[parity.amount]\nshare = 0.1";
+    let by_hand = "[fec.amount]\nshare = 0.1";
     let repair: repair::Config = toml::from_str(by_hand).unwrap();
-    let amount = parity::Amount::Share(0.1);
-    assert_eq!(repair.parity, Some(parity::Config { amount, ..parity::Config::default() }));
+    let amount = fec::Amount::Share(0.1);
+    assert_eq!(repair.fec, Some(fec::Config { amount, ..fec::Config::default() }));
 }
 
 #[test]
-fn parity_leaves_behind_its_frame_and_before_the_next() {
-    let parity = parity::Config { amount: parity::Amount::Share(0.5), ..parity::Config::default() };
-    let repair = repair::Config { parity: Some(parity), ..repair::Config::default() };
+fn fec_leaves_behind_its_frame_and_before_the_next() {
+    let fec = fec::Config { amount: fec::Amount::Share(0.5), ..fec::Config::default() };
+    let repair = repair::Config { fec: Some(fec), ..repair::Config::default() };
     let link = Arc::new(Trace::constant(Rate::from_kbps(1000)).unwrap());
     let run = simulate(&calls(0.0, 1), &fixed(repair), &mut |_| Ok(link.clone()), &mut unattended).unwrap();
-    // For each frame, its packets and those of its parity.
+    // For each frame, its packets and those of its FEC.
     let mut frames: Vec<(u32, u32)> = vec![(0, 0)];
     let mut ended = false;
     for record in run.recorder.records() {
@@ -146,7 +147,7 @@ fn parity_leaves_behind_its_frame_and_before_the_next() {
             }
             What::Sender(Event::PacketSent { payload: Payload::Media, .. }) => frame.0 += 1,
             What::Sender(Event::PacketSent { payload: Payload::Repair, .. }) => {
-                assert!(ended, "parity leaves before its frame is out");
+                assert!(ended, "FEC leaves before its frame is out");
                 frame.1 += 1;
             }
             What::Sender(Event::FrameSent { .. }) => ended = true,
@@ -154,8 +155,8 @@ fn parity_leaves_behind_its_frame_and_before_the_next() {
         }
     }
     // A duplicate of each, but for now and then one: they are a little longer.
-    let (media, parity) = frames.iter().fold((0, 0), |sum, frame| (sum.0 + frame.0, sum.1 + frame.1));
-    assert!(frames.len() > 1100 && parity <= media && parity >= media * 19 / 20, "{parity} of {media}");
+    let (media, fec) = frames.iter().fold((0, 0), |sum, frame| (sum.0 + frame.0, sum.1 + frame.1));
+    assert!(frames.len() > 1100 && fec <= media && fec >= media * 19 / 20, "{fec} of {media}");
     let uneven = frames.iter().find(|frame| frame.0.abs_diff(frame.1) > 1);
     assert_eq!(uneven, None);
 }

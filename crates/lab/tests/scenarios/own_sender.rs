@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use thalweg_codecs::Codec;
-use thalweg_control::{Allowance, Controller, Feedback, fixed};
+use thalweg_control::{Controller, Feedback, SendLimits, fixed};
 use thalweg_lab::record::{Keep, Recorder};
 use thalweg_lab::run_folder::{self, read_run};
 use thalweg_lab::scenario::{Competitor, Scenario, Sender};
@@ -28,8 +28,8 @@ struct Steady(Rate);
 impl Controller for Steady {
     fn on_feedback(&mut self, _: &Feedback<'_>) {}
 
-    fn allowance(&self) -> Allowance {
-        Allowance::of_rate(self.0)
+    fn limits(&self) -> SendLimits {
+        SendLimits::of_rate(self.0)
     }
 }
 
@@ -38,7 +38,7 @@ struct All;
 
 impl FramePolicy for All {
     fn plan(&mut self, view: &View) -> FramePlan {
-        let targets = vec![Target::Rate(view.allowance.capacity)];
+        let targets = vec![Target::Rate(view.limits.capacity)];
         FramePlan::Encode(EncodePlan { may_drop: true, ..EncodePlan::new(targets, view.source, view.interval) })
     }
 }
@@ -119,8 +119,8 @@ fn a_run_by_steps_of_any_length_is_the_run_at_one_go() {
         simulation.run_until(simulation.now() + step).unwrap();
         step = Span::from_nanos((step * 7).as_nanos() % 93_000_000 + 1);
         let engine = simulation.engine(0).unwrap();
-        assert_eq!(engine.view().allowance, *engine.allowance());
-        allowed.push(engine.allowance().capacity);
+        assert_eq!(engine.view().limits, *engine.limits());
+        allowed.push(engine.limits().capacity);
     }
     assert!(simulation.engine(1).is_some() && simulation.engine(2).is_none());
     assert!(allowed.len() > 100 && allowed.iter().max() > allowed.first());

@@ -18,7 +18,7 @@ use crate::support::{delay, scenario};
 fn play(seconds: i64, hops: Vec<HopConfig>, scheme: &Scheme) -> Summary {
     let base = scenario(seconds, Size::new(1280, 720));
     let mut scenario = Scenario { codec: Codec::Model(model::Config::default()), measure_quality: true, ..base };
-    scenario.up.hops = hops.into_iter().chain([delay()]).collect();
+    scenario.forward.hops = hops.into_iter().chain([delay()]).collect();
     let lte: Synthetic = "lte-driving".parse().unwrap();
     let lte = Arc::new(lte.synthesize(Span::from_secs(seconds), Seed::new(1).child("link")).unwrap());
     let run = simulate(&scenario, scheme, &mut |_| Ok(lte.clone()), &mut unattended).unwrap();
@@ -47,11 +47,11 @@ fn queued(summary: &Summary) -> f64 {
 
 #[test]
 fn on_a_staircase_more_than_83_percent_is_used_whoever_measures() {
-    for (name, least) in [("rebera", 0.83), ("rebera:sender", 0.83), ("rebera:paper", 0.7)] {
+    for (name, min) in [("rebera", 0.83), ("rebera:sender", 0.83), ("rebera:paper", 0.7)] {
         let hop = rates("300kbps/400kbps/500kbps/600kbps/500kbps/400kbps/300kbps@60s");
         let summary = play(420, vec![hop], &named(name));
         println!("{name}: {} {} {}", used(&summary), queued(&summary), summary.frame_rate_fps);
-        assert!((least..0.97).contains(&used(&summary)), "{name}: {}", used(&summary));
+        assert!((min..0.97).contains(&used(&summary)), "{name}: {}", used(&summary));
         assert!((20.0..160.0).contains(&queued(&summary)), "{name}: {}", queued(&summary));
         assert!((27.0..=30.0).contains(&summary.frame_rate_fps), "{name}: {}", summary.frame_rate_fps);
     }

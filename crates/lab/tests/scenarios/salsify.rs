@@ -26,13 +26,13 @@ fn first_fresh(outcome: &Outcome, from: f64) -> f64 {
 }
 
 /// An outage of a second at 500 kbps. How long it takes hangs on what was under way when it began, so it begins at
-/// several points of a picture's interval; in none may it take longer than `most`, in seconds.
-fn after_a_second_of_nothing(scheme: &str, lossy: bool, most: f64) {
+/// several points of a picture's interval; in none may it take longer than `max`, in seconds.
+fn after_a_second_of_nothing(scheme: &str, lossy: bool, max: f64) {
     for millis in [5000, 5011, 5022] {
         let (from, until) = (Span::from_millis(millis), Span::from_millis(millis + 1000));
         let mut scene = scenario(8, SIZE);
         let link = if lossy {
-            scene.up.hops.insert(0, HopConfig::Loss(LossModel::Outage { from, until }));
+            scene.forward.hops.insert(0, HopConfig::Loss(LossModel::Outage { from, until }));
             Trace::constant(Rate::from_kbps(500)).unwrap()
         } else {
             let dropout = thalweg_link::synthesize::Dropout { at: from, ..Default::default() };
@@ -42,7 +42,7 @@ fn after_a_second_of_nothing(scheme: &str, lossy: bool, most: f64) {
         let back = first_fresh(&run.outcome, until.as_secs_f64());
         println!("{scheme}, lossy {lossy}, from {from}: {back:.3} s, {} keyframes", keyframes(&run));
         // The path alone takes 25 ms.
-        assert!(back > 0.025 && back <= most, "from {from}: {back} s");
+        assert!(back > 0.025 && back <= max, "from {from}: {back} s");
         assert_eq!(keyframes(&run), 1, "from {from}");
     }
 }
@@ -58,23 +58,23 @@ fn after_a_second_on_a_link_that_lost_packets_a_fresh_frame_shows_within_a_quart
 }
 
 #[test]
-fn so_it_is_for_an_ordinary_receiver_of_a_link_that_held_packets() {
+fn so_it_is_for_an_standard_receiver_of_a_link_that_held_packets() {
     after_a_second_of_nothing("salsify:standard-decoder", false, 0.25);
 }
 
 #[test]
-fn so_it_is_for_an_ordinary_receiver_of_a_link_that_lost_packets() {
+fn so_it_is_for_an_standard_receiver_of_a_link_that_lost_packets() {
     after_a_second_of_nothing("salsify:standard-decoder", true, 0.25);
 }
 
-/// What [`crate::kept_states`] sees of both ends, seen by a whole run.
+/// What [`crate::stateful`] sees of both ends, seen by a whole run.
 #[test]
 fn in_a_lossy_run_no_state_disagrees_and_one_keyframe_is_enough() {
     for scheme in ["salsify", "vidaptive+functional"] {
         let clean = scenario(20, Size::new(160, 90));
-        let mut hops = clean.up.hops.clone();
+        let mut hops = clean.forward.hops.clone();
         hops.push(HopConfig::Loss(LossModel::Random { probability: 0.1 }));
-        let lossy = Scenario { up: PathConfig { hops }, down: PathConfig { hops: vec![delay()] }, ..clean };
+        let lossy = Scenario { forward: PathConfig { hops }, reverse: PathConfig { hops: vec![delay()] }, ..clean };
         let run = play(&lossy, scheme, Trace::constant(Rate::from_kbps(1000)).unwrap());
         let recoveries = count(&run.recorder, |what| matches!(what, What::Sender(Event::RecoveryBegan)));
         let disagreements = count(&run.recorder, |what| matches!(what, What::StatesDisagree { .. }));

@@ -1,4 +1,4 @@
-//! Standard-decoder mode is what it says: libvpx, which knows of no states, decodes what an ordinary receiver gives it,
+//! Standard-decoder mode is what it says: libvpx, which knows of no states, decodes what a standard receiver gives it,
 //! in order, to the very pictures that our encoder made, and no keyframe is sent after one has come.
 #![cfg(feature = "libvpx")]
 

@@ -29,11 +29,11 @@ pub struct CellularModel {
     /// Mean time between outages; `None` for none.
     pub outage_every: Option<Span>,
     /// The shortest outage; longer ones follow Pareto's law.
-    pub outage_least: Span,
+    pub min_outage: Span,
     /// The exponent of that law: the smaller, the more long ones.
     pub outage_shape: f64,
     /// The longest outage.
-    pub outage_most: Span,
+    pub max_outage: Span,
 }
 
 impl CellularModel {
@@ -63,8 +63,8 @@ impl CellularModel {
             deviation = kept * deviation + pushed * rates.normal();
             if now >= outage_at {
                 // Pareto: least / u^(1 / shape).
-                let lasts = self.outage_least.as_secs_f64() * libm::pow(1.0 - outages.unit(), -1.0 / self.outage_shape);
-                outage_until = now + lasts.min(self.outage_most.as_secs_f64());
+                let lasts = self.min_outage.as_secs_f64() * libm::pow(1.0 - outages.unit(), -1.0 / self.outage_shape);
+                outage_until = now + lasts.min(self.max_outage.as_secs_f64());
                 outage_at = outage_until + next_outage(&mut outages);
             }
             if now < outage_until {
@@ -94,8 +94,8 @@ impl CellularModel {
             self.memory > Span::ZERO && self.outage_shape > 0.5 && self.outage_shape < 20.0,
             "memory longer than 0, outage_shape 0.5 to 20",
         )?;
-        check("cellular outages", format_args!("least {}, most {}", self.outage_least, self.outage_most)).is(
-            self.outage_every.is_none_or(|every| every > Span::ZERO) && self.outage_least <= self.outage_most,
+        check("cellular outages", format_args!("least {}, most {}", self.min_outage, self.max_outage)).is(
+            self.outage_every.is_none_or(|every| every > Span::ZERO) && self.min_outage <= self.max_outage,
             "outage_every above 0, least <= most",
         )?;
         Ok(())

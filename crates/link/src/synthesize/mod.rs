@@ -25,7 +25,7 @@ use crate::trace::Trace;
 const OPPORTUNITY_BITS: f64 = 12_000.0;
 
 /// No generator makes more opportunities than this, a few hundred megabytes of them.
-const MOST_OPPORTUNITIES: f64 = 3e7;
+const MAX_OPPORTUNITIES: f64 = 3e7;
 
 /// Whether a trace of `duration` at up to `rate` can be made.
 fn check_extent(duration: Span, rate: Rate) -> Result<(), ConfigError> {
@@ -33,7 +33,7 @@ fn check_extent(duration: Span, rate: Rate) -> Result<(), ConfigError> {
         .is(duration >= Span::from_millis(100) && duration <= Span::from_secs(86_400), "100ms to 24 hours")?;
     check("rate", format_args!("{rate} for {duration}")).is(
         rate >= Rate::from_kbps(1)
-            && rate.as_bps_f64() * duration.as_secs_f64() <= MOST_OPPORTUNITIES * OPPORTUNITY_BITS,
+            && rate.as_bps_f64() * duration.as_secs_f64() <= MAX_OPPORTUNITIES * OPPORTUNITY_BITS,
         "1kbps or more, and at most 30 million packets of 1500 bytes in all: make it slower or shorter",
     )?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Cross traffic that does not listen: datagrams at a rate, whatever becomes of them.
+//! Cross traffic that does not listen: datagrams at a rate, whatever happens to them.
 
 use thalweg_units::{Bytes, ConfigError, Random, Rate, Seed, Span, Time, above, check};
 

@@ -1,7 +1,7 @@
 //! Who else uses a path: sources of cross traffic, with no bytes in their packets.
 //!
-//! [`Datagrams`] leave at a rate, whatever becomes of them. A [`TcpFlow`] is both ends of TCP connections that slow down when they
-//! lose: one that never ends ([`TcpConfig`]) or one for each page that somebody reads ([`WebConfig`]). Whoever owns the time carries
+//! [`Datagrams`] leave at a rate, whatever happens to them. A [`TcpFlow`] is both ends of TCP connections that slow down when they
+//! lose: one that never ends ([`TcpConfig`]) or one for each page that a user reads ([`WebConfig`]). The owner of the clock carries
 //! what one end gives to the other.
 
 mod datagrams;

@@ -7,7 +7,7 @@ use thalweg_link::{HopConfig, Jitter, LossModel, TcpFlow, WebConfig};
 use thalweg_units::{Bytes, Rate, Seed, Span, Time};
 
 fn hops(loss: f64, delay_ms: i64, jitter_ms: i64) -> Vec<HopConfig> {
-    let jitter = Jitter::Uniform { most: Span::from_millis(jitter_ms) };
+    let jitter = Jitter::Uniform { max: Span::from_millis(jitter_ms) };
     vec![
         HopConfig::Loss(LossModel::Random { probability: loss }),
         HopConfig::Delay { delay: Span::from_millis(delay_ms), jitter, reorders: true },
@@ -54,9 +54,9 @@ proptest! {
         prop_assert_eq!(net.pages[0].1.size, page);
         prop_assert!(net.flows[0].sender().is_done());
         let payload = connection.segment.get() - 52;
-        let least = size.div_ceil(payload) + u64::from(connection.handshake);
+        let min = size.div_ceil(payload) + u64::from(connection.handshake);
         let came = net.arrivals.len() as u64;
-        prop_assert!(came >= least, "{} segments of {}", came, least);
+        prop_assert!(came >= min, "{} segments of {}", came, min);
     }
 
     /// Without loss and reordering nothing is sent twice, but for a probe where a delayed acknowledgement lets the sender wait.
@@ -73,9 +73,9 @@ proptest! {
             net.play(next.min(thalweg_link::Link::next_event(&net.down)) + Span::from_nanos(1));
         }
         prop_assert_eq!(net.flows[0].receiver().delivered(), page);
-        let least = size.div_ceil(connection.segment.get() - 52) + u64::from(connection.handshake);
-        let spare = if connection.acknowledging == Acknowledging::Delayed { least / 8 + 2 } else { 0 };
+        let min = size.div_ceil(connection.segment.get() - 52) + u64::from(connection.handshake);
+        let spare = if connection.acknowledging == Acknowledging::Delayed { min / 8 + 2 } else { 0 };
         let came = net.arrivals.len() as u64;
-        prop_assert!((least..=least + spare).contains(&came), "{} segments of {}", came, least);
+        prop_assert!((min..=min + spare).contains(&came), "{} segments of {}", came, min);
     }
 }

@@ -21,7 +21,7 @@ pub struct Arrival {
     pub queued: Span,
 }
 
-/// Flows, and what has become of their segments.
+/// Flows, and the outcome of their segments.
 pub struct Net {
     pub flows: Vec<TcpFlow>,
     pub up: Path<(usize, Segment)>,

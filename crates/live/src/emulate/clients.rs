@@ -14,14 +14,14 @@ pub(super) struct Client {
     /// The address of ours it wrote to, and has its answers from.
     pub(super) reached: IpAddr,
     /// When it was heard last.
-    heard: Time,
+    last_received: Time,
 }
 
 /// The clients by their addresses: bounded, and forgotten once they are silent.
 pub(super) struct Clients {
     all: BTreeMap<SocketAddr, Client>,
     server: SocketAddr,
-    most: usize,
+    max: usize,
     idle: Span,
     udp: UdpConfig,
     pub(super) ever: u64,
@@ -31,23 +31,23 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    pub(super) fn new(server: SocketAddr, most: usize, idle: Span, udp: UdpConfig) -> Clients {
-        Clients { all: BTreeMap::new(), server, most, idle, udp, ever: 0, refused: 0, past: UdpCounts::default() }
+    pub(super) fn new(server: SocketAddr, max: usize, idle: Span, udp: UdpConfig) -> Clients {
+        Clients { all: BTreeMap::new(), server, max, idle, udp, ever: 0, refused: 0, past: UdpCounts::default() }
     }
 
     /// A datagram came from `address`: whether it is, or becomes, a client.
-    pub(super) fn hear(&mut self, now: Time, address: SocketAddr, reached: IpAddr) -> bool {
+    pub(super) fn on_datagram(&mut self, now: Time, address: SocketAddr, reached: IpAddr) -> bool {
         if let Some(client) = self.all.get_mut(&address) {
-            client.heard = now;
+            client.last_received = now;
             client.reached = reached;
             return true;
         }
-        let upstream = if self.all.len() < self.most { self.connect().ok() } else { None };
+        let upstream = if self.all.len() < self.max { self.connect().ok() } else { None };
         let Some(upstream) = upstream else {
             self.refused += 1;
             return false;
         };
-        self.all.insert(address, Client { upstream, reached, heard: now });
+        self.all.insert(address, Client { upstream, reached, last_received: now });
         self.ever += 1;
         true
     }
@@ -66,7 +66,7 @@ impl Clients {
     pub(super) fn forget(&mut self, now: Time) {
         let (idle, past) = (self.idle, &mut self.past);
         self.all.retain(|_, client| {
-            let stays = now - client.heard <= idle;
+            let stays = now - client.last_received <= idle;
             if !stays {
                 add(past, client.upstream.counts());
             }
@@ -119,11 +119,11 @@ mod tests {
         let mut clients = Clients::new(server.local_address(), 2, Span::from_secs(60), UdpConfig::default());
         let [a, b, c] = [1, 2, 3].map(|port| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
         let seconds = |seconds| Time::ZERO + Span::from_secs(seconds);
-        let heard = [(0, a), (1, b), (50, c), (50, a)].map(|(at, who)| clients.hear(seconds(at), who, who.ip()));
+        let heard = [(0, a), (1, b), (50, c), (50, a)].map(|(at, who)| clients.on_datagram(seconds(at), who, who.ip()));
         assert_eq!(heard, [true, true, false, true]);
         clients.forget(seconds(62));
         assert!(clients.get_mut(&a).is_some() && clients.get_mut(&b).is_none());
-        assert!(clients.hear(seconds(62), c, c.ip()));
+        assert!(clients.on_datagram(seconds(62), c, c.ip()));
         assert_eq!((clients.len(), clients.ever, clients.refused), (2, 3, 1));
     }
 }

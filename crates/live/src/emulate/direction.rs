@@ -9,14 +9,14 @@ use super::statistics::{DirectionStatistics, name};
 /// A path with a bound on what it holds, a log and counts.
 pub(super) struct Direction<P> {
     path: Path<P>,
-    most_inside: Bytes,
+    max_inside: Bytes,
     log: Option<Log>,
     statistics: DirectionStatistics,
 }
 
 impl<P> Direction<P> {
-    pub(super) fn new(path: Path<P>, most_inside: Bytes, log: Option<Log>) -> Direction<P> {
-        Direction { path, most_inside, log, statistics: DirectionStatistics::default() }
+    pub(super) fn new(path: Path<P>, max_inside: Bytes, log: Option<Log>) -> Direction<P> {
+        Direction { path, max_inside, log, statistics: DirectionStatistics::default() }
     }
 
     /// A packet comes. Whatever is due has been released.
@@ -27,7 +27,7 @@ impl<P> Direction<P> {
         if let Some(log) = log {
             log.arrived(now, size);
         }
-        if statistics.inside + size > self.most_inside {
+        if statistics.inside + size > self.max_inside {
             statistics.overflowed += 1;
             if let Some(log) = log {
                 log.dropped(now, size, "overflowed");

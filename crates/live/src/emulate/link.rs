@@ -55,7 +55,7 @@ pub struct LinkConfig {
     pub zero: Zero,
     /// The most each direction holds in memory, queues without limits too; what comes beyond is dropped and counted as
     /// `overflowed`. 64 MiB by default: five seconds of 100 Mbps.
-    pub most_inside: Bytes,
+    pub max_inside: Bytes,
     /// Where to log each packet, in Mahimahi's manner: two files, this name with `.up` and with `.down` added.
     pub log: Option<PathBuf>,
 }
@@ -68,7 +68,7 @@ impl Default for LinkConfig {
             down: PathConfig::default(),
             seed: Seed::new(1),
             zero: Zero::default(),
-            most_inside: Bytes::new(64 << 20),
+            max_inside: Bytes::new(64 << 20),
             log: None,
         }
     }
@@ -109,7 +109,7 @@ impl LinkConfig {
             let path = with_suffix(name, way);
             Log::create(&path, config, |name| find(name).ok()).map_err(|source| EmulateError::Log { path, source })
         });
-        Ok(Direction::new(path, self.most_inside, log.transpose()?))
+        Ok(Direction::new(path, self.max_inside, log.transpose()?))
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
             assert_eq!(released(&mut link, Time::from_millis(due)), [(Way::Up, 7)]);
             let statistics = link.statistics(Time::from_millis(due + 1));
             assert_eq!((statistics.up.delivered, statistics.up.inside), (1, Bytes::ZERO));
-            assert_eq!(statistics.up.lateness.most(), Span::ZERO);
+            assert_eq!(statistics.up.lateness.max(), Span::ZERO);
         }
     }
 
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_a_link_holds_is_bounded_and_what_is_too_much_is_counted() {
-        let config = LinkConfig { up: bottleneck("slow"), most_inside: Bytes::new(3_500), ..LinkConfig::default() };
+        let config = LinkConfig { up: bottleneck("slow"), max_inside: Bytes::new(3_500), ..LinkConfig::default() };
         let mut link = config.build(Time::ZERO, &mut find).unwrap();
         (0..4).for_each(|number| link.offer(Way::Up, Time::ZERO, Bytes::new(1500), number));
         let statistics = link.statistics(Time::ZERO).up;

@@ -1,6 +1,6 @@
 //! The link of the simulator on real packets.
 //!
-//! An [`EmulatedLink`] drives a [`thalweg_link::Path`] in each direction by the real clock: whoever has packets, the
+//! An [`EmulatedLink`] drives a [`thalweg_link::Path`] in each direction by the real clock: the one who has packets, the
 //! [`Relay`] from UDP sockets or the shell from a network of its own, offers them as they come and passes them on as
 //! they leave. Same hops, same queues, same random choices as in the simulator; only the clock is real.
 

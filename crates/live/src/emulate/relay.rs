@@ -18,7 +18,7 @@ use crate::reactor::{Poller, PollerConfig, Source, UdpConfig, UdpSocket, Waker};
 use crate::thread::spawn;
 
 /// Each has a descriptor, and each wake-up looks at all of them.
-const MOST_CLIENTS: usize = 1000;
+const MAX_CLIENTS: usize = 1000;
 /// How often silent clients are looked for and logs are written.
 const TICK: Span = Span::from_secs(1);
 
@@ -37,7 +37,7 @@ pub struct RelayConfig {
     /// The clock it runs by.
     pub clock: Clock,
     /// The most clients at a time, 1 to 1000; what others send is dropped and counted. 64 by default.
-    pub most_clients: usize,
+    pub max_clients: usize,
     /// How long a client may be silent before it is forgotten. 60 s by default.
     pub idle: Span,
     /// How its thread waits.
@@ -48,7 +48,7 @@ pub struct RelayConfig {
 
 impl RelayConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        check("clients", self.most_clients).is((1..=MOST_CLIENTS).contains(&self.most_clients), "1 to 1000")?;
+        check("clients", self.max_clients).is((1..=MAX_CLIENTS).contains(&self.max_clients), "1 to 1000")?;
         check("idle", self.idle).within(above(Span::ZERO), "60s")?;
         self.poller.check()
     }
@@ -61,7 +61,7 @@ impl RelayConfig {
             link: LinkConfig::default(),
             clients_send: Way::Up,
             clock: Clock::new(),
-            most_clients: 64,
+            max_clients: 64,
             idle: Span::from_secs(60),
             poller: PollerConfig::default(),
             udp: UdpConfig::default(),
@@ -108,7 +108,7 @@ impl Relay {
             inbox,
             listen,
             server: config.server,
-            clients: Clients::new(config.server, config.most_clients, config.idle, config.udp),
+            clients: Clients::new(config.server, config.max_clients, config.idle, config.udp),
             link: config.link.build(config.clock.now(), find)?,
             clients_send: config.clients_send,
             orphaned: 0,
@@ -206,7 +206,7 @@ impl Work {
     fn questions(&mut self, now: Time) {
         let Work { listen, clients, link, clients_send, .. } = self;
         listen.receive(|datagram| {
-            if clients.hear(now, datagram.from, datagram.to.ip()) {
+            if clients.on_datagram(now, datagram.from, datagram.to.ip()) {
                 let parcel = Parcel { client: datagram.from, bytes: datagram.bytes.to_vec() };
                 link.offer(*clients_send, now, size(datagram.from.ip(), datagram.bytes), parcel);
             }
@@ -249,7 +249,7 @@ impl Work {
             match request {
                 Request::Stop => return true,
                 Request::Statistics(answer) => {
-                    // Whoever asked may have gone.
+                    // The requester may have gone.
                     let _ = answer.send(self.statistics());
                 }
             }

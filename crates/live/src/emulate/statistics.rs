@@ -15,7 +15,7 @@ pub struct DirectionStatistics {
     pub packets: u64,
     /// Their sizes, from the IP header upwards.
     pub bytes: Bytes,
-    /// Packets that left at the other end.
+    /// Packets that left the link.
     pub delivered: u64,
     /// Their sizes.
     pub delivered_bytes: Bytes,
@@ -104,7 +104,7 @@ fn direction(direction: &DirectionStatistics, duration: Span) -> Value {
         "lateness_p50_us": micros(0.5),
         "lateness_p95_us": micros(0.95),
         "lateness_p99_us": micros(0.99),
-        "lateness_max_us": direction.lateness.most().as_millis_f64() * 1e3,
+        "lateness_max_us": direction.lateness.max().as_millis_f64() * 1e3,
         "log_error": direction.log_error,
     })
 }

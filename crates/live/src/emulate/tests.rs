@@ -155,7 +155,7 @@ fn departures_are_those_of_virtual_time_within_the_lateness() {
         HopConfig::Loss(LossModel::Random { probability: 0.1 }),
         HopConfig::Delay {
             delay: Span::from_millis(4),
-            jitter: Jitter::Uniform { most: Span::from_millis(3) },
+            jitter: Jitter::Uniform { max: Span::from_millis(3) },
             reorders: false,
         },
     ]);
@@ -181,12 +181,12 @@ fn departures_are_those_of_virtual_time_within_the_lateness() {
     }
     let ideal: Vec<_> =
         std::iter::from_fn(|| path.poll(Time::from_millis(60_000))).map(|left| (left.packet, left.at)).collect();
-    let most = link.statistics(clock.now()).up.lateness.most();
+    let max = link.statistics(clock.now()).up.lateness.max();
     assert_eq!(real.len(), ideal.len());
     assert!(real.len() < 300 && real.len() > 200, "{}", real.len());
     for (real, ideal) in real.iter().zip(&ideal) {
         assert_eq!(real.0, ideal.0);
-        assert!(real.1 >= ideal.1 && real.1 - ideal.1 <= most, "{} for {}", real.1, ideal.1);
+        assert!(real.1 >= ideal.1 && real.1 - ideal.1 <= max, "{} for {}", real.1, ideal.1);
     }
 }
 
@@ -212,9 +212,9 @@ fn the_same_packets_are_lost_as_in_the_simulator() {
 
 #[test]
 fn clients_are_apart_and_no_stranger_is_heard() {
-    let (server, stranger) = (socket(), socket());
+    let (server, unknown) = (socket(), socket());
     let listen = "127.0.0.1:0".parse().unwrap();
-    let config = RelayConfig { most_clients: 3, ..RelayConfig::new(listen, server.local_addr().unwrap()) };
+    let config = RelayConfig { max_clients: 3, ..RelayConfig::new(listen, server.local_addr().unwrap()) };
     let relay = Relay::start(&config, &mut find).unwrap();
     let clients: Vec<UdpSocket> = (0..3).map(|_| socket()).collect();
     let mut seen = BTreeSet::new();
@@ -224,7 +224,7 @@ fn clients_are_apart_and_no_stranger_is_heard() {
         assert_eq!(bytes, [number as u8]);
         assert!(seen.insert(from), "{from} twice");
         // Who is not the server cannot answer for it.
-        stranger.send_to(b"forged", from).unwrap();
+        unknown.send_to(b"forged", from).unwrap();
         server.send_to(&[100 + number as u8], from).unwrap();
     }
     for (number, client) in clients.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! What is sent without being encoded here: Opus packets ([`audio`]) and video somebody else has encoded ([`encoded`]).
 //!
-//! Reading blocks, on files for as long as a disk takes, on devices for as long as sound does: whoever reads gives it a thread. What
+//! Reading blocks, on files for as long as a disk takes, on devices for as long as audio does: its reader runs in a thread of its own. What
 //! is no file of the right kind is read by the program `ffmpeg`, where it is installed.
 
 pub mod audio;

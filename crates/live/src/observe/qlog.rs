@@ -82,7 +82,7 @@ fn of(event: &Event) -> Option<(&'static str, Value)> {
             "recovery:metrics_updated",
             json!({ "bytes_in_flight": in_flight.get(), "latest_rtt": rtt.map(millis), "acked_packets": arrived, "lost_packets": lost }),
         ),
-        Event::Allowance { window, pacing, capacity } => (
+        Event::SendLimits { window, pacing, capacity } => (
             "recovery:metrics_updated",
             json!({ "congestion_window": window.map(|window| window.get()), "pacing_rate": pacing.as_bps(), "capacity": capacity.as_bps() }),
         ),
@@ -104,8 +104,8 @@ fn of(event: &Event) -> Option<(&'static str, Value)> {
         Event::Reset { age, packets } => ("thalweg:reset", json!({ "age": millis(*age), "packets": packets })),
         Event::SchemeChanged => ("thalweg:scheme_changed", json!({})),
         Event::RecoveryBegan => ("thalweg:recovery_began", json!({})),
-        Event::RepeatRefused { sequence, why } => {
-            ("thalweg:repeat_refused", json!({ "sequence": sequence, "reason": why.text() }))
+        Event::RetransmissionRefused { sequence, why } => {
+            ("thalweg:retransmission_refused", json!({ "sequence": sequence, "reason": why.text() }))
         }
         Event::Decision(decision) => (
             "thalweg:decision",
@@ -137,7 +137,7 @@ mod tests {
             size: Bytes::new(1200),
             in_flight: Bytes::new(2400),
         };
-        let allowed = Event::Allowance { window: None, pacing: Rate::from_kbps(500), capacity: Rate::from_kbps(400) };
+        let allowed = Event::SendLimits { window: None, pacing: Rate::from_kbps(500), capacity: Rate::from_kbps(400) };
         for (millis, event) in [(510, sent), (520, Event::PictureRead { picture: 1 }), (530, allowed)] {
             log.add(&Timed { at: Time::from_millis(millis), event }).unwrap();
         }

@@ -76,7 +76,7 @@ impl Camera {
             if video.retimed {
                 let (pictures, seconds) = video.scene_format().frame_rate;
                 let problem = format!(
-                    "{pictures}/{seconds} pictures a second are asked for, and live video comes at its own rate: leave the rate out, or \
+                    "{pictures}/{seconds} fps are asked for, and live video comes at its own rate: leave the rate out, or \
                      change it before (ffmpeg -r)"
                 );
                 return Err(SourceError::format("standard input", problem));
@@ -117,7 +117,7 @@ impl Camera {
 
     /// Begins: picture n is taken n intervals after `begin`, and `take` is called with each. Live ones are counted from when the first came;
     /// those that come too fast are left out.
-    /// `ended` is told why there are no more, unless it was stopped.
+    /// `ended` is given why there are no more, unless it was stopped.
     ///
     /// # Errors
     /// When the system gives no thread.

@@ -40,7 +40,7 @@ pub(super) struct Encoding {
 }
 
 impl Encoding {
-    /// What can follow the plans of `scheme`. What an encoder makes is told with `number`, by which it is known from those before it.
+    /// What can follow the plans of `scheme`. What an encoder makes is reported with `number`, by which it is known from those before it.
     pub(super) fn start(
         &self,
         scheme: &dyn SenderFactory,

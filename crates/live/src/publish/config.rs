@@ -19,9 +19,9 @@ pub struct PublishConfig {
     pub title: String,
     /// What is seen.
     pub video: Video,
-    /// Whether each picture carries its number, by which the other end knows how late it is ([`thalweg_video::barcode`]).
+    /// Whether each picture carries its number, by which the peer knows how late it is ([`thalweg_video::barcode`]).
     pub barcode: bool,
-    /// What is heard: a name that [`crate::media::audio`] knows; `None` for no sound at all.
+    /// What is heard: a name that [`crate::media::audio`] knows; `None` for no audio at all.
     pub audio: Option<String>,
     /// What encodes it, once for each viewer; `None` when the video is encoded already ([`crate::media::encoded`]) and sent as it is.
     pub codec: Option<Codec>,
@@ -37,7 +37,7 @@ pub struct PublishConfig {
     pub qlog: Option<PathBuf>,
     /// Viewers beyond this are refused. Who joins and does not connect counts for 30 s: so who has the token, and sends nothing but offers,
     /// can keep newcomers out for as long as they go on. What keeps strangers from that is the token; who watches is never put out for it.
-    pub most_viewers: usize,
+    pub max_viewers: usize,
     /// The root of the scene and of an encoder model's choices; nothing secret comes from it.
     pub seed: Seed,
 }
@@ -64,7 +64,7 @@ impl PublishConfig {
             link: None,
             pcap: None,
             qlog: None,
-            most_viewers: 16,
+            max_viewers: 16,
             seed: Seed::new(1),
         }
     }
@@ -79,14 +79,14 @@ pub struct ChannelConfig {
     pub scheme: Arc<dyn SenderFactory>,
     /// The UDP address its socket is bound to; port 0 takes a free one.
     pub bind: SocketAddr,
-    /// Addresses told to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
+    /// Addresses given to viewers in the place of the socket's own: what a NAT or a relay in front of it is reached at.
     pub advertise: Vec<SocketAddr>,
     /// An emulated link between the socket and the viewers: `up` is the way of the video, `down` that of reports.
     pub link: Option<LinkConfig>,
 }
 
 impl ChannelConfig {
-    /// What viewers are told, when the socket itself is reached at `own`.
+    /// What viewers are given, when the socket itself is reached at `own`.
     pub(super) fn advertised(&self, own: &[SocketAddr]) -> Vec<SocketAddr> {
         if self.advertise.is_empty() { own.to_vec() } else { self.advertise.clone() }
     }

@@ -15,7 +15,7 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
     let gauges = &viewer.gauges;
     let figures = viewer.outgoing.figures();
     let engine = viewer.outgoing.engine();
-    let allowance = engine.map(|engine| *engine.allowance());
+    let limits = engine.map(|engine| *engine.limits());
     let millis = |span: Span| span.as_millis_f64();
     let micros = |share: f64| viewer.lateness.percentile(share).map(|span| span.as_nanos() as f64 / 1000.0);
     let rate = |payload| Some(gauges.rate(now, payload).as_bps_f64());
@@ -25,14 +25,14 @@ pub(super) fn snapshot(now: Time, viewer: &Viewer) -> Snapshot {
         target_bps: gauges.target.map(Rate::as_bps_f64),
         encoder_bps: Some(gauges.encoded(now).as_bps_f64()),
         wire_bps: Some(gauges.wire(now).as_bps_f64()),
-        filler_bps: rate(Payload::Filler),
+        padding_bps: rate(Payload::Padding),
         repair_bps: rate(Payload::Repair),
         audio_bps: rate(Payload::Audio),
-        capacity_bps: allowance.map(|allowance| allowance.capacity.as_bps_f64()),
-        window_bytes: allowance.and_then(|allowance| allowance.window).map(Bytes::get),
+        capacity_bps: limits.map(|limits| limits.capacity.as_bps_f64()),
+        window_bytes: limits.and_then(|limits| limits.window).map(Bytes::get),
         in_flight_bytes: engine.map(|_| gauges.in_flight.get()),
         rtt_ms: gauges.rtt.map(millis),
-        queue_ms: gauges.rtt.zip(gauges.least_rtt).map(|(rtt, least)| millis(rtt - least)),
+        queue_ms: gauges.rtt.zip(gauges.min_rtt).map(|(rtt, min)| millis(rtt - min)),
         frame_delay_ms: gauges.frame_delay.map(millis),
         alpha: gauges.alpha,
         paused: gauges.paused,
@@ -62,7 +62,11 @@ impl Network {
             [(format!("{{version=\"{version}\"}}"), 1.0)],
         );
         text.gauge("thalweg_viewers", "Viewers, connected or about to be.", [one(self.viewers.len() as u64)]);
-        text.counter("thalweg_stranger_datagrams_total", "Datagrams that belong to no viewer.", [one(self.strangers)]);
+        text.counter(
+            "thalweg_unknown_source_datagrams_total",
+            "Datagrams that belong to no viewer.",
+            [one(self.from_unknown_sources)],
+        );
         let missed = "Pictures that were not taken at their time: the machine was busy, or a live source late.";
         text.counter("thalweg_pictures_missed_total", missed, [one(self.missed)]);
         for channel in &self.channels {
@@ -101,7 +105,7 @@ impl Network {
             ("thalweg_reports_total", "Reports of arrivals.", |v| v.outgoing.figures().reports),
             ("thalweg_path_reports_total", "Reports of what the path bears.", |v| v.outgoing.figures().path_reports),
             ("thalweg_unsent_packets_total", "Packets that could not be sent.", |v| v.outgoing.figures().unsent),
-            ("thalweg_nacks_total", "Requests for repeats.", |v| v.outgoing.figures().nacks),
+            ("thalweg_nacks_total", "Requests for retransmissions.", |v| v.outgoing.figures().nacks),
             ("thalweg_keyframe_requests_total", "Requests for a keyframe.", |v| v.outgoing.figures().keyframe_requests),
         ];
         for (name, help, of) in counters {
@@ -111,13 +115,13 @@ impl Network {
         text.gauge("thalweg_wire_bytes_per_second", wire, each(&|v| bytes_per_second(v.gauges.wire(now))));
         let gauges: [(&str, &str, Of<Option<f64>>); 6] = [
             ("thalweg_capacity_bytes_per_second", "What the path is believed to bear.", |v| {
-                Some(bytes_per_second(v.outgoing.engine()?.allowance().capacity))
+                Some(bytes_per_second(v.outgoing.engine()?.limits().capacity))
             }),
             ("thalweg_target_bytes_per_second", "What the encoder is asked for.", |v| {
                 v.gauges.target.map(bytes_per_second)
             }),
             ("thalweg_window_bytes", "The congestion window.", |v| {
-                Some(v.outgoing.engine()?.allowance().window?.as_f64())
+                Some(v.outgoing.engine()?.limits().window?.as_f64())
             }),
             ("thalweg_in_flight_bytes", "Sent, and neither acknowledged nor given up.", |v| {
                 v.outgoing.engine().map(|_| v.gauges.in_flight.as_f64())

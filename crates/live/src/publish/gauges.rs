@@ -20,7 +20,7 @@ struct Tenth {
 #[derive(Debug, Clone, Default)]
 pub struct Gauges {
     tenths: [Tenth; TENTHS as usize],
-    /// Bytes sent so far of each kind: media, filler, repair, audio.
+    /// Bytes sent so far of each kind: media, padding, repair, audio.
     pub sent: [Bytes; 4],
     /// Packets sent so far of each kind.
     pub packets: [u64; 4],
@@ -51,7 +51,7 @@ pub struct Gauges {
     /// The newest round trip.
     pub rtt: Option<Span>,
     /// The shortest round trip so far: what is longer is queueing.
-    pub least_rtt: Option<Span>,
+    pub min_rtt: Option<Span>,
     /// Payload bytes that the encoder made.
     encoded: [Tenth; TENTHS as usize],
 }
@@ -89,7 +89,7 @@ impl Gauges {
                 self.in_flight = *in_flight;
                 if let Some(rtt) = rtt {
                     self.rtt = Some(*rtt);
-                    self.least_rtt = Some(self.least_rtt.map_or(*rtt, |least| least.min(*rtt)));
+                    self.min_rtt = Some(self.min_rtt.map_or(*rtt, |min| min.min(*rtt)));
                 }
             }
             Event::Variable { name: "alpha", value } => self.alpha = Some(*value),
@@ -146,14 +146,14 @@ mod tests {
     fn a_rate_is_that_of_the_nine_whole_tenths_before_now() {
         let mut gauges = Gauges::default();
         for millis in 0..2_000u64 {
-            let payload = if millis % 4 == 0 { Payload::Filler } else { Payload::Media };
+            let payload = if millis % 4 == 0 { Payload::Padding } else { Payload::Media };
             let size = Bytes::new(125);
             let event = Event::PacketSent { id: PacketId(millis), payload, size, in_flight: Bytes::ZERO };
             gauges.on_event(&Timed { at: Time::from_millis(millis), event });
         }
         let now = Time::from_millis(2_000);
         assert_eq!(gauges.wire(now), Rate::from_kbps(1_000));
-        assert_eq!(gauges.rate(now, Payload::Filler), Rate::from_kbps(250));
+        assert_eq!(gauges.rate(now, Payload::Padding), Rate::from_kbps(250));
         assert_eq!(gauges.rate(now, Payload::Media), Rate::from_kbps(750));
         assert_eq!(gauges.wire(Time::from_millis(4_000)), Rate::ZERO);
     }

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 use std::time::Duration;
 
 use thalweg_codecs::EncodeError;
-use thalweg_session::{Encoded, Sound};
+use thalweg_session::{AudioFrame, Encoded};
 use thalweg_video::source::SourceError;
 
 use super::camera::Taken;
@@ -40,17 +40,17 @@ pub(super) enum Message {
     Picture(Taken),
     /// There are no more pictures.
     CameraEnded(Result<(), SourceError>),
-    /// A packet of sound was made.
-    Sound(Sound),
-    /// There is no more sound.
-    SoundEnded(Result<(), SourceError>),
+    /// An audio packet was made.
+    Audio(AudioFrame),
+    /// There is no more audio.
+    AudioEnded(Result<(), SourceError>),
     /// An encoder made this of the picture it was asked for; `encoder` tells it from one that was replaced.
     Encoded { viewer: Key, encoder: u64, made: Result<Vec<Encoded>, EncodeError> },
     /// Somebody wants to watch.
     Join(Join, SyncSender<Result<Joined, Refused>>),
     /// A fragment of signalling came.
     Patch { id: String, fragment: String, condition: Condition, reply: SyncSender<Result<Patched, Refused>> },
-    /// Make an offer to a server; what becomes of the connection is told to the first.
+    /// Make an offer to a server; the state of the connection is reported to the first.
     Offer(Sender<State>, SyncSender<Result<(Key, String), Refused>>),
     /// The server's answer.
     Accept(Key, String, SyncSender<Result<(), Refused>>),
@@ -87,7 +87,7 @@ impl Outbox {
         (Outbox { messages, waker }, inbox)
     }
 
-    /// Says something to whoever is still there to hear it.
+    /// Says something to the listeners that are left.
     pub(super) fn send(&self, message: Message) {
         let _ = self.messages.send(message);
         self.waker.wake();
@@ -95,10 +95,10 @@ impl Outbox {
 
     /// Asks something and waits for the answer, for as long as a person would.
     fn ask<T>(&self, question: impl FnOnce(SyncSender<T>) -> Message) -> Option<T> {
-        const PATIENCE: Duration = Duration::from_secs(3);
+        const TIMEOUT: Duration = Duration::from_secs(3);
         let (reply, answer) = sync_channel(1);
         self.send(question(reply));
-        answer.recv_timeout(PATIENCE).ok()
+        answer.recv_timeout(TIMEOUT).ok()
     }
 }
 

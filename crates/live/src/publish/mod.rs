@@ -2,28 +2,28 @@
 //!
 //! ```text
 //! camera ----- pictures ---->|                |<---- datagrams ----> sockets (one a channel, perhaps an emulated link)
-//! sound ------ packets ----->| network thread |
+//! audio ------ packets ----->| network thread |
 //! encoders <-- plans --------|  (all viewers) |<---- Hub ----- web server, or a WHIP client
 //!          --- frames ------>|                |----- packets and events ---> capture and qlogs
 //! ```
 
+mod admission;
+mod audio;
 mod camera;
 mod coder;
 mod config;
 mod figures;
 mod gauges;
-mod joining;
 mod messages;
 mod network;
 mod passthrough;
 mod random;
 mod records;
 mod running;
-mod sound;
 #[cfg(test)]
 mod tests;
-mod uplink;
 mod viewer;
+mod whip;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -45,16 +45,16 @@ use crate::reactor::{Poller, PollerConfig, UdpConfig, UdpSocket};
 use crate::thread::spawn;
 use crate::web::{self, About, Hub};
 use crate::whip::Endpoint;
+pub(crate) use admission::stream_ids;
+use audio::AudioInput;
 use camera::Camera;
 use config::Codecs;
 pub use config::{ChannelConfig, PublishConfig, video_codec};
-pub(crate) use joining::stream_ids;
 use messages::{Message, Outbox};
 use network::{Channel, Network};
 use records::Records;
 use running::Running;
-use sound::Microphone;
-pub use uplink::{Uplink, UplinkState};
+pub use whip::{WhipSession, WhipState};
 
 /// Nothing can be published.
 #[derive(Debug, thiserror::Error)]
@@ -62,9 +62,9 @@ pub enum PublishError {
     /// The video cannot be read, or not any more.
     #[error("video: {0}")]
     Video(#[from] SourceError),
-    /// The sound cannot be read.
-    #[error("sound: {0}")]
-    Sound(SourceError),
+    /// The audio cannot be read.
+    #[error("audio: {0}")]
+    Audio(SourceError),
     /// The encoder cannot be had.
     #[error("encoder: {0}")]
     Encoder(#[from] EncodeError),
@@ -92,7 +92,7 @@ pub enum PublishError {
     #[error("{0}")]
     Config(String),
     /// A fault of this program; what the thread said stands on standard error.
-    #[error("the thread that sends came to grief")]
+    #[error("the sending thread panicked")]
     Panicked,
 }
 
@@ -102,7 +102,7 @@ pub struct Publisher {
     clock: Clock,
     network: Option<JoinHandle<Result<(), PublishError>>>,
     camera: Option<Running>,
-    sound: Option<Running>,
+    audio: Option<Running>,
     relays: Vec<Relay>,
     addresses: Vec<SocketAddr>,
 }
@@ -129,7 +129,7 @@ impl Publisher {
             let grey = Picture::filled(format.size, 128, 128, 128);
             codec.build_seeded(format.size, config.seed)?.encoder.candidates(&grey, &plan)?;
         }
-        let sound = config.audio.as_deref().map(Microphone::open).transpose().map_err(PublishError::Sound)?;
+        let audio = config.audio.as_deref().map(AudioInput::open).transpose().map_err(PublishError::Audio)?;
         // Pictures begin a moment from now: everything is ready by then.
         let begin = clock.now() + Span::from_millis(50);
         let (network, relays) = assemble(&config, clock, (codecs, format, begin), find)?;
@@ -138,16 +138,16 @@ impl Publisher {
         let network = spawn("network", move || network.run())?;
         // From here on what is given up is taken down.
         let mut publisher =
-            Publisher { outbox, clock, network: Some(network), camera: None, sound: None, relays, addresses };
+            Publisher { outbox, clock, network: Some(network), camera: None, audio: None, relays, addresses };
         let (taken, ended) = (publisher.outbox.clone(), publisher.outbox.clone());
         let take = move |picture| taken.send(Message::Picture(picture));
         let end = move |why| ended.send(Message::CameraEnded(why));
         publisher.camera = Some(camera.start(clock, begin, take, end)?);
-        if let Some(microphone) = sound {
+        if let Some(microphone) = audio {
             let (taken, ended) = (publisher.outbox.clone(), publisher.outbox.clone());
-            let take = move |sound| taken.send(Message::Sound(sound));
-            let end = move |why| ended.send(Message::SoundEnded(why));
-            publisher.sound = Some(microphone.start(clock, begin, take, end)?);
+            let take = move |audio| taken.send(Message::Audio(audio));
+            let end = move |why| ended.send(Message::AudioEnded(why));
+            publisher.audio = Some(microphone.start(clock, begin, take, end)?);
         }
         Ok(publisher)
     }
@@ -157,12 +157,12 @@ impl Publisher {
         Arc::new(self.outbox.clone())
     }
 
-    /// Sends to a WHIP server too, until the uplink is dropped; drop it before this.
+    /// Sends to a WHIP server too, until the session is dropped; drop it before this.
     ///
     /// # Errors
     /// When the system has no randomness or no thread.
-    pub fn uplink(&self, endpoint: Endpoint) -> Result<Uplink, PublishError> {
-        Uplink::start(endpoint, self.outbox.clone(), self.clock)
+    pub fn whip_session(&self, endpoint: Endpoint) -> Result<WhipSession, PublishError> {
+        WhipSession::start(endpoint, self.outbox.clone(), self.clock)
     }
 
     /// The UDP address of each channel's socket.
@@ -189,7 +189,7 @@ impl Publisher {
     }
 
     fn end(&mut self) -> Result<(), PublishError> {
-        (self.camera, self.sound) = (None, None);
+        (self.camera, self.audio) = (None, None);
         let Some(thread) = self.network.take() else { return Ok(()) };
         self.outbox.send(Message::Stop);
         thread.join().unwrap_or(Err(PublishError::Panicked))
@@ -198,7 +198,7 @@ impl Publisher {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        // Whoever wants to know has asked for it.
+        // The one who wants to know has asked for it.
         let _ = self.end();
     }
 }
@@ -229,19 +229,19 @@ fn assemble(
         registry: config.registry.clone(),
         codecs,
         format,
-        sound: config.audio.is_some(),
-        most_viewers: config.most_viewers,
+        audio: config.audio.is_some(),
+        max_viewers: config.max_viewers,
         about: about(config, &clock, begin, format),
         seed: config.seed,
         viewers: Default::default(),
         offered: Default::default(),
         by_ufrag: Default::default(),
         by_address: Default::default(),
-        album: Default::default(),
+        frame_cache: Default::default(),
         next_key: 0,
         next_picture: 0,
         missed: 0,
-        strangers: 0,
+        from_unknown_sources: 0,
         records,
         ended: None,
     };
@@ -253,8 +253,8 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
     if config.channels.is_empty() {
         return wrong("there is no channel; at least one is needed".into());
     }
-    if config.most_viewers == 0 {
-        return wrong("most_viewers is 0, must be at least 1".into());
+    if config.max_viewers == 0 {
+        return wrong("max_viewers is 0, must be at least 1".into());
     }
     for (index, channel) in config.channels.iter().enumerate() {
         let name = &channel.name;
@@ -270,8 +270,8 @@ fn check(config: &PublishConfig) -> Result<(), PublishError> {
 }
 
 /// Whether a scheme needs a receiver of this project.
-fn keeps_states(scheme: &dyn SenderFactory) -> bool {
-    matches!(scheme.receiver(), ReceiverKind::KeepsStates(_))
+fn is_stateful(scheme: &dyn SenderFactory) -> bool {
+    matches!(scheme.receiver(), ReceiverKind::Stateful(_))
 }
 
 fn open(
@@ -340,7 +340,7 @@ fn about(config: &PublishConfig, clock: &Clock, begin: Time, format: Format) -> 
     let codec = config.codec.as_ref();
     let playable = config.registry.names().filter(|name| {
         let suits =
-            |scheme: &dyn SenderFactory| !keeps_states(scheme) && coder::wants_candidates(codec, scheme, size).is_ok();
+            |scheme: &dyn SenderFactory| !is_stateful(scheme) && coder::wants_candidates(codec, scheme, size).is_ok();
         config.registry.find(name).is_ok_and(|scheme| suits(&*scheme))
     });
     let epoch = clock.wall(begin).duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

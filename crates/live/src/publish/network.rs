@@ -15,8 +15,8 @@ use super::config::{ChannelConfig, Codecs};
 use super::figures;
 use super::messages::{Key, Message, Outbox, State, reply};
 use super::records::Records;
-use super::viewer::{Album, Offered, Viewer};
-use super::{PublishError, keeps_states};
+use super::viewer::{FrameCache, Offered, Viewer};
+use super::{PublishError, is_stateful};
 use crate::clock::Clock;
 use crate::reactor::{Poller, Source, UdpSocket};
 use crate::web::{About, Refused, RefusedKind};
@@ -24,10 +24,10 @@ use crate::web::{About, Refused, RefusedKind};
 /// An offer of ours without an answer is given up after this, as a connection is that does not come about
 /// ([`thalweg_transport::Config::connect`]).
 const UNANSWERED: Span = Span::from_secs(30);
-/// How often it is looked for what is to be forgotten, when nothing else happens.
+/// How often expired entries are removed, when nothing else happens.
 const TICK: Span = Span::from_secs(1);
 /// Addresses remembered for one viewer: interfaces of a phone in three networks, with room. The oldest gives way.
-const MOST_ADDRESSES: usize = 16;
+const MAX_ADDRESSES: usize = 16;
 
 /// A socket, and what is sent on it.
 pub(super) struct Channel {
@@ -51,8 +51,8 @@ pub(super) struct Network {
     pub(super) channels: Vec<Channel>,
     pub(super) codecs: Codecs,
     pub(super) format: Format,
-    pub(super) sound: bool,
-    pub(super) most_viewers: usize,
+    pub(super) audio: bool,
+    pub(super) max_viewers: usize,
     pub(super) about: About,
     pub(super) seed: Seed,
     pub(super) viewers: BTreeMap<Key, Viewer>,
@@ -60,22 +60,22 @@ pub(super) struct Network {
     pub(super) offered: BTreeMap<Key, Offered>,
     pub(super) by_ufrag: BTreeMap<String, Key>,
     pub(super) by_address: BTreeMap<(usize, SocketAddr), Key>,
-    pub(super) album: Album,
+    pub(super) frame_cache: FrameCache,
     pub(super) next_key: Key,
     /// The picture that comes next, and how many the camera had no time for.
     pub(super) next_picture: u64,
     pub(super) missed: u64,
-    /// Datagrams of nobody.
-    pub(super) strangers: u64,
+    /// Datagrams from unknown sources.
+    pub(super) from_unknown_sources: u64,
     pub(super) records: Records,
     /// How it ends, once that is to be.
     pub(super) ended: Option<Result<(), PublishError>>,
 }
 
-/// Whether the other end can follow a scheme: one that keeps states is sent only to who agreed to hear of them, as this project's own
+/// Whether the peer can follow a scheme: one that keeps states is sent only to who agreed to hear of them, as this project's own
 /// receiver does and browsers do not.
 pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), Refused> {
-    if !keeps_states(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
+    if !is_stateful(scheme) || video.extensions.states.is_some() && video.extensions.grace.is_some() {
         return Ok(());
     }
     let message = format!(
@@ -89,7 +89,7 @@ pub(super) fn follows(scheme: &dyn SenderFactory, video: &Video) -> Result<(), R
 fn know(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &mut Viewer, address: SocketAddr) {
     by_address.insert((viewer.channel, address), viewer.key);
     viewer.addresses.push_back(address);
-    if viewer.addresses.len() > MOST_ADDRESSES
+    if viewer.addresses.len() > MAX_ADDRESSES
         && let Some(oldest) = viewer.addresses.pop_front()
     {
         forget(by_address, viewer, oldest);
@@ -105,7 +105,7 @@ fn forget(by_address: &mut BTreeMap<(usize, SocketAddr), Key>, viewer: &Viewer, 
 }
 
 impl Network {
-    /// Runs until told to stop, or until there are no more pictures.
+    /// Runs until stopped, or until there are no more pictures.
     pub(super) fn run(mut self) -> Result<(), PublishError> {
         loop {
             let until = self.viewers.values().map(Viewer::wake).min().unwrap_or(Time::NEVER);
@@ -139,7 +139,7 @@ impl Network {
                 let number = taken.number;
                 self.missed += number.saturating_sub(self.next_picture);
                 self.next_picture = number + 1;
-                self.album.put(taken);
+                self.frame_cache.put(taken);
                 self.viewers.values_mut().for_each(|viewer| viewer.on_picture(now, number));
             }
             Message::CameraEnded(ended) => {
@@ -148,12 +148,12 @@ impl Network {
                 }
                 self.ended = Some(ended.map_err(PublishError::Video));
             }
-            Message::Sound(sound) => {
-                self.viewers.values_mut().for_each(|viewer| viewer.on_sound(now, sound.clone()));
+            Message::Audio(audio) => {
+                self.viewers.values_mut().for_each(|viewer| viewer.on_audio(now, audio.clone()));
             }
-            Message::SoundEnded(ended) => match ended {
-                Ok(()) => tracing::info!("the sound has ended"),
-                Err(error) => tracing::error!(%error, "the sound failed; pictures go on"),
+            Message::AudioEnded(ended) => match ended {
+                Ok(()) => tracing::info!("the audio has ended"),
+                Err(error) => tracing::error!(%error, "the audio failed; the video goes on"),
             },
             Message::Encoded { viewer, encoder, made } => {
                 let Some(found) = self.viewers.get_mut(&viewer) else { return };
@@ -212,14 +212,14 @@ impl Network {
     }
 
     fn receive(&mut self, channel: usize) {
-        let Network { channels, viewers, by_address, by_ufrag, clock, strangers, .. } = self;
+        let Network { channels, viewers, by_address, by_ufrag, clock, from_unknown_sources, .. } = self;
         channels[channel].socket.receive(|datagram| {
             let place = (channel, datagram.from);
             let known = by_address.get(&place).copied();
             // A check names whom it is for, so that a viewer may come from another address.
             let named = ufrag_of(datagram.bytes).and_then(|ufrag| by_ufrag.get(ufrag).copied());
             let Some(viewer) = named.or(known).and_then(|key| viewers.get_mut(&key)) else {
-                *strangers += 1;
+                *from_unknown_sources += 1;
                 return;
             };
             // A check's name is no proof, its integrity is: who sees the name on its way could else put others' datagrams down to this
@@ -236,7 +236,7 @@ impl Network {
         let Network { viewers, by_address, .. } = self;
         let is_lite = |viewer: &&mut Viewer| viewer.remote.lite;
         let Some(viewer) = viewers.get_mut(&key).filter(is_lite) else { return };
-        let named: Vec<SocketAddr> = viewer.outgoing.connection().remote_candidates().take(MOST_ADDRESSES).collect();
+        let named: Vec<SocketAddr> = viewer.outgoing.connection().remote_candidates().take(MAX_ADDRESSES).collect();
         for address in named {
             // What was another's before stays its: a name is no proof.
             if !by_address.contains_key(&(viewer.channel, address)) {
@@ -246,10 +246,10 @@ impl Network {
     }
 
     fn pump(&mut self) {
-        let Network { channels, viewers, clock, album, records, .. } = self;
+        let Network { channels, viewers, clock, frame_cache, records, .. } = self;
         for viewer in viewers.values_mut() {
             let socket = &mut channels[viewer.channel].socket;
-            viewer.pump(clock, album, records, |datagram| {
+            viewer.pump(clock, frame_cache, records, |datagram| {
                 // What the socket has no room for is lost, as anywhere on the way, and counted by it.
                 let _ = socket.send_from(datagram.from.ip(), datagram.to, &datagram.bytes);
             });
@@ -295,7 +295,7 @@ impl Network {
     pub(super) fn scheme(&self, name: &str) -> Result<Arc<dyn SenderFactory>, Refused> {
         let unknown = |message: String| Refused::new(RefusedKind::UnknownScheme, message);
         let scheme = self.registry.find(name).map_err(|error| unknown(error.to_string()))?;
-        if keeps_states(&*scheme) || self.about.schemes.iter().any(|known| known == name) {
+        if is_stateful(&*scheme) || self.about.schemes.iter().any(|known| known == name) {
             Ok(scheme)
         } else {
             Err(unknown(format!("{name} cannot be sent here: choose from {}", self.about.schemes.join(", "))))

@@ -3,7 +3,7 @@
 use thalweg_sender::frames::EncodePlan;
 use thalweg_session::Encoded;
 
-/// Which frames can be sent to one viewer: after one that was left out, none until the next keyframe, since nobody here can make one.
+/// Which frames can be sent to one viewer: after one that was left out, none until the next keyframe, since no one here can make one.
 #[derive(Debug, Default)]
 pub(super) struct Passthrough {
     /// The frame that can follow what was sent.

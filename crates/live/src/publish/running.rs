@@ -1,4 +1,4 @@
-//! Threads that make something at its times until they are told to stop.
+//! Threads that make something at its times until they are stopped.
 
 use std::io;
 use std::sync::Arc;

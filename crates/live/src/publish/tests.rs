@@ -15,7 +15,7 @@ use thalweg_video::Video;
 use super::*;
 use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
 
-fn network(most_viewers: usize) -> Network {
+fn network(max_viewers: usize) -> Network {
     let codec = "model".parse().unwrap();
     let config = PublishConfig {
         title: "a test".into(),
@@ -34,7 +34,7 @@ fn network(most_viewers: usize) -> Network {
         link: None,
         pcap: None,
         qlog: None,
-        most_viewers,
+        max_viewers,
         seed: Seed::new(1),
     };
     let codecs = Codecs::of(config.codec.as_ref().unwrap());
@@ -43,7 +43,7 @@ fn network(most_viewers: usize) -> Network {
     assemble(&config, Clock::new(), made, &mut find).unwrap().0
 }
 
-/// The other end, under this name.
+/// The peer, under this name.
 fn local(ufrag: &str) -> Local {
     Local {
         credentials: Credentials { ufrag: ufrag.into(), password: "0123456789012345678901".into() },
@@ -133,10 +133,10 @@ fn who_restarts_ice_again_and_again_is_known_by_one_name() {
 }
 
 #[test]
-fn the_restart_of_what_we_offered_speaks_of_the_transport_of_picture_and_sound() {
+fn the_restart_of_what_we_offered_speaks_of_the_transport_of_picture_and_audio() {
     let mut network = network(1);
     let now = network.clock.now();
-    let (states, _news) = channel();
+    let (states, _states) = channel();
     let (key, offer) = network.offer(now, states).unwrap();
     let answer = sdp::answer(&offer, &local("abcd"), &Capabilities::all(Direction::ReceiveOnly)).unwrap();
     network.accept(now, key, &answer.text).unwrap();

@@ -7,8 +7,8 @@ use std::sync::mpsc::Sender;
 
 use thalweg_sender::frames::EncodePlan;
 use thalweg_sender::{SenderFactory, Wake};
-use thalweg_session::outgoing::Notice;
-use thalweg_session::{Encoded, Outgoing, Output, Sound};
+use thalweg_session::outgoing::ConnectionEvent;
+use thalweg_session::{AudioFrame, Encoded, Outgoing, Output};
 use thalweg_transport::sdp::fragment::Fragment;
 use thalweg_transport::sdp::{CongestionFeedback, Local, Offer};
 use thalweg_transport::{Connection, Datagram, Received, Remote, TransportError};
@@ -24,14 +24,14 @@ use crate::reactor::Lateness;
 
 /// Pictures that an encoder may yet be asked for: it is asked for the newest, or for the one before while a new one comes.
 #[derive(Debug, Default)]
-pub(super) struct Album(VecDeque<Taken>);
+pub(super) struct FrameCache(VecDeque<Taken>);
 
-impl Album {
+impl FrameCache {
     const KEPT: usize = 8;
 
     pub(super) fn put(&mut self, taken: Taken) {
         self.0.push_back(taken);
-        if self.0.len() > Album::KEPT {
+        if self.0.len() > FrameCache::KEPT {
             self.0.pop_front();
         }
     }
@@ -44,7 +44,7 @@ impl Album {
 /// A connection that we offered.
 pub(super) struct Ours {
     pub(super) offer: Offer,
-    /// Who wants to know what becomes of it.
+    /// Who is notified of its state.
     pub(super) states: Sender<State>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Offered {
 }
 
 /// Who comes to watch.
-pub(super) struct Newcomer {
+pub(super) struct PendingViewer {
     pub(super) key: Key,
     pub(super) id: String,
     pub(super) channel: usize,
@@ -87,7 +87,7 @@ pub(super) struct Viewer {
     pub(super) gauges: Gauges,
     /// How late packets left.
     pub(super) lateness: Lateness,
-    /// What signalling said of the other end.
+    /// What signalling said of the peer.
     pub(super) remote: Remote,
     /// Of a connection that we offered; others have offered theirs.
     pub(super) ours: Option<Ours>,
@@ -104,13 +104,13 @@ pub(super) struct Viewer {
 
 impl Viewer {
     pub(super) fn new(
-        newcomer: Newcomer,
+        pending: PendingViewer,
         outgoing: Outgoing,
         encoding: Encoding,
         outbox: &Outbox,
         now: Time,
     ) -> Result<Viewer, String> {
-        let Newcomer { key, id, channel, remote, ours } = newcomer;
+        let PendingViewer { key, id, channel, remote, ours } = pending;
         let coder = encoding.start(&**outgoing.scheme(), key, 0, outbox)?;
         Ok(Viewer {
             key,
@@ -158,9 +158,9 @@ impl Viewer {
         self.due(now);
     }
 
-    /// A packet of sound was made.
-    pub(super) fn on_sound(&mut self, now: Time, sound: Sound) {
-        self.outgoing.on_sound(now, sound);
+    /// An audio packet was made.
+    pub(super) fn on_audio(&mut self, now: Time, audio: AudioFrame) {
+        self.outgoing.on_audio(now, audio);
         self.due(now);
     }
 
@@ -202,7 +202,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// The other end's half of an ICE restart.
+    /// The peer's half of an ICE restart.
     ///
     /// # Errors
     /// When its credentials or candidates cannot be used; then nothing has changed.
@@ -219,7 +219,7 @@ impl Viewer {
     pub(super) fn pump(
         &mut self,
         clock: &Clock,
-        album: &Album,
+        frame_cache: &FrameCache,
         records: &mut Records,
         mut send: impl FnMut(&Datagram),
     ) {
@@ -228,7 +228,7 @@ impl Viewer {
         if wanted > now {
             return;
         }
-        if matches!(why, Wake::Pacer | Wake::Filler | Wake::Probe | Wake::Repair) {
+        if matches!(why, Wake::Pacer | Wake::Padding | Wake::Probe | Wake::Repair) {
             self.lateness.record(wanted, now);
         }
         self.outgoing.on_timeout(now);
@@ -238,10 +238,10 @@ impl Viewer {
                     self.here = Some(datagram.from);
                     send(&datagram);
                 }
-                Output::Encode { picture, plan } => self.encode(now, album, picture, plan),
+                Output::Encode { picture, plan } => self.encode(now, frame_cache, picture, plan),
                 Output::Commit { choice } => self.coder.commit(choice.map(|(index, _)| index)),
                 Output::Forget { frame } => self.coder.forget(frame),
-                Output::News(notice) => self.on_notice(notice),
+                Output::Event(event) => self.on_connection_event(event),
                 Output::Wait { until, why } => {
                     self.wake = (until, why);
                     break;
@@ -259,41 +259,41 @@ impl Viewer {
         }
     }
 
-    fn encode(&mut self, now: Time, album: &Album, number: u64, plan: EncodePlan) {
-        let seen = album.find(number).map(|taken| &taken.seen);
+    fn encode(&mut self, now: Time, frame_cache: &FrameCache, number: u64, plan: EncodePlan) {
+        let seen = frame_cache.find(number).map(|taken| &taken.seen);
         if let Some(made) = self.coder.encode(number, seen, plan) {
             self.outgoing.on_encoded(now, made);
         }
     }
 
-    fn on_notice(&mut self, notice: Notice) {
+    fn on_connection_event(&mut self, event: ConnectionEvent) {
         let viewer = self.key;
-        self.state = match notice {
-            Notice::Connected => {
+        self.state = match event {
+            ConnectionEvent::Connected => {
                 tracing::info!(viewer, scheme = self.outgoing.scheme().name(), "connected");
                 State::Connected
             }
-            Notice::Disconnected => {
-                tracing::info!(viewer, "nothing is heard of it");
+            ConnectionEvent::Disconnected => {
+                tracing::info!(viewer, "disconnected: nothing is received from it");
                 State::Disconnected
             }
-            Notice::Reconnected => {
-                tracing::info!(viewer, "it is heard again");
+            ConnectionEvent::Reconnected => {
+                tracing::info!(viewer, "reconnected");
                 State::Connected
             }
-            Notice::Closed => {
+            ConnectionEvent::Closed => {
                 tracing::info!(viewer, "left");
                 State::Closed
             }
-            Notice::Failed(error) => {
+            ConnectionEvent::Failed(error) => {
                 tracing::warn!(viewer, %error, "the connection failed");
                 State::Closed
             }
-            Notice::Unusable(error) => {
+            ConnectionEvent::Unusable(error) => {
                 tracing::error!(viewer, %error, "no sender can be built for the connection");
                 State::Closed
             }
-            Notice::Unsent(error) => {
+            ConnectionEvent::Unsent(error) => {
                 tracing::error!(viewer, %error, "a packet could not be sent; more of them are only counted");
                 self.state
             }

@@ -16,12 +16,12 @@ pub struct Lateness {
     counts: Box<[u64; BUCKETS]>,
     count: u64,
     sum: Span,
-    most: Span,
+    max: Span,
 }
 
 impl Default for Lateness {
     fn default() -> Lateness {
-        Lateness { counts: Box::new([0; BUCKETS]), count: 0, sum: Span::ZERO, most: Span::ZERO }
+        Lateness { counts: Box::new([0; BUCKETS]), count: 0, sum: Span::ZERO, max: Span::ZERO }
     }
 }
 
@@ -37,7 +37,7 @@ impl Lateness {
         self.counts[bucket(span.as_nanos() as u64)] += 1;
         self.count += 1;
         self.sum += span;
-        self.most = self.most.max(span);
+        self.max = self.max.max(span);
     }
 
     /// How many things there were.
@@ -51,8 +51,8 @@ impl Lateness {
     }
 
     /// The latest; zero of nothing.
-    pub fn most(&self) -> Span {
-        self.most
+    pub fn max(&self) -> Span {
+        self.max
     }
 
     /// What a `share` (0 to 1) of them were no later than, to an eighth above; `None` of nothing.
@@ -63,7 +63,7 @@ impl Lateness {
             passed += count;
             passed >= rank
         })?;
-        Some(Span::from_nanos(i64::try_from(top(index)).unwrap_or(i64::MAX)).min(self.most))
+        Some(Span::from_nanos(i64::try_from(top(index)).unwrap_or(i64::MAX)).min(self.max))
     }
 
     /// Adds another's counts.
@@ -71,17 +71,17 @@ impl Lateness {
         self.counts.iter_mut().zip(other.counts.iter()).for_each(|(count, more)| *count += more);
         self.count += other.count;
         self.sum += other.sum;
-        self.most = self.most.max(other.most);
+        self.max = self.max.max(other.max);
     }
 }
 
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = |share| self.percentile(share).unwrap_or_default().as_secs_f64() * 1e6;
-        let most = self.most.as_secs_f64() * 1e6;
+        let max = self.max.as_secs_f64() * 1e6;
         write!(
             f,
-            "p50 {:.1} us, p95 {:.1} us, p99 {:.1} us, max {most:.1} us of {}",
+            "p50 {:.1} us, p95 {:.1} us, p99 {:.1} us, max {max:.1} us of {}",
             micros(0.5),
             micros(0.95),
             micros(0.99),

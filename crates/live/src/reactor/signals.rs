@@ -15,7 +15,7 @@ use super::Source;
 /// nothing any more.
 #[derive(Debug)]
 pub struct Signals {
-    heard: UnixStream,
+    receiving: UnixStream,
     registered: Vec<SigId>,
 }
 
@@ -45,20 +45,20 @@ impl Signals {
     }
 
     fn of(signals: &[c_int]) -> io::Result<Signals> {
-        let (heard, told) = UnixStream::pair()?;
-        heard.set_nonblocking(true)?;
+        let (receiving, sending) = UnixStream::pair()?;
+        receiving.set_nonblocking(true)?;
         let mut registered = Vec::new();
         for signal in signals {
-            registered.push(pipe::register(*signal, told.try_clone()?)?);
+            registered.push(pipe::register(*signal, sending.try_clone()?)?);
         }
-        Ok(Signals { heard, registered })
+        Ok(Signals { receiving, registered })
     }
 
     /// Whether one has come since the last time this was asked.
     pub fn take(&mut self) -> bool {
         let mut buffer = [0; 16];
         let mut came = false;
-        while self.heard.read(&mut buffer).is_ok_and(|count| count > 0) {
+        while self.receiving.read(&mut buffer).is_ok_and(|count| count > 0) {
             came = true;
         }
         came
@@ -67,7 +67,7 @@ impl Signals {
 
 impl Source for Signals {
     fn descriptor(&self) -> BorrowedFd<'_> {
-        self.heard.as_fd()
+        self.receiving.as_fd()
     }
 }
 

@@ -42,7 +42,7 @@ pub const GATEWAY_VARIABLE: &str = "THALWEG_GATEWAY";
 /// How often logs are written.
 const TICK: Span = Span::from_secs(1);
 /// How long a command may take to end after being asked to.
-const PATIENCE: Span = Span::from_secs(2);
+const TIMEOUT: Span = Span::from_secs(2);
 /// The most packets read at once in one direction, so that the other has its turn.
 const BATCH: usize = 256;
 
@@ -68,7 +68,7 @@ pub struct Finished {
     pub statistics: Statistics,
 }
 
-/// Runs a command in a network of its own behind a link, until it ends. `find` gives a trace by its name; `tell` gets
+/// Runs a command in a network of its own behind a link, until it ends. `find` gives a trace by its name; `say` gets
 /// remarks about what the command can and cannot reach.
 ///
 /// Ctrl-C is the command's alone, as in a shell; asked to end by `kill`, this ends the command first.
@@ -79,7 +79,7 @@ pub struct Finished {
 pub fn run<E: Display>(
     config: &ShellConfig,
     find: &mut (dyn FnMut(&str) -> Result<Arc<Trace>, E> + Send),
-    tell: &mut (dyn FnMut(&str) + Send),
+    say: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Finished, ShellError> {
     if !rustix::process::geteuid().is_root() {
         return Err(ShellError::NotRoot);
@@ -93,7 +93,7 @@ pub fn run<E: Display>(
     network::address(&outer, block.outer(), block.inner())?;
     network::route(&block.to_string(), &outer)?;
     let nested = std::env::var_os(BLOCK_VARIABLE).is_some();
-    let _outside = if nested { None } else { outside::open(&block, &outer, tell) };
+    let _outside = if nested { None } else { outside::open(&block, &outer, say) };
     // A namespace is entered by one thread, for good.
     let inside = move || {
         let inner = enter(&block)?;
@@ -162,9 +162,9 @@ struct Work {
 impl Work {
     fn run(mut self) -> Result<Finished, ShellError> {
         let mut tick = self.clock.now() + TICK;
-        let mut patience = Time::NEVER;
+        let mut timeout = Time::NEVER;
         loop {
-            let until = self.link.next_event().min(tick).min(patience);
+            let until = self.link.next_event().min(tick).min(timeout);
             let woken = self
                 .poller
                 .wait(until, &[&self.inner, &self.outer, &self.running, &self.interrupt, &self.terminate])?;
@@ -182,9 +182,9 @@ impl Work {
             self.interrupt.take();
             if self.terminate.take() {
                 self.running.ask_to_end();
-                patience = patience.min(woken.now + PATIENCE);
+                timeout = timeout.min(woken.now + TIMEOUT);
             }
-            if woken.now >= patience {
+            if woken.now >= timeout {
                 self.running.end();
             }
             if let Some(code) = self.running.code()? {

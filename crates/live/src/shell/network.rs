@@ -32,7 +32,7 @@ pub(super) fn loopback() -> Result<(), ShellError> {
 
 /// This thread's network passes on what is not for itself, or no longer does; whether it did before.
 pub(super) fn set_forwarding(on: bool) -> std::io::Result<bool> {
-    // /proc/sys/net is that of the network of whoever opens it.
+    // /proc/sys/net is that of the network namespace of the process that opens it.
     let path = "/proc/sys/net/ipv4/ip_forward";
     let before = std::fs::read_to_string(path)?.trim() == "1";
     if before != on {

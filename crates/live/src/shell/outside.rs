@@ -28,7 +28,7 @@ enum Tool {
 
 /// Lets what comes from `block` out under the machine's own address, if this machine has a program for that; tells what
 /// it did.
-pub(super) fn open(block: &Block, device: &Device, tell: &mut dyn FnMut(&str)) -> Option<Outside> {
+pub(super) fn open(block: &Block, device: &Device, say: &mut dyn FnMut(&str)) -> Option<Outside> {
     let mut problems = Vec::new();
     for (tool, name) in [(Tool::Nft, "nft"), (Tool::Iptables, "iptables")] {
         let translation = Translation { tool, block: block.to_string(), device: device.name().to_string() };
@@ -41,15 +41,15 @@ pub(super) fn open(block: &Block, device: &Device, tell: &mut dyn FnMut(&str)) -
         }
         let forwarded = set_forwarding(true);
         match &forwarded {
-            Ok(_) => tell(&format!("other machines are reached under this machine's address ({name} masquerade)")),
-            Err(error) => tell(&format!("other machines cannot be reached: forwarding cannot be put on ({error})")),
+            Ok(_) => say(&format!("other machines are reached under this machine's address ({name} masquerade)")),
+            Err(error) => say(&format!("other machines cannot be reached: forwarding cannot be put on ({error})")),
         }
         if names_are_local(&std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default()) {
-            tell("names are looked up at a loopback address, which is another one inside: they will not resolve");
+            say("names are looked up at a loopback address, which is another one inside: they will not resolve");
         }
         return Some(Outside { translation, restore: forwarded.is_ok_and(|before| !before) });
     }
-    tell(&format!(
+    say(&format!(
         "only this machine can be reached, at {}: to translate addresses for others it needs nft or iptables ({})",
         block.outer(),
         problems.join("; ")

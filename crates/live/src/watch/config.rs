@@ -14,7 +14,7 @@ use super::place::Place;
 pub struct WatchConfig {
     /// Where.
     pub place: Place,
-    /// How arrivals are told.
+    /// How arrivals are reported.
     pub feedback: Feedback,
     /// Whether frames are decoded; otherwise a frame counts as shown when it is whole.
     pub decode: bool,
@@ -67,7 +67,7 @@ impl WatchConfig {
     }
 }
 
-/// How arrivals are told to the sender.
+/// How arrivals are reported to the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Feedback {
     /// Whatever the sender likes best of the others.
@@ -81,7 +81,7 @@ pub enum Feedback {
     PerStream,
     /// For each stream in extended reports (RFC 3611), as FBRA wants them.
     Extended,
-    /// Not at all: receiver reports, requests for repeats and for keyframes are all that is sent.
+    /// Not at all: receiver reports, requests for retransmissions and for keyframes are all that is sent.
     Plain,
 }
 

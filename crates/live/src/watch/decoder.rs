@@ -80,10 +80,10 @@ impl DecoderThread {
         let frame_rate = if interval_ms >= 1.0 { ((1e6 / interval_ms).round() as u32, 1000) } else { (30, 1) };
         let recorder = config.record.as_ref().map(|path| Recorder::create(path, work.codec, size)).transpose()?;
         let pictures = config.y4m.as_ref().map(|path| Pictures::new(path, frame_rate));
-        let ordinary = if config.decode { ordinary(work.codec)? } else { None };
+        let standard = if config.decode { standard(work.codec)? } else { None };
         let decodes = config.decode;
         let (jobs, inbox) = sync_channel(WAITING);
-        let mut decoding = Decoding { work, ordinary, functional: None, recorder, pictures, decodes };
+        let mut decoding = Decoding { work, standard, functional: None, recorder, pictures, decodes };
         let thread = spawn("decoder", move || {
             let done = decoding.run(&inbox);
             // What came before something went wrong is to be had all the same.
@@ -136,7 +136,7 @@ impl DecoderThread {
 }
 
 /// The decoder of frames that follow one another; `None` where this build has none.
-fn ordinary(codec: VideoCodec) -> Result<Option<Box<dyn Decoder>>, WatchError> {
+fn standard(codec: VideoCodec) -> Result<Option<Box<dyn Decoder>>, WatchError> {
     Ok(match codec {
         #[cfg(feature = "libvpx")]
         VideoCodec::Vp8 => Some(Box::new(thalweg_codecs::libvpx::Vp8Decoder::new()?)),
@@ -155,7 +155,7 @@ fn ordinary(codec: VideoCodec) -> Result<Option<Box<dyn Decoder>>, WatchError> {
 
 struct Decoding {
     work: Work,
-    ordinary: Option<Box<dyn Decoder>>,
+    standard: Option<Box<dyn Decoder>>,
     functional: Option<FunctionalDecoder>,
     recorder: Option<Recorder>,
     pictures: Option<Pictures>,
@@ -175,7 +175,7 @@ impl Decoding {
 
     fn begin_anew(&mut self, codec: VideoCodec, published: Option<Published>) -> Result<(), WatchError> {
         if self.decodes {
-            self.ordinary = ordinary(codec)?;
+            self.standard = standard(codec)?;
         }
         self.functional = None;
         (self.work.codec, self.work.published) = (codec, published);
@@ -195,7 +195,7 @@ impl Decoding {
         let decoded = match &frame.moves {
             _ if !self.decodes => None,
             Some(_) => Some(self.functional(frame)),
-            None => self.ordinary.as_mut().map(|decoder| decoder.decode(&frame.data).map_err(|e| e.to_string())),
+            None => self.standard.as_mut().map(|decoder| decoder.decode(&frame.data).map_err(|e| e.to_string())),
         };
         match decoded {
             // Where nothing decodes, a whole frame is as good as shown.
@@ -205,7 +205,7 @@ impl Decoding {
                 tracing::debug!(frame = frame.number, %error, "not decoded");
                 self.measure(|measured, _| measured.on_undecodable());
                 if frame.moves.is_none() {
-                    self.tell(Failure::Frame(frame.number));
+                    self.report_failure(Failure::Frame(frame.number));
                 }
             }
         }
@@ -225,13 +225,13 @@ impl Decoding {
             if loaded && decoded.is_ok() && decoder.current() == target {
                 decoder.keep();
             } else {
-                self.tell(Failure::State(target));
+                self.report_failure(Failure::State(target));
             }
         }
         decoded.map_err(|error| error.to_string())
     }
 
-    fn tell(&self, failure: Failure) {
+    fn report_failure(&self, failure: Failure) {
         // Nobody to hear it is nobody to ask the sender.
         if self.work.failures.send(failure).is_ok() {
             self.work.waker.wake();
@@ -290,7 +290,7 @@ mod tests {
             sequences: number..=number,
             first_arrival: Time::ZERO,
             last_arrival: Time::ZERO,
-            repeated: 0,
+            retransmitted: 0,
             recovered: 0,
             moves: None,
         }
@@ -302,7 +302,7 @@ mod tests {
         let clock = Clock::new();
         let poller = Poller::new(clock, PollerConfig::default()).unwrap();
         let measured = Arc::new(Mutex::new(Measured::new(Span::from_millis(400))));
-        let (failures, told) = channel();
+        let (failures, reported) = channel();
         let work = Work {
             clock,
             codec: VideoCodec::Vp8,
@@ -316,7 +316,7 @@ mod tests {
         decoder.decode(frame(0, &[0x10, 2, 0, 0, 0, 0, 64, 1, 180, 0])).unwrap();
         decoder.decode(frame(1, &[0x31, 2, 0, 7, 7, 7, 7])).unwrap();
         decoder.finish().unwrap();
-        assert_eq!(told.iter().collect::<Vec<_>>(), [Failure::Frame(0), Failure::Frame(1)]);
+        assert_eq!(reported.iter().collect::<Vec<_>>(), [Failure::Frame(0), Failure::Frame(1)]);
         assert_eq!(measured.lock().unwrap().report(clock.now()).frames_undecodable, 2);
     }
 }

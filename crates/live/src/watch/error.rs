@@ -28,7 +28,7 @@ pub enum WatchError {
     #[error("the publisher ended the session")]
     Ended,
     /// No connection any more, and no other is wanted.
-    #[error("the connection was lost: nothing was heard of the publisher any more")]
+    #[error("the connection was lost: nothing is received from the publisher any more")]
     Lost,
     /// A file cannot be written.
     #[error("cannot write {}: {error}", path.display())]

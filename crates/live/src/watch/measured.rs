@@ -52,11 +52,11 @@ pub(super) struct Measured {
 struct Counts {
     received: u64,
     lost: i64,
-    repeated: u64,
+    retransmitted: u64,
     recovered: u64,
-    parity: u64,
+    fec: u64,
     asked_for: u64,
-    keyframes_asked_for: u64,
+    keyframes_requested: u64,
     abandoned: u64,
     audio_lost: u64,
 }
@@ -66,11 +66,11 @@ impl Counts {
         Counts {
             received: statistics.video_stream.received,
             lost: statistics.video_stream.lost,
-            repeated: statistics.video.repeated,
+            retransmitted: statistics.video.retransmitted,
             recovered: statistics.video.recovered,
-            parity: statistics.parity_stream.received,
+            fec: statistics.fec_stream.received,
             asked_for: statistics.video.asked_for,
-            keyframes_asked_for: statistics.video.keyframes_asked_for,
+            keyframes_requested: statistics.video.keyframes_requested,
             abandoned: statistics.video.abandoned,
             audio_lost: statistics.audio.lost,
         }
@@ -80,11 +80,11 @@ impl Counts {
         Counts {
             received: self.received + other.received,
             lost: self.lost + other.lost,
-            repeated: self.repeated + other.repeated,
+            retransmitted: self.retransmitted + other.retransmitted,
             recovered: self.recovered + other.recovered,
-            parity: self.parity + other.parity,
+            fec: self.fec + other.fec,
             asked_for: self.asked_for + other.asked_for,
-            keyframes_asked_for: self.keyframes_asked_for + other.keyframes_asked_for,
+            keyframes_requested: self.keyframes_requested + other.keyframes_requested,
             abandoned: self.abandoned + other.abandoned,
             audio_lost: self.audio_lost + other.audio_lost,
         }
@@ -162,7 +162,7 @@ impl Measured {
         self.wire += size;
     }
 
-    /// A packet of sound came.
+    /// An audio packet came.
     pub(super) fn on_audio(&mut self, now: Time) {
         self.first_audio.get_or_insert(now);
         self.audio += 1;
@@ -270,11 +270,11 @@ impl Measured {
             wire_bitrate_bps: per_second(self.wire.bits() as f64, duration),
             packets_received: counts.received,
             packet_loss_ratio: if sent > 0.0 { (counts.lost as f64 / sent).max(0.0) } else { 0.0 },
-            packets_repeated: counts.repeated,
+            packets_retransmitted: counts.retransmitted,
             packets_recovered: counts.recovered,
-            parity_packets: counts.parity,
-            repeats_asked_for: counts.asked_for,
-            keyframes_asked_for: counts.keyframes_asked_for,
+            fec_packets: counts.fec,
+            retransmissions_requested: counts.asked_for,
+            keyframes_requested: counts.keyframes_requested,
             jitter_ms: self.jitter.as_millis_f64(),
             round_trip_ms: self.round_trip.map(Span::as_millis_f64),
             path_capacity_bps: self.path.map(Rate::as_bps_f64),

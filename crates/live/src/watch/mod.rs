@@ -77,7 +77,7 @@ impl Watcher {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner).report(self.clock.now())
     }
 
-    /// Stops, says goodbye, and tells what was seen; and why it ended, if that was before it was told to.
+    /// Stops, says goodbye, and returns what was received and, if it ended by itself, why.
     pub fn finish(mut self) -> (Report, Result<(), WatchError>) {
         // The end first: what comes until then is recorded, and counts.
         let ended = self.end();
@@ -109,7 +109,7 @@ fn ping(client: &Client, at: &Endpoint, clock: &Clock, measured: &Mutex<Measured
     for turn in 0u32.. {
         match pings.ping(client, at, clock) {
             Ok(()) => measured.lock().unwrap_or_else(PoisonError::into_inner).on_offset(pings.offset_ms()),
-            Err(error) => tracing::debug!(%error, "the publisher's time is not told"),
+            Err(error) => tracing::debug!(%error, "the publisher's time is not known"),
         }
         let steps = if turn < OFTEN { 1 } else { 50 };
         for _ in 0..steps {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_receiver::rtp::VideoFrame;
-use thalweg_session::incoming::{Notice, Output};
+use thalweg_session::incoming::{ConnectionEvent, Output};
 use thalweg_units::{Bytes, Random, Span, Time};
 use thalweg_wire::overhead;
 
@@ -25,7 +25,7 @@ const STEP: Span = Span::from_millis(100);
 const LASTED: Span = Span::from_secs(10);
 /// How often figures of the receiver are taken.
 const FIGURES: Span = Span::from_millis(250);
-/// How often the skew of picture and sound is.
+/// How often the skew of video and audio is.
 const SKEW: Span = Span::from_secs(1);
 /// Seconds from the start of NTP's count (1900) to that of Unix (1970), in milliseconds: RFC 868.
 const NTP_TO_UNIX_MS: f64 = 2_208_988_800_000.0;
@@ -61,7 +61,7 @@ impl Network {
         Network { config, clock, client, poller, measured, stop, random, decoder: None, failures: channel() }
     }
 
-    /// Watches until told to stop, or until it cannot.
+    /// Watches until stopped, or until it cannot.
     pub(super) fn run(mut self) -> Result<(), WatchError> {
         let watched = self.sessions();
         // What the decoder has to say explains why there was nothing more to watch.
@@ -151,26 +151,26 @@ impl Network {
     fn attend(&mut self, session: &mut Session, has_watched: &mut bool) -> Result<End, WatchError> {
         let (mut figures, mut skew) = (Time::ZERO, Time::ZERO);
         loop {
-            let (until, notices) = self.drain(session);
-            for notice in notices {
-                match notice {
-                    Notice::Connected => {
+            let (until, connection_events) = self.drain(session);
+            for event in connection_events {
+                match event {
+                    ConnectionEvent::Connected => {
                         *has_watched = true;
                         let feedback = session.feedback.to_string();
                         self.measured().on_connected(self.clock.now(), session.codec.name(), feedback);
                         tracing::info!("connected");
                     }
-                    Notice::Disconnected => {
-                        tracing::warn!("nothing is heard of the publisher; looking for another way");
+                    ConnectionEvent::Disconnected => {
+                        tracing::warn!("nothing is received from the publisher; trying another path");
                         if !session.restart(&self.clock)? {
                             return Ok(End::Lost);
                         }
                     }
-                    Notice::Reconnected => tracing::info!("the publisher is heard again"),
-                    Notice::Closed => return Ok(End::Ended),
-                    Notice::Failed(error) => return Err(error.into()),
-                    Notice::Unusable(error) => return Err(error.into()),
-                    Notice::Unsent(error) => tracing::error!(error, "a packet could not be sent"),
+                    ConnectionEvent::Reconnected => tracing::info!("the publisher is back"),
+                    ConnectionEvent::Closed => return Ok(End::Ended),
+                    ConnectionEvent::Failed(error) => return Err(error.into()),
+                    ConnectionEvent::Unusable(error) => return Err(error.into()),
+                    ConnectionEvent::Unsent(error) => tracing::error!(error, "a packet could not be sent"),
                 }
             }
             let now = self.clock.now();
@@ -213,9 +213,9 @@ impl Network {
         Ok(())
     }
 
-    /// Does what there is to do: until when there is nothing more, and what became of the connection.
-    fn drain(&mut self, session: &mut Session) -> (Time, Vec<Notice>) {
-        let mut notices = Vec::new();
+    /// Does what there is to do: until when there is nothing more, and the connection's state changes.
+    fn drain(&mut self, session: &mut Session) -> (Time, Vec<ConnectionEvent>) {
+        let mut connection_events = Vec::new();
         loop {
             match session.incoming.poll() {
                 Output::Transmit(datagram) => {
@@ -228,8 +228,8 @@ impl Network {
                 Output::Audio(_) => self.measured().on_audio(self.clock.now()),
                 // Counted by the reception.
                 Output::Abandoned(_) => {}
-                Output::News(notice) => notices.push(notice),
-                Output::Wait { until } => return (until, notices),
+                Output::Event(event) => connection_events.push(event),
+                Output::Wait { until } => return (until, connection_events),
             }
         }
     }

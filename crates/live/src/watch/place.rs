@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_and_the_token_is_not_repeated() {
+    fn what_is_no_address_is_refused_and_the_token_is_not_retransmitted() {
         for link in ["a page?token=secret", "rtmp://a/?token=secret", "http://a/whep/x/?token=two words secret"] {
             let error = Place::new(link, None, None, None).unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");

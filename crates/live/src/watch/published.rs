@@ -33,12 +33,12 @@ impl Published {
         let text = match client.get(about) {
             // What others put beside their WHEP address is their business.
             Err(WhipError::Refused { status, .. }) if !place.is_page && status != 401 => return Ok(None),
-            told => told?,
+            reported => reported?,
         };
         match serde_json::from_str(&text) {
             Ok(published) => Ok(Some(published)),
             Err(error) => {
-                tracing::info!(%error, "what is published is not told: latency is by sender reports");
+                tracing::info!(%error, "what is published is not known: latency is by sender reports");
                 Ok(None)
             }
         }
@@ -65,26 +65,26 @@ impl Pings {
     /// Asks for the time there.
     ///
     /// # Errors
-    /// When it is not told.
+    /// When it is not reported.
     pub(super) fn ping(&mut self, client: &Client, at: &Endpoint, clock: &Clock) -> Result<(), WatchError> {
         #[derive(Deserialize)]
-        struct Told {
+        struct Clock {
             now_ms: f64,
         }
         let sent = clock.now();
         let text = client.get(at)?;
-        let heard = clock.now();
-        if let Ok(Told { now_ms }) = serde_json::from_str(&text) {
-            self.add(sent, heard, now_ms - wall_ms(clock, sent + (heard - sent) / 2));
+        let answered = clock.now();
+        if let Ok(Clock { now_ms }) = serde_json::from_str(&text) {
+            self.add(sent, answered, now_ms - wall_ms(clock, sent + (answered - sent) / 2));
         }
         Ok(())
     }
 
-    fn add(&mut self, sent: Time, heard: Time, offset_ms: f64) {
+    fn add(&mut self, sent: Time, answered: Time, offset_ms: f64) {
         if self.0.len() == KEPT {
             self.0.pop_front();
         }
-        self.0.push_back(Ping { round_trip: heard - sent, offset_ms });
+        self.0.push_back(Ping { round_trip: answered - sent, offset_ms });
     }
 
     /// The publisher's clock less ours, and by how much that may be wrong, both in milliseconds.

@@ -14,7 +14,7 @@ use super::error::WatchError;
 /// Ticks of a video's RTP timestamps in a second.
 const TICKS: u32 = 90_000;
 /// A longer pause than this many pictures is cut to it in a y4m file, which knows only equal intervals.
-const MOST_REPEATED: u64 = 300;
+const MAX_RETRANSMITTED_FRAMES: u64 = 300;
 
 /// Where frames go.
 enum Output {
@@ -140,7 +140,7 @@ impl Pictures {
         let interval = u64::from(TICKS) * u64::from(per) / u64::from(rate);
         let index = self.base + (ticks + interval / 2) / interval;
         if let Some(last) = &self.last {
-            let missing = index.saturating_sub(self.written).min(MOST_REPEATED);
+            let missing = index.saturating_sub(self.written).min(MAX_RETRANSMITTED_FRAMES);
             (0..missing).try_for_each(|_| writer.write(last))?;
         }
         writer.write(&picture)?;

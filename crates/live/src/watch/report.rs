@@ -12,7 +12,7 @@ pub struct Report {
     pub sessions: u64,
     /// What was agreed on: `VP8`, `H264` or `VP9`.
     pub codec: Option<String>,
-    /// How arrivals are told: `twcc`, `twcc-on-request`, `ccfb`, `xr`, `plain`.
+    /// How arrivals are reported: `twcc`, `twcc-on-request`, `ccfb`, `xr`, `plain`.
     pub feedback: Option<String>,
     /// What is decoded now, `1280x720`.
     pub resolution: Option<String>,
@@ -61,28 +61,28 @@ pub struct Report {
     /// Packets of the video's stream that did not come at first, over all that were sent, 0..=1.
     pub packet_loss_ratio: f64,
     /// Packets that were missing and came again.
-    pub packets_repeated: u64,
-    /// Packets that were missing and were made of parity.
+    pub packets_retransmitted: u64,
+    /// Packets that were missing and were recovered by FEC.
     pub packets_recovered: u64,
-    /// Packets of parity that came.
-    pub parity_packets: u64,
+    /// FEC packets that came.
+    pub fec_packets: u64,
     /// Packets asked for again (NACK), each as often as it was.
-    pub repeats_asked_for: u64,
+    pub retransmissions_requested: u64,
     /// Keyframes asked for (PLI).
-    pub keyframes_asked_for: u64,
+    pub keyframes_requested: u64,
     /// How much the spacing of video packets varies (RFC 3550), now.
     pub jitter_ms: f64,
     /// From here to the publisher and back, as of its last report, where it tells (RFC 3611).
     pub round_trip_ms: Option<f64>,
-    /// What the path bears, bits per second, as it was last told a publisher whose scheme plans by it (`rebera`).
+    /// What the path bears, bits per second, as it was last reported to a publisher whose scheme plans by it (`rebera`).
     pub path_capacity_bps: Option<f64>,
-    /// Packets of sound that came.
+    /// Audio packets that came.
     pub audio_packets: u64,
-    /// Packets of sound that did not.
+    /// Audio packets that did not.
     pub audio_lost: u64,
-    /// Packets of sound a second, from the first on.
+    /// Audio packets a second, from the first on.
     pub audio_rate_pps: f64,
-    /// How much later pictures come than the sound of the same instant: median of once a second.
+    /// How much later pictures come than the audio of the same instant: median of once a second.
     pub skew_ms: Option<f64>,
     /// How that changes, milliseconds a minute: the slope of the line of least squares.
     pub skew_drift_ms_per_minute: Option<f64>,

@@ -99,7 +99,7 @@ fn accept(
     }
     connection.set_dtls_role(accepted.dtls);
     connection.set_remote(now, &accepted.remote)?;
-    // Sound alone is watched too; it has no codec of pictures.
+    // Audio alone is watched too; it has no codec of pictures.
     let video = accepted.media.video.as_ref();
     let codec = video.map_or(sdp::VideoCodec::Vp8, |video| video.codec);
     let feedback = Feedback::agreed(video.and_then(sdp::Video::congestion));
@@ -126,7 +126,7 @@ fn sockets(servers: &[SocketAddr]) -> Result<Vec<UdpSocket>, WatchError> {
             std::io::Error::new(std::io::ErrorKind::NetworkUnreachable, "there is no way to the server's address");
         return Err(error.into());
     }
-    // IPv4 first: publishers bind it unless told otherwise.
+    // IPv4 first: publishers bind it by default.
     ours.sort_by_key(IpAddr::is_ipv6);
     let bind = |ip: &IpAddr| UdpSocket::bind(SocketAddr::new(*ip, 0), &UdpConfig::default());
     Ok(ours.iter().map(bind).collect::<std::io::Result<_>>()?)

@@ -28,7 +28,7 @@ pub struct Limits {
     /// Bytes of an offer or a fragment.
     pub body: usize,
     /// For a request's headers, the next request on an idle connection, and for a body: each must come within this.
-    pub patience: Duration,
+    pub timeout: Duration,
     /// For a connection altogether; a stream of figures that reaches it is opened again by the page.
     pub longest: Duration,
     /// Streams of the same viewer's figures at one time.
@@ -42,7 +42,7 @@ impl Default for Limits {
             connections_per_address: 64,
             head: 16 << 10,
             body: 64 << 10,
-            patience: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
             longest: Duration::from_secs(600),
             streams_per_viewer: 3,
         }
@@ -52,7 +52,7 @@ impl Default for Limits {
 /// How long connections may take to end once they were asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Serves until told to stop.
+/// Serves until stopped.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits, mut stop: watch::Receiver<bool>) {
     let seats = Seats::default();
     let mut open = JoinSet::new();
@@ -95,7 +95,7 @@ async fn connection(
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(limits.patience)
+            .header_read_timeout(limits.timeout)
             .max_buf_size(limits.head)
             .serve_connection(TokioIo::new(stream), service)
     );

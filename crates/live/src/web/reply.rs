@@ -36,7 +36,7 @@ impl IntoResponse for Refused {
     }
 }
 
-/// Asks the hub where waiting is allowed. `Err` is the answer when the hub came to grief.
+/// Asks the hub where waiting is allowed. `Err` is the answer when the hub panicked.
 pub(super) async fn ask<T: Send + 'static>(
     hub: &Arc<dyn Hub>,
     question: impl FnOnce(&dyn Hub) -> T + Send + 'static,

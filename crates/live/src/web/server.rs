@@ -112,7 +112,7 @@ impl Server {
         self.address
     }
 
-    /// Ends: no connection is accepted any more, those there are get their answer, and streams are told. Takes two seconds at
+    /// Ends: no connection is accepted any more, those there are get their answer, and streams are notified. Takes two seconds at
     /// the most.
     pub fn stop(mut self) {
         self.end();

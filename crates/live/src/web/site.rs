@@ -38,7 +38,7 @@ pub(super) async fn about(State(hub): State<Arc<dyn Hub>>) -> Response {
     match ask(&hub, |hub| serde_json::to_string(&hub.about())).await {
         Ok(Ok(about)) => json(about),
         Ok(Err(error)) => {
-            words(StatusCode::INTERNAL_SERVER_ERROR, format!("What is published cannot be told: {error}."))
+            words(StatusCode::INTERNAL_SERVER_ERROR, format!("What is published cannot be listed: {error}."))
         }
         Err(response) => response,
     }

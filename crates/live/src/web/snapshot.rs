@@ -15,11 +15,11 @@ pub struct Snapshot {
     pub encoder_bps: Option<f64>,
     /// Everything that left for the viewer, headers down to IP included, over the last second.
     pub wire_bps: Option<f64>,
-    /// Filler ("dummies") of it.
-    pub filler_bps: Option<f64>,
-    /// Retransmissions and parity of it.
+    /// Padding ("dummies") of it.
+    pub padding_bps: Option<f64>,
+    /// Retransmissions and FEC of it.
     pub repair_bps: Option<f64>,
-    /// Sound of it.
+    /// Audio of it.
     pub audio_bps: Option<f64>,
     /// What the scheme believes the path can carry.
     pub capacity_bps: Option<f64>,
@@ -29,7 +29,7 @@ pub struct Snapshot {
     pub in_flight_bytes: Option<u64>,
     /// The latest round trip, milliseconds.
     pub rtt_ms: Option<f64>,
-    /// By how much that exceeds the shortest one so far, milliseconds: what waits in queues on the path, and at the other end.
+    /// By how much that exceeds the shortest one so far, milliseconds: what waits in queues on the path, and at the peer.
     pub queue_ms: Option<f64>,
     /// How long the newest frame took from being encoded to its last packet's departure, milliseconds.
     pub frame_delay_ms: Option<f64>,

@@ -43,7 +43,7 @@ pub(super) fn scheme<S: Clone + Send + Sync + 'static>(viewers: Viewers) -> Meth
 async fn switch(State(viewers): State<Viewers>, Path(id): Path<String>, request: Request) -> Response {
     /// The longest name of a scheme with everything that can be added to it.
     const NAME: usize = 200;
-    let scheme = match body(request.into_body(), NAME, viewers.limits.patience).await {
+    let scheme = match body(request.into_body(), NAME, viewers.limits.timeout).await {
         Ok(scheme) => scheme.trim().to_owned(),
         Err(response) => return response,
     };
@@ -61,9 +61,9 @@ async fn stream(State(viewers): State<Viewers>, Path(id): Path<String>) -> Respo
         Ok(false) => return words(StatusCode::NOT_FOUND, "There is no such viewer; they may have left already."),
         Err(response) => return response,
     }
-    let most = viewers.limits.streams_per_viewer;
-    let Some(seat) = viewers.streams.take(&id, most) else {
-        let sentence = format!("{most} streams of this viewer's figures are open, as many as may be; close one.");
+    let max = viewers.limits.streams_per_viewer;
+    let Some(seat) = viewers.streams.take(&id, max) else {
+        let sentence = format!("{max} streams of this viewer's figures are open, as many as may be; close one.");
         return words(StatusCode::TOO_MANY_REQUESTS, sentence);
     };
     let mut interval = tokio::time::interval(INTERVAL);
@@ -108,10 +108,10 @@ impl Events {
 pub(super) struct Streams(Arc<Mutex<BTreeMap<String, usize>>>);
 
 impl Streams {
-    fn take(&self, id: &str, most: usize) -> Option<Seat> {
+    fn take(&self, id: &str, max: usize) -> Option<Seat> {
         let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let open = streams.get(id).copied().unwrap_or(0);
-        (open < most).then(|| {
+        (open < max).then(|| {
             streams.insert(id.into(), open + 1);
             Seat { streams: self.clone(), id: id.into() }
         })

@@ -112,19 +112,19 @@ async fn text(request: Request, wanted: &str, limits: &Limits) -> Result<String,
         let sentence = format!("A body of type {kind:?}; it must be {wanted:?}: set Content-Type.");
         return Err(words(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence));
     }
-    body(request.into_body(), limits.body, limits.patience).await
+    body(request.into_body(), limits.body, limits.timeout).await
 }
 
 /// A body as text.
-pub(super) async fn body(body: Body, most: usize, patience: Duration) -> Result<String, Response> {
-    let bytes = match tokio::time::timeout(patience, axum::body::to_bytes(body, most)).await {
+pub(super) async fn body(body: Body, max: usize, timeout: Duration) -> Result<String, Response> {
+    let bytes = match tokio::time::timeout(timeout, axum::body::to_bytes(body, max)).await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(_)) => {
-            let sentence = format!("A body that breaks off or has more than {most} bytes; send less.");
+            let sentence = format!("A body that breaks off or has more than {max} bytes; send less.");
             return Err(words(StatusCode::PAYLOAD_TOO_LARGE, sentence));
         }
         Err(_) => {
-            let sentence = format!("The body did not come within {} s; send it at once.", patience.as_secs_f64());
+            let sentence = format!("The body did not come within {} s; send it at once.", timeout.as_secs_f64());
             return Err(with(words(StatusCode::REQUEST_TIMEOUT, sentence), header::CONNECTION, "close"));
         }
     };

@@ -9,40 +9,39 @@ use thalweg_units::{ConfigError, Random, Span, above, check};
 /// on up to 15 to 30 s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backoff {
-    least: Span,
-    most: Span,
+    min: Span,
+    max: Span,
     ceiling: Span,
 }
 
 impl Default for Backoff {
     fn default() -> Backoff {
-        Backoff { least: Span::from_millis(500), most: Span::from_secs(30), ceiling: Span::from_secs(1) }
+        Backoff { min: Span::from_millis(500), max: Span::from_secs(30), ceiling: Span::from_secs(1) }
     }
 }
 
 impl Backoff {
-    /// Waits from `least` to `most`.
+    /// Waits from `min` to `max`.
     ///
     /// # Errors
-    /// [`ConfigError`] unless `least` is above zero and `most` at least twice as long.
-    pub fn new(least: Span, most: Span) -> Result<Backoff, ConfigError> {
-        check("backoff's least wait", least).within(above(Span::ZERO), "500ms")?;
-        let ceiling = least.scale(2.0);
-        check("backoff's longest wait", most)
-            .is(most >= ceiling, format_args!("at least {ceiling}, twice the least"))?;
-        Ok(Backoff { least, most, ceiling })
+    /// [`ConfigError`] unless `min` is above zero and `max` at least twice as long.
+    pub fn new(min: Span, max: Span) -> Result<Backoff, ConfigError> {
+        check("backoff's least wait", min).within(above(Span::ZERO), "500ms")?;
+        let ceiling = min.scale(2.0);
+        check("backoff's longest wait", max).is(max >= ceiling, format_args!("at least {ceiling}, twice the least"))?;
+        Ok(Backoff { min, max, ceiling })
     }
 
     /// The wait before the next attempt.
     pub fn next(&mut self, random: &mut Random) -> Span {
         let wait = self.ceiling.scale(random.between(0.5, 1.0));
-        self.ceiling = self.ceiling.scale(2.0).min(self.most);
-        wait.max(self.least)
+        self.ceiling = self.ceiling.scale(2.0).min(self.max);
+        wait.max(self.min)
     }
 
     /// An attempt succeeded, and lasted: the next wait is of the first kind again.
     pub fn reset(&mut self) {
-        self.ceiling = self.least.scale(2.0);
+        self.ceiling = self.min.scale(2.0);
     }
 }
 

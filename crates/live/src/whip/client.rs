@@ -20,13 +20,13 @@ pub struct Config {
     pub timeout: Span,
     /// Most redirections that are followed.
     pub redirections: usize,
-    /// Longest answer that is read; what [`MOST_BYTES`](thalweg_transport::sdp::MOST_BYTES) is for SDP.
+    /// Longest answer that is read; what [`MAX_BYTES`](thalweg_transport::sdp::MAX_BYTES) is for SDP.
     pub answer: Bytes,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        let answer = Bytes::new(thalweg_transport::sdp::MOST_BYTES as u64);
+        let answer = Bytes::new(thalweg_transport::sdp::MAX_BYTES as u64);
         Config { timeout: Span::from_secs(10), redirections: 5, answer }
     }
 }
@@ -126,7 +126,7 @@ impl Client {
                 _ => return Ok(reply),
             }
         }
-        Err(WhipError::Redirected { address: at.url.to_string(), most: self.config.redirections })
+        Err(WhipError::Redirected { address: at.url.to_string(), max: self.config.redirections })
     }
 
     fn ask_once(&self, at: &Endpoint, ask: &Ask<'_>) -> Result<Reply, WhipError> {
@@ -165,10 +165,10 @@ impl Client {
 
     /// The body, if it is no longer than it may be. A long one beside an error is cut off instead: it is only shown.
     fn read(&self, method: &'static str, address: String, response: &mut Response<Body>) -> Result<String, WhipError> {
-        let most = self.config.answer.get();
+        let max = self.config.answer.get();
         let mut bytes = Vec::new();
         let is_success = response.status().is_success();
-        let read = response.body_mut().as_reader().take(most + 1).read_to_end(&mut bytes);
+        let read = response.body_mut().as_reader().take(max + 1).read_to_end(&mut bytes);
         if let Err(error) = read {
             return if is_success {
                 Err(self.failed(method, address, &ureq::Error::from(error)))
@@ -176,8 +176,8 @@ impl Client {
                 Ok(lossy(&bytes))
             };
         }
-        if is_success && bytes.len() as u64 > most {
-            return Err(WhipError::TooLong { method, address, most: self.config.answer });
+        if is_success && bytes.len() as u64 > max {
+            return Err(WhipError::TooLong { method, address, max: self.config.answer });
         }
         Ok(lossy(&bytes))
     }
@@ -205,7 +205,7 @@ fn untrusted(error: &ureq::Error) -> Option<String> {
     let why = why.to_string();
     let in_words = [
         ("UnknownIssuer", "nobody who is trusted has signed it"),
-        // What openssl makes unless told otherwise.
+        // What openssl makes by default.
         (
             "CaUsedAsEndEntity",
             "it is an authority's, which no server may show: make one with basicConstraints=CA:FALSE",

@@ -85,22 +85,22 @@ pub enum WhipError {
         needed: &'static str,
     },
     /// The answer is too long.
-    #[error("{method} {address}: the server's answer has more than {most}, which is all that is read")]
+    #[error("{method} {address}: the server's answer has more than {max}, which is all that is read")]
     TooLong {
         /// The method.
         method: &'static str,
         /// Where to.
         address: String,
         /// Most that is read.
-        most: Bytes,
+        max: Bytes,
     },
     /// One address leads to the next without end.
-    #[error("{address} is the end of {most} redirections, which is all that are followed: name the last address")]
+    #[error("{address} is the end of {max} redirections, which is all that are followed: name the last address")]
     Redirected {
         /// The address it stopped at.
         address: String,
         /// Most that are followed.
-        most: usize,
+        max: usize,
     },
 }
 
@@ -132,10 +132,10 @@ fn detail(text: &str) -> String {
 
 /// As much of a server's text as an error repeats, on one line and without what would move a terminal's cursor.
 pub(super) fn excerpt(text: &str) -> String {
-    const MOST: usize = 300;
+    const MAX: usize = 300;
     let printable = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-    let out: String = printable.take(MOST + 1).collect();
-    match out.char_indices().nth(MOST) {
+    let out: String = printable.take(MAX + 1).collect();
+    match out.char_indices().nth(MAX) {
         Some((end, _)) => format!("{}...", &out[..end]),
         None => out.trim().to_owned(),
     }

@@ -14,8 +14,8 @@ pub struct IceServer {
 /// The servers in the values of all `Link` headers; other links are passed over.
 pub(super) fn ice_servers<'a>(headers: impl Iterator<Item = &'a str>) -> Vec<IceServer> {
     /// Most that are kept.
-    const MOST: usize = 16;
-    headers.flat_map(links).filter_map(server).take(MOST).collect()
+    const MAX: usize = 16;
+    headers.flat_map(links).filter_map(server).take(MAX).collect()
 }
 
 /// The links of one header: separated by commas, outside of quotes and angle brackets.

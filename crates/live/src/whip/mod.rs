@@ -1,7 +1,7 @@
 //! Sending to a server by WHIP (RFC 9725), and receiving from one by WHEP (draft-ietf-wish-whep), over HTTP.
 //!
 //! Both are the same exchange: the offer goes out by POST, the answer comes back with the address of a [`Resource`] on the
-//! server, which is told of an ICE restart by PATCH and that all is over by DELETE. Calls block, each for at most
+//! server, which is notified of an ICE restart by PATCH and that all is over by DELETE. Calls block, each for at most
 //! [`Config::timeout`] a request; [`Backoff`] says when to try again. Servers by `https` show certificates of the authorities that
 //! Mozilla trusts (`webpki-roots`), or of [`Authorities`] that are named instead.
 //!

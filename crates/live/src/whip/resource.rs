@@ -11,7 +11,7 @@ use super::ice_servers::{IceServer, ice_servers};
 /// The media type of offers and answers.
 const SDP: &str = "application/sdp";
 
-/// A session on a server: what is told of changes and, last, of the end. Dropping it tells nothing; the server then finds
+/// A session on a server, which is notified of changes and, last, of the end. Dropping it sends nothing; the server then finds
 /// out by the silence.
 #[derive(Debug, Clone)]
 pub struct Resource {
@@ -80,7 +80,7 @@ impl Resource {
         &self.ice_servers
     }
 
-    /// Tells of candidates found since the offer: a fragment with the credentials that are in use.
+    /// Reports candidates found since the offer: a fragment with the credentials that are in use.
     ///
     /// # Errors
     /// [`WhipError`]: the session may be gone (404), or the server restarted ICE meanwhile (412).

@@ -61,11 +61,11 @@ fn strangers_datagrams_are_counted_and_keep_nobody_from_watching() {
     let seen = viewer.seen();
     // The flood takes two seconds and more.
     assert!(seen.frames > before.0 + 30 && !seen.closed, "{} frames before, {} after", before.0, seen.frames);
-    // Nor are the viewer's own reports taken for a stranger's: fifty a second come of a stream of this kind.
+    // Nor are the viewer's own reports taken for those of an unknown source: fifty a second come of a stream of this kind.
     assert!(reports() > before.1 + 30.0, "{} reports before, {} after", before.1, reports());
     println!("{} reports while it lasted", reports() - before.1);
-    let strangers = metric(&hub.metrics(), "thalweg_stranger_datagrams_total");
-    assert!(strangers > 5_000.0, "{strangers}");
+    let from_unknown_sources = metric(&hub.metrics(), "thalweg_unknown_source_datagrams_total");
+    assert!(from_unknown_sources > 5_000.0, "{from_unknown_sources}");
     let grown = process::memory().saturating_sub(memory);
     assert!(grown < 24 << 20, "{grown} bytes of memory came");
     let now = viewer.seen().frames;
@@ -99,7 +99,7 @@ fn two_hundred_viewers_who_came_and_went_leave_nothing_behind() {
         } else {
             assert!(hub.leave(&join_and_vanish(&*hub).unwrap()));
         }
-        until("nobody here", || metric(&hub.metrics(), "thalweg_viewers ") == 0.0);
+        until("no one here", || metric(&hub.metrics(), "thalweg_viewers ") == 0.0);
     };
     (0..20).for_each(come_and_go);
     let (threads, descriptors, memory) = (process::threads(), process::descriptors(), process::memory());

@@ -21,8 +21,8 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// An encoder model at 30 pictures a second and silence, on loopback.
-fn publisher(most_viewers: usize) -> Publisher {
+/// An encoder model at 30 fps and silence, on loopback.
+fn publisher(max_viewers: usize) -> Publisher {
     let channel = ChannelConfig {
         name: "main".into(),
         scheme: Arc::new("gcc".parse::<Scheme>().unwrap()),
@@ -41,7 +41,7 @@ fn publisher(most_viewers: usize) -> Publisher {
         link: None,
         pcap: None,
         qlog: None,
-        most_viewers,
+        max_viewers,
         seed: Seed::new(1),
     };
     let mut find = |name: &str| -> Result<Arc<thalweg_link::Trace>, String> { Err(format!("no trace {name}")) };

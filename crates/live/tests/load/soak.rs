@@ -20,7 +20,7 @@ struct Frames {
 
 #[test]
 #[ignore = "takes SOAK_MINUTES, 30 unless said: make soak"]
-fn memory_stays_flat_sound_stays_with_the_picture_and_frames_come_for_half_an_hour() {
+fn memory_stays_flat_audio_stays_with_the_picture_and_frames_come_for_half_an_hour() {
     let _alone = alone();
     let minutes =
         std::env::var("SOAK_MINUTES").ok().map_or(30, |text| text.parse::<i64>().expect("minutes, a whole number"));
@@ -85,20 +85,20 @@ fn memory_stays_flat_sound_stays_with_the_picture_and_frames_come_for_half_an_ho
     let mean = |from: Time, to: Time| {
         let of: Vec<i64> =
             skews.iter().filter(|(at, _)| *at >= from && *at < to).map(|(_, skew)| skew.as_nanos()).collect();
-        assert!(!of.is_empty(), "no sound and picture between {from} and {to}");
+        assert!(!of.is_empty(), "no audio and video between {from} and {to}");
         Span::from_nanos(of.iter().sum::<i64>() / of.len() as i64)
     };
-    let last = skews.last().expect("sound and picture").0;
+    let last = skews.last().expect("audio and video").0;
     // The first ten seconds are the start's.
     let start = Time::ZERO + Span::from_secs(10);
     let window = MINUTE.min((last - start) / 2);
     let (first, at_end) = (mean(start, start + window), mean(last - window, last));
-    println!("picture after sound: {first} at the start, {at_end} at the end");
-    let (least, most) = (memory.iter().min().unwrap(), memory.iter().max().unwrap());
-    println!("memory once settled: {:.1} to {:.1} MB", *least as f64 / 1e6, *most as f64 / 1e6);
+    println!("picture after audio: {first} at the start, {at_end} at the end");
+    let (min, max) = (memory.iter().min().unwrap(), memory.iter().max().unwrap());
+    println!("memory once settled: {:.1} to {:.1} MB", *min as f64 / 1e6, *max as f64 / 1e6);
     assert!(frames.shown as f64 >= 0.97 * frames.sent as f64, "{} of {} frames", frames.shown, frames.sent);
     assert!(sent as f64 > 0.8 * 30.0 * 60.0 * minutes as f64, "{sent} frames in {minutes} minutes");
-    assert!((at_end - first).abs() < Span::from_millis(40), "sound and picture drift: {first} to {at_end}");
+    assert!((at_end - first).abs() < Span::from_millis(40), "audio and video drift: {first} to {at_end}");
     let (half, rest) = memory.split_at(memory.len() / 2);
     let mean = |of: &[u64]| of.iter().sum::<u64>() as f64 / of.len() as f64;
     let growth = mean(rest) / mean(half) - 1.0;

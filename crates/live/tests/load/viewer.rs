@@ -9,7 +9,7 @@ use std::time::Duration;
 use thalweg_live::clock::Clock;
 use thalweg_live::web::{Hub, Join, Refused};
 use thalweg_session::Incoming;
-use thalweg_session::incoming::{Notice, Output, Setup};
+use thalweg_session::incoming::{ConnectionEvent, Output, Setup};
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
 use thalweg_transport::{Config, Connection, DtlsRole, Identity};
 use thalweg_units::{Span, Time};
@@ -20,8 +20,8 @@ pub struct Seen {
     pub connected: bool,
     pub closed: bool,
     pub frames: u64,
-    pub sounds: u64,
-    /// How much later pictures come than the sound of the same instant; when, and how much.
+    pub audio_packets: u64,
+    /// How much later pictures come than the audio of the same instant; when, and how much.
     pub skews: Vec<(Time, Span)>,
 }
 
@@ -45,7 +45,7 @@ fn offering(clock: &Clock) -> Offering {
         candidates: vec![address],
         lite: false,
         setup: DtlsRole::Client,
-        streams: StreamIds { video: 200, retransmission: 201, parity: 202, audio: 203 },
+        streams: StreamIds { video: 200, retransmission: 201, fec: 202, audio: 203 },
         cname: "viewer".into(),
     };
     let offer = sdp::offer(&local, &Capabilities::all(Direction::ReceiveOnly));
@@ -80,8 +80,8 @@ impl Viewer {
         let setup = Setup::new(accepted.media, "viewer".into());
         let incoming = Incoming::new(setup, connection, clock.now()).unwrap();
         let (seen, stop) = (Arc::<Mutex<Seen>>::default(), Arc::<AtomicBool>::default());
-        let (told, stopped) = (seen.clone(), stop.clone());
-        let thread = std::thread::spawn(move || watch(incoming, &socket, &clock, &told, &stopped));
+        let (reported, stopped) = (seen.clone(), stop.clone());
+        let thread = std::thread::spawn(move || watch(incoming, &socket, &clock, &reported, &stopped));
         let username = accepted.remote.credentials.ufrag;
         Ok(Viewer { id: joined.id, username, seen, stop, thread: Some(thread) })
     }
@@ -129,10 +129,10 @@ fn drain(incoming: &mut Incoming, socket: &UdpSocket, seen: &Mutex<Seen>) -> Tim
             // The publisher may have gone.
             Output::Transmit(datagram) => drop(socket.send_to(&datagram.bytes, datagram.to)),
             Output::Frame(_) => seen.frames += 1,
-            Output::Audio(_) => seen.sounds += 1,
-            Output::News(Notice::Connected) => seen.connected = true,
-            Output::News(Notice::Closed | Notice::Failed(_)) => seen.closed = true,
-            Output::News(_) | Output::Abandoned(_) => {}
+            Output::Audio(_) => seen.audio_packets += 1,
+            Output::Event(ConnectionEvent::Connected) => seen.connected = true,
+            Output::Event(ConnectionEvent::Closed | ConnectionEvent::Failed(_)) => seen.closed = true,
+            Output::Event(_) | Output::Abandoned(_) => {}
             Output::Wait { until } => return until,
         }
     }

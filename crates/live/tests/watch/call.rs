@@ -95,7 +95,7 @@ impl Call {
             link: None,
             pcap: None,
             qlog: None,
-            most_viewers: 2,
+            max_viewers: 2,
             seed: Seed::new(1),
         };
         let mut none = |_: &str| -> Result<Arc<Trace>, String> { Err("no trace".into()) };

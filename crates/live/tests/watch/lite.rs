@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use thalweg_live::clock::{Clock, pause};
-use thalweg_live::publish::UplinkState;
+use thalweg_live::publish::WhipState;
 use thalweg_live::watch::{Place, WatchConfig, Watcher};
 use thalweg_live::whip::Endpoint;
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds};
@@ -16,7 +16,7 @@ use thalweg_units::{Span, Time};
 
 use super::call::{Call, one_at_a_time};
 
-/// What has become of the server's one session.
+/// The outcome of the server's one session.
 #[derive(Debug, Default, Clone, Copy)]
 struct Seen {
     connected: bool,
@@ -44,11 +44,11 @@ impl LiteServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/live/7", listener.local_addr().expect("bound"));
         let (seen, stop) = (Arc::<Mutex<Seen>>::default(), Arc::<AtomicBool>::default());
-        let (told, stopped) = (seen.clone(), stop.clone());
+        let (reported, stopped) = (seen.clone(), stop.clone());
         // It ends with the process: nobody asks any more.
         std::thread::spawn(move || {
             for stream in listener.incoming().filter_map(Result::ok) {
-                answer(stream, direction, &told, &stopped);
+                answer(stream, direction, &reported, &stopped);
             }
         });
         LiteServer { url, seen, stop }
@@ -107,7 +107,7 @@ fn begin(offer: &str, direction: Direction, seen: &Arc<Mutex<Seen>>, stop: &Arc<
         candidates: vec![address],
         lite: true,
         setup: DtlsRole::Client,
-        streams: StreamIds { video: 1, retransmission: 2, parity: 3, audio: 4 },
+        streams: StreamIds { video: 1, retransmission: 2, fec: 3, audio: 4 },
         cname: "lite".into(),
     };
     let answer = sdp::answer(offer, &local, &Capabilities::all(direction)).expect("an answer");
@@ -134,7 +134,7 @@ fn attend(
         loop {
             let mut seen = seen.lock().expect("no panic");
             match connection.poll() {
-                // The other end may have gone.
+                // The peer may have gone.
                 Output::Transmit(datagram) => drop(socket.send_to(&datagram.bytes, datagram.to)),
                 Output::Event(Event::Connected) => seen.connected = true,
                 Output::Event(Event::Rtp(_)) => seen.packets += 1,
@@ -153,10 +153,10 @@ fn a_whip_server_that_makes_no_checks_is_sent_to() {
     let _alone = one_at_a_time();
     let server = LiteServer::new(Direction::ReceiveOnly);
     let (publisher, web) = Call::default().publish(Clock::new());
-    let uplink = publisher.uplink(Endpoint::new(&server.url, None).expect("an address")).expect("a thread");
+    let whip_session = publisher.whip_session(Endpoint::new(&server.url, None).expect("an address")).expect("a thread");
     assert!(server.becomes(|seen| seen.packets > 100), "{:?}", server.seen());
-    assert_eq!(uplink.state(), UplinkState::Connected);
-    drop(uplink);
+    assert_eq!(whip_session.state(), WhipState::Connected);
+    drop(whip_session);
     assert!(server.becomes(|seen| seen.closed && seen.deleted), "{:?}", server.seen());
     web.stop();
 }

@@ -61,7 +61,7 @@ fn fbra_is_told_by_extended_reports_without_being_asked_to() {
     let seen = call.run(Span::from_secs(4));
     assert_eq!(seen.report.feedback.as_deref(), Some("xr"));
     assert!(seen.report.frames_decoded > 30, "{:?}", seen.report);
-    // Each 200 ms, and each packet but the last ones is told of.
+    // Each 200 ms, and each packet but the last ones is reported.
     let (reports, arrived) = (seen.metric("thalweg_reports_total"), seen.metric("thalweg_packets_arrived_total"));
     assert!((8.0..60.0).contains(&reports) && arrived > 100.0, "{reports} reports of {arrived} packets");
     assert!(seen.metric("thalweg_packets_lost_total") < 5.0);
@@ -70,11 +70,11 @@ fn fbra_is_told_by_extended_reports_without_being_asked_to() {
 #[test]
 fn a_sender_of_reberas_is_told_what_the_path_bears_and_measures_itself_before_who_tells_nothing() {
     let _alone = one_at_a_time();
-    for (feedback, told) in [(Feedback::Any, 15.0..48.0), (Feedback::Plain, 0.0..0.5)] {
+    for (feedback, reported) in [(Feedback::Any, 15.0..48.0), (Feedback::Plain, 0.0..0.5)] {
         let call = Call { scheme: "rebera", feedback, link: Some(link(0.0, 20)), ..Call::default() };
         let seen = call.run(Span::from_secs(4));
         let reports = seen.metric("thalweg_path_reports_total");
-        assert!(told.contains(&reports), "{feedback}: {reports} path reports in 4 s and what a beginning takes");
+        assert!(reported.contains(&reports), "{feedback}: {reports} path reports in 4 s and what a beginning takes");
         assert_eq!(seen.report.path_capacity_bps.is_some(), feedback == Feedback::Any, "{:?}", seen.report);
         // A train that comes at once says of the path no more than that it bears it in 10 ms.
         let capacity = seen.report.path_capacity_bps.unwrap_or(1e6);
@@ -84,12 +84,12 @@ fn a_sender_of_reberas_is_told_what_the_path_bears_and_measures_itself_before_wh
 }
 
 #[test]
-fn what_a_link_loses_is_repeated() {
+fn what_a_link_loses_is_retransmitted() {
     let _alone = one_at_a_time();
     let call = Call { scheme: "gcc", link: Some(link(0.02, 20)), ..Call::default() };
     let seen = call.run(Span::from_secs(5));
     let report = &seen.report;
-    assert!(report.packets_repeated > 0 && report.repeats_asked_for > 0, "{report:?}");
+    assert!(report.packets_retransmitted > 0 && report.retransmissions_requested > 0, "{report:?}");
     assert!((0.002..0.08).contains(&report.packet_loss_ratio), "{report:?}");
     assert!(report.frames_decoded as f64 >= 0.9 * seen.metric("thalweg_frames_sent_total") - 5.0, "{report:?}");
     assert!((0.035..0.5).contains(&seen.metric("thalweg_round_trip_seconds")));
@@ -169,8 +169,8 @@ fn salsifys_receiver_recovers_from_loss_without_a_keyframe() {
     let seen = call.run(Span::from_secs(5));
     let (early, report) = (&seen.early, &seen.report);
     assert!(report.packet_loss_ratio > 0.002, "{report:?}");
-    assert_eq!((report.keyframes, report.keyframes_asked_for), (early.keyframes, 0), "{report:?}");
-    assert_eq!(report.packets_repeated, 0, "{report:?}");
+    assert_eq!((report.keyframes, report.keyframes_requested), (early.keyframes, 0), "{report:?}");
+    assert_eq!(report.packets_retransmitted, 0, "{report:?}");
     assert!(report.frames_decoded >= 60 && report.frame_rate_fps > 10.0, "{report:?}");
 }
 
@@ -184,7 +184,7 @@ fn a_browser_hears_why_it_cannot_watch_salsify_and_what_it_could() {
         candidates: vec![server.address()],
         lite: false,
         setup: DtlsRole::Client,
-        streams: StreamIds { video: 1, retransmission: 2, parity: 3, audio: 4 },
+        streams: StreamIds { video: 1, retransmission: 2, fec: 3, audio: 4 },
         cname: "browser".into(),
     };
     let capabilities = Capabilities { functional: false, ..Capabilities::all(Direction::ReceiveOnly) };
@@ -209,11 +209,11 @@ fn without_barcodes_latency_is_by_sender_reports() {
 }
 
 #[test]
-fn parity_restores_what_a_lossy_link_takes() {
+fn fec_restores_what_a_lossy_link_takes() {
     let _alone = one_at_a_time();
     let call = Call { scheme: "camel", link: Some(link(0.03, 10)), ..Call::default() };
     let report = call.run(Span::from_secs(6)).report;
-    assert!(report.parity_packets > 0 && report.packets_recovered > 0, "{report:?}");
+    assert!(report.fec_packets > 0 && report.packets_recovered > 0, "{report:?}");
     assert!(report.frames_decoded >= 60, "{report:?}");
 }
 

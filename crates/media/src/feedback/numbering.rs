@@ -12,7 +12,7 @@ pub trait Numbering {
     /// The last RTP sequence number of a stream before it was cut to 16 bits; `None` for streams that are not the sender's.
     fn newest_of(&self, ssrc: u32) -> Option<u64>;
 
-    /// Whether it is the stream that frames go out on: of no other packets or pictures can be asked for. Repeats and parity have numbers of
+    /// Whether it is the stream that frames go out on: of no other packets or pictures can be asked for. Retransmissions and FEC have numbers of
     /// their own, which say nothing of media.
     fn is_media(&self, ssrc: u32) -> bool;
 
@@ -22,7 +22,7 @@ pub trait Numbering {
     /// The packet that went out under this number of a stream; `None` if there was none or it is forgotten.
     fn packet(&self, ssrc: u32, sequence: u64) -> Option<PacketId>;
 
-    /// Ticks of a stream's RTP clock in a second, which receipt times are told in: of video 90,000 (RFC 7741, RFC 6184, RFC 9628).
+    /// Ticks of a stream's RTP clock in a second, which receipt times are reported in: of video 90,000 (RFC 7741, RFC 6184, RFC 9628).
     fn clock_rate(&self, _ssrc: u32) -> u32 {
         90_000
     }
@@ -75,7 +75,7 @@ impl Streams {
         self.clocks.insert(ssrc, ticks);
     }
 
-    /// A packet of this frame went out on stream `ssrc`, not as a repeat of one: it is that of media from now on.
+    /// A packet of this frame went out on stream `ssrc`, not as a retransmission of one: it is that of media from now on.
     pub fn on_frame(&mut self, ssrc: u32, frame: u64) {
         self.media = Some((ssrc, self.newest_frame().unwrap_or(0).max(frame)));
     }

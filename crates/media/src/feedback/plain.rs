@@ -13,17 +13,17 @@ use thalweg_wire::rtcp::ReportBlock;
 
 use super::numbering::Numbering;
 
-/// The most packets that one block may tell of: more than a second of 100 Mbps, and what bounds the work a block can make.
-const MOST: u64 = 16_384;
+/// The most packets that one block may report on: more than a second of 100 Mbps, and what bounds the work a block can make.
+const MAX: u64 = 16_384;
 
 /// What each stream was last said to have.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlainReports {
-    streams: BTreeMap<u32, Told>,
+    streams: BTreeMap<u32, Reported>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct Reported {
     /// The first number that nothing was said of.
     next: u64,
     lost: i32,
@@ -36,20 +36,20 @@ impl PlainReports {
         // Of the extended number the low 16 bits count: wraps are the sender's own to know.
         let behind = u64::from((newest as u16).wrapping_sub(block.highest_sequence as u16));
         let Some(highest) = newest.checked_sub(behind) else { return Vec::new() };
-        let told = self.streams.entry(block.ssrc).or_insert(Told { next: 0, lost: 0 });
-        if highest < told.next {
+        let reported = self.streams.entry(block.ssrc).or_insert(Reported { next: 0, lost: 0 });
+        if highest < reported.next {
             return Vec::new();
         }
-        let first = told.next.max(highest.saturating_sub(MOST - 1));
+        let first = reported.next.max(highest.saturating_sub(MAX - 1));
         // Before its first packet there is nothing of a stream: what was never sent cannot be missing.
         let ids: Vec<_> = (first..=highest).filter_map(|sequence| sent.packet(block.ssrc, sequence)).collect();
         let count = ids.len() as u64;
-        let lost = u64::try_from(i64::from(block.cumulative_lost) - i64::from(told.lost)).unwrap_or(0).min(count);
-        *told = Told { next: highest + 1, lost: block.cumulative_lost };
+        let lost = u64::try_from(i64::from(block.cumulative_lost) - i64::from(reported.lost)).unwrap_or(0).min(count);
+        *reported = Reported { next: highest + 1, lost: block.cumulative_lost };
         // As Bresenham draws a line: packet k is lost where k * lost / count takes a step.
         let is_lost = |place: u64| (place + 1) * lost / count != place * lost / count;
-        let told = |(place, id)| Acknowledgement { id, arrival: (!is_lost(place)).then_some(now), ce: false };
-        (0..).zip(ids).map(told).collect()
+        let reported = |(place, id)| Acknowledgement { id, arrival: (!is_lost(place)).then_some(now), ce: false };
+        (0..).zip(ids).map(reported).collect()
     }
 }
 
@@ -74,12 +74,12 @@ mod tests {
     fn each_packet_is_told_once_and_as_many_are_missing_as_the_report_says() {
         let (mut plain, sent) = (PlainReports::default(), sent(65_530, 40));
         let first = plain.read(Time::from_millis(100), &block(65_539, 2), &sent);
-        assert_eq!(first.iter().map(|told| told.id.0).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
-        assert_eq!(first.iter().filter(|told| told.arrival.is_none()).count(), 2);
+        assert_eq!(first.iter().map(|reported| reported.id.0).collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        assert_eq!(first.iter().filter(|reported| reported.arrival.is_none()).count(), 2);
         // The wrap is the sender's to know: 65,549 is 13 on the wire.
         let second = plain.read(Time::from_millis(200), &block(13, 2), &sent);
         assert_eq!(second.len(), 10);
-        assert!(second.iter().all(|told| told.arrival == Some(Time::from_millis(200))));
+        assert!(second.iter().all(|reported| reported.arrival == Some(Time::from_millis(200))));
         assert!(plain.read(Time::from_millis(300), &block(13, 2), &sent).is_empty());
     }
 
@@ -99,11 +99,11 @@ mod tests {
             blocks in prop::collection::vec((any::<u32>(), any::<i32>()), 0..20), from in 0u64..100_000, count in 1u64..300,
         ) {
             let (mut plain, sent) = (PlainReports::default(), sent(from, count));
-            let mut told = alloc::collections::BTreeSet::new();
+            let mut reported = alloc::collections::BTreeSet::new();
             for (highest, lost) in blocks {
                 for acknowledgement in plain.read(Time::ZERO, &block(highest, lost), &sent) {
                     prop_assert!(acknowledgement.id.0 < count);
-                    prop_assert!(told.insert(acknowledgement.id.0));
+                    prop_assert!(reported.insert(acknowledgement.id.0));
                 }
             }
         }

@@ -9,9 +9,9 @@ use thalweg_wire::rtcp::ccfb::{self, Ecn};
 use thalweg_wire::rtcp::{self, DecoderState, Nack, Packet, ReceiverReport, ReportBlock, SenderReport, twcc};
 use thalweg_wire::unwrap::FrameUnwrapper;
 
-use super::news::{DecoderReport, News};
 use super::numbering::Numbering;
 use super::plain::PlainReports;
+use super::rtcp_feedback::{DecoderReport, RtcpFeedback};
 use super::xr;
 use crate::state::StateHash;
 
@@ -33,14 +33,14 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader that has heard nothing yet. Arrivals are on the receiver's clock, but for whole turns of the format's (12.4
+    /// A reader that has read nothing yet. Arrivals are on the receiver's clock, but for whole turns of the format's (12.4
     /// days and 18.2 hours) that went before.
     pub fn new() -> Reader {
         let transport = twcc::Reader::near(Time::ZERO);
         Reader { transport, congestion: ccfb::Reader::near(Time::ZERO), plain: None, last: Time::ZERO }
     }
 
-    /// A reader for a receiver that tells nothing but receiver reports (RFC 3550): packets are taken to arrive when the report does, so give
+    /// A reader for a receiver that sends receiver reports only (RFC 3550): packets are taken to arrive when the report does, so give
     /// [`Reader::read_at`] the time.
     pub fn of_plain_reports() -> Reader {
         Reader { plain: Some(PlainReports::default()), ..Reader::new() }
@@ -50,22 +50,27 @@ impl Reader {
     ///
     /// # Errors
     /// As there.
-    pub fn read_at(&mut self, now: Time, datagram: &[u8], sent: &impl Numbering) -> Result<Vec<News>, ParseError> {
+    pub fn read_at(
+        &mut self,
+        now: Time,
+        datagram: &[u8],
+        sent: &impl Numbering,
+    ) -> Result<Vec<RtcpFeedback>, ParseError> {
         self.last = if self.plain.is_some() { now } else { self.last };
         self.read(datagram, sent)
     }
 
     /// What a datagram of RTCP says, already decrypted. Packets that were never sent, streams of others and RTCP that is no
-    /// feedback are passed over. An arrival whose time is not told has the last time that was.
+    /// feedback are passed over. An arrival without a time has the last known time.
     ///
     /// # Errors
     /// A malformed datagram; nothing of it counts then.
-    pub fn read(&mut self, datagram: &[u8], sent: &impl Numbering) -> Result<Vec<News>, ParseError> {
+    pub fn read(&mut self, datagram: &[u8], sent: &impl Numbering) -> Result<Vec<RtcpFeedback>, ParseError> {
         let packets = rtcp::parse(datagram)?;
         Ok(packets.iter().filter_map(|packet| self.understand(packet, sent)).collect())
     }
 
-    fn understand(&mut self, packet: &Packet, sent: &impl Numbering) -> Option<News> {
+    fn understand(&mut self, packet: &Packet, sent: &impl Numbering) -> Option<RtcpFeedback> {
         match packet {
             Packet::TransportFeedback(feedback) => self.transport(feedback, sent.newest()?),
             Packet::CongestionFeedback(feedback) => self.congestion(feedback, sent),
@@ -74,29 +79,29 @@ impl Reader {
             // Where plain reports date arrivals no others do.
             Packet::Xr(report) if self.plain.is_none() => {
                 let acknowledgements = xr::read(report, sent, &mut self.last);
-                (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
+                (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold: None })
             }
             Packet::DecoderState(state) => decoder(state, sent),
             Packet::PathReport(report) => sent.is_media(report.media_ssrc).then(|| path(report)),
             Packet::Nack(nack) if sent.is_media(nack.media_ssrc) => missing(nack, sent.newest_of(nack.media_ssrc)?),
-            Packet::Pli(loss) => sent.is_media(loss.media_ssrc).then_some(News::KeyframeNeeded),
+            Packet::Pli(loss) => sent.is_media(loss.media_ssrc).then_some(RtcpFeedback::KeyframeNeeded),
             Packet::Fir(intra) => {
                 let ours = intra.requests.iter().any(|request| sent.is_media(request.ssrc));
-                ours.then_some(News::KeyframeNeeded)
+                ours.then_some(RtcpFeedback::KeyframeNeeded)
             }
             _ => None,
         }
     }
 
-    fn plain(&mut self, blocks: &[ReportBlock], sent: &impl Numbering) -> Option<News> {
+    fn plain(&mut self, blocks: &[ReportBlock], sent: &impl Numbering) -> Option<RtcpFeedback> {
         let (now, plain) = (self.last, self.plain.as_mut()?);
         let mut acknowledgements: Vec<Acknowledgement> =
             blocks.iter().flat_map(|block| plain.read(now, block, sent)).collect();
-        acknowledgements.sort_unstable_by_key(|told| told.id);
-        (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
+        acknowledgements.sort_unstable_by_key(|reported| reported.id);
+        (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold: None })
     }
 
-    fn transport(&mut self, feedback: &twcc::Feedback, newest: PacketId) -> Option<News> {
+    fn transport(&mut self, feedback: &twcc::Feedback, newest: PacketId) -> Option<RtcpFeedback> {
         let last = &mut self.last;
         let packets = self.transport.read(feedback, newest.0).filter(|(sequence, _)| *sequence <= newest.0);
         let mut acknowledgements = Vec::with_capacity(feedback.statuses.len());
@@ -111,10 +116,10 @@ impl Reader {
             };
             Acknowledgement { id: PacketId(sequence), arrival, ce: false }
         }));
-        (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold: None })
+        (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold: None })
     }
 
-    fn congestion(&mut self, feedback: &ccfb::Feedback, sent: &impl Numbering) -> Option<News> {
+    fn congestion(&mut self, feedback: &ccfb::Feedback, sent: &impl Numbering) -> Option<RtcpFeedback> {
         let last = &mut self.last;
         let known = feedback.streams.iter().filter(|stream| sent.newest_of(stream.ssrc).is_some());
         let statuses = known.flat_map(|stream| &stream.statuses);
@@ -140,22 +145,22 @@ impl Reader {
             acknowledgements.push(Acknowledgement { id, arrival, ce });
         }
         let hold = newest.map(|(_, held)| held);
-        (!acknowledgements.is_empty()).then_some(News::Arrivals { acknowledgements, hold })
+        (!acknowledgements.is_empty()).then_some(RtcpFeedback::Arrivals { acknowledgements, hold })
     }
 }
 
 /// What a receiver measured, as controllers hear it.
-fn path(report: &rtcp::PathReport) -> News {
+fn path(report: &rtcp::PathReport) -> RtcpFeedback {
     let rtcp::PathReport { capacity, received, lost, .. } = *report;
-    News::Path(PathReport { capacity, received, lost })
+    RtcpFeedback::Path(PathReport { capacity, received, lost })
 }
 
 /// A decoder's state, if it is of a frame of the sender's own.
-fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<News> {
+fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<RtcpFeedback> {
     let newest = sent.newest_frame().filter(|_| sent.is_media(state.media_ssrc))?;
     let frame = FrameUnwrapper::after(newest).peek(state.frame);
     (frame <= newest).then(|| {
-        News::Decoder(DecoderReport {
+        RtcpFeedback::Decoder(DecoderReport {
             frame,
             fragment: state.fragment,
             interarrival: state.interarrival,
@@ -166,8 +171,8 @@ fn decoder(state: &DecoderState, sent: &impl Numbering) -> Option<News> {
 }
 
 /// The media packets a NACK asks for, each at or up to 65535 before the newest.
-fn missing(nack: &Nack, newest: u64) -> Option<News> {
+fn missing(nack: &Nack, newest: u64) -> Option<RtcpFeedback> {
     let whole = |sequence: u16| newest.checked_sub((newest as u16).wrapping_sub(sequence).into());
     let missing: Vec<u64> = nack.lost().filter_map(whole).collect();
-    (!missing.is_empty()).then_some(News::Missing(missing))
+    (!missing.is_empty()).then_some(RtcpFeedback::Missing(missing))
 }

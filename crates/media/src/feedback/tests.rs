@@ -29,8 +29,8 @@ fn bytes(packet: Packet) -> Vec<u8> {
     out
 }
 
-fn acknowledgements(news: &[News]) -> &[Acknowledgement] {
-    let [News::Arrivals { acknowledgements, .. }] = news else { panic!("{news:?}") };
+fn acknowledgements(rtcp_feedback: &[RtcpFeedback]) -> &[Acknowledgement] {
+    let [RtcpFeedback::Arrivals { acknowledgements, .. }] = rtcp_feedback else { panic!("{rtcp_feedback:?}") };
     acknowledgements
 }
 
@@ -41,9 +41,12 @@ fn requests_are_read_in_the_senders_own_numbers_and_only_for_its_streams() {
     let nack = |ssrc| bytes(Packet::Nack(Nack::of(1, ssrc, [65_530, 65_535, 0, 3])));
     let loss = |media_ssrc| bytes(Packet::Pli(Pli { sender_ssrc: 1, media_ssrc }));
     let mut reader = Reader::new();
-    assert_eq!(reader.read(&nack(MEDIA), &streams), Ok(vec![News::Missing(vec![65_530, 65_535, 65_536, 65_539])]));
-    assert_eq!(reader.read(&loss(MEDIA), &streams), Ok(vec![News::KeyframeNeeded]));
-    // Repeats have numbers of their own, and those of others are nobody's.
+    assert_eq!(
+        reader.read(&nack(MEDIA), &streams),
+        Ok(vec![RtcpFeedback::Missing(vec![65_530, 65_535, 65_536, 65_539])])
+    );
+    assert_eq!(reader.read(&loss(MEDIA), &streams), Ok(vec![RtcpFeedback::KeyframeNeeded]));
+    // Retransmissions have numbers of their own, and those of others are nobody's.
     for ssrc in [REPAIR, 9] {
         assert_eq!(reader.read(&[nack(ssrc), loss(ssrc)].concat(), &streams), Ok(vec![]), "{ssrc}");
     }
@@ -59,7 +62,7 @@ fn a_path_report_is_read_as_it_was_written_and_only_of_the_senders_own_media() {
     };
     let read = |media_ssrc| Reader::new().read(&bytes(Packet::PathReport(report(media_ssrc))), &sent(5));
     let rtcp::PathReport { capacity, received, lost, .. } = report(MEDIA);
-    assert_eq!(read(MEDIA), Ok(vec![News::Path(PathReport { capacity, received, lost })]));
+    assert_eq!(read(MEDIA), Ok(vec![RtcpFeedback::Path(PathReport { capacity, received, lost })]));
     assert_eq!((read(REPAIR), read(9)), (Ok(vec![]), Ok(vec![])));
 }
 
@@ -67,8 +70,8 @@ fn a_path_report_is_read_as_it_was_written_and_only_of_the_senders_own_media() {
 fn a_packet_never_sent_is_passed_over() {
     let message = twcc::Config::default().build().unwrap().messages(&[(4, Some(Time::ZERO)), (5, None), (6, None)]);
     let feedback = bytes(Packet::TransportFeedback(message.unwrap().remove(0)));
-    let news = Reader::new().read(&feedback, &sent(5)).unwrap();
-    assert_eq!(acknowledgements(&news).iter().map(|told| told.id.0).collect::<Vec<_>>(), [4]);
+    let rtcp_feedback = Reader::new().read(&feedback, &sent(5)).unwrap();
+    assert_eq!(acknowledgements(&rtcp_feedback).iter().map(|reported| reported.id.0).collect::<Vec<_>>(), [4]);
     assert_eq!(Reader::new().read(&feedback, &Streams::new()), Ok(vec![]));
 }
 
@@ -80,8 +83,8 @@ fn an_arrival_without_a_time_still_counts_as_one() {
     let mut reader = Reader::new();
     let streams = sent(10);
     reader.read(&bytes(Packet::TransportFeedback(timed[0].clone())), &streams).unwrap();
-    let news = reader.read(&bytes(Packet::TransportFeedback(untimed[0].clone())), &streams).unwrap();
-    let arrivals: Vec<_> = acknowledgements(&news).iter().map(|told| told.arrival).collect();
+    let rtcp_feedback = reader.read(&bytes(Packet::TransportFeedback(untimed[0].clone())), &streams).unwrap();
+    let arrivals: Vec<_> = acknowledgements(&rtcp_feedback).iter().map(|reported| reported.arrival).collect();
     assert_eq!(arrivals, [Some(Time::from_millis(640)), None]);
 }
 
@@ -100,17 +103,17 @@ fn rfc_8888_tells_marks_and_how_long_the_newest_arrival_was_held() {
         received(99, 4, 2500, Ecn::Ect1),
     ];
     let messages = ccfb::Config::default().build().unwrap().messages(Time::from_millis(3000), &packets).unwrap();
-    let news = Reader::new().read(&bytes(Packet::CongestionFeedback(messages[0].clone())), &sent(6)).unwrap();
-    let told =
+    let rtcp_feedback = Reader::new().read(&bytes(Packet::CongestionFeedback(messages[0].clone())), &sent(6)).unwrap();
+    let reported =
         |id, millis: Option<u64>, ce| Acknowledgement { id: PacketId(id), arrival: millis.map(Time::from_millis), ce };
     let acknowledgements = vec![
-        told(0, Some(2000), false),
-        told(1, None, false),
-        told(3, None, false),
-        told(4, Some(2250), true),
-        told(5, Some(2500), false),
+        reported(0, Some(2000), false),
+        reported(1, None, false),
+        reported(3, None, false),
+        reported(4, Some(2250), true),
+        reported(5, Some(2500), false),
     ];
-    assert_eq!(news, [News::Arrivals { acknowledgements, hold: Some(Span::from_millis(500)) }]);
+    assert_eq!(rtcp_feedback, [RtcpFeedback::Arrivals { acknowledgements, hold: Some(Span::from_millis(500)) }]);
 }
 
 #[test]
@@ -135,11 +138,11 @@ proptest! {
         let (format, kind) = kind;
         let datagram = [&[0x80 | format, kind, 0, words as u8], &body[..4 * words]].concat();
         let streams = sent(70_000);
-        for news in Reader::new().read(&datagram, &streams).unwrap_or_default() {
-            match news {
-                News::Arrivals { acknowledgements, .. } => prop_assert!(acknowledgements.iter().all(|told| told.id.0 < 70_000)),
-                News::Missing(sequences) => prop_assert!(sequences.iter().all(|sequence| *sequence <= 111_666)),
-                News::KeyframeNeeded | News::Decoder(_) | News::Path(_) => {}
+        for rtcp_feedback in Reader::new().read(&datagram, &streams).unwrap_or_default() {
+            match rtcp_feedback {
+                RtcpFeedback::Arrivals { acknowledgements, .. } => prop_assert!(acknowledgements.iter().all(|reported| reported.id.0 < 70_000)),
+                RtcpFeedback::Missing(sequences) => prop_assert!(sequences.iter().all(|sequence| *sequence <= 111_666)),
+                RtcpFeedback::KeyframeNeeded | RtcpFeedback::Decoder(_) | RtcpFeedback::Path(_) => {}
             }
         }
     }

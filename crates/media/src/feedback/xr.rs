@@ -15,12 +15,12 @@ use thalweg_wire::unwrap::TimestampUnwrapper;
 
 use super::numbering::Numbering;
 
-/// The most packets that one report may tell of, which bounds the work it can make: as many as of plain reports.
-const MOST: usize = 16_384;
+/// The most packets that one report may report on, which bounds the work it can make: as many as of plain reports.
+const MAX: usize = 16_384;
 
 /// What was said of a packet; the later the surer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Told {
+enum Reported {
     Lost,
     Came,
     At(Time),
@@ -29,23 +29,23 @@ enum Told {
 /// What a report says of packets that were sent, in the order they were. Arrivals without a time have that of the one
 /// before, `last`, which becomes the last one here.
 pub(super) fn read(report: &Xr, sent: &impl Numbering, last: &mut Time) -> Vec<Acknowledgement> {
-    let mut told = BTreeMap::new();
-    let mut room = MOST;
+    let mut reported = BTreeMap::new();
+    let mut room = MAX;
     for block in &report.blocks {
-        room -= read_block(block, sent, *last, room, &mut told);
+        room -= read_block(block, sent, *last, room, &mut reported);
     }
-    let arrival = |(id, told)| {
-        let arrival = match told {
-            Told::Lost => None,
-            Told::Came => Some(*last),
-            Told::At(time) => {
+    let arrival = |(id, reported)| {
+        let arrival = match reported {
+            Reported::Lost => None,
+            Reported::Came => Some(*last),
+            Reported::At(time) => {
                 *last = time;
                 Some(time)
             }
         };
         Acknowledgement { id, arrival, ce: false }
     };
-    told.into_iter().map(arrival).collect()
+    reported.into_iter().map(arrival).collect()
 }
 
 /// Adds what a block says of `room` packets at most; of how many it does. Times are within half a turn of `near`.
@@ -54,9 +54,9 @@ fn read_block(
     sent: &impl Numbering,
     near: Time,
     room: usize,
-    told: &mut BTreeMap<PacketId, Told>,
+    reported: &mut BTreeMap<PacketId, Reported>,
 ) -> usize {
-    let mut add = |ssrc, sequences: &mut dyn Iterator<Item = (u16, Option<Told>)>| {
+    let mut add = |ssrc, sequences: &mut dyn Iterator<Item = (u16, Option<Reported>)>| {
         let mut count = 0;
         let Some(newest) = sent.newest_of(ssrc) else { return count };
         let mut base = None;
@@ -70,7 +70,7 @@ fn read_block(
                 break;
             }
             if let (Some(said), Some(id)) = (said, sent.packet(ssrc, number)) {
-                let known = told.entry(id).or_insert(said);
+                let known = reported.entry(id).or_insert(said);
                 *known = (*known).max(said);
             }
         }
@@ -78,16 +78,16 @@ fn read_block(
     };
     match block {
         XrBlock::Losses(packets) => {
-            let said = |came| Some(if came { Told::Came } else { Told::Lost });
+            let said = |came| Some(if came { Reported::Came } else { Reported::Lost });
             add(packets.ssrc, &mut packets.iter().map(|(sequence, came)| (sequence, said(came))))
         }
         XrBlock::Discards { packets, .. } => {
-            let said = |discarded: bool| discarded.then_some(Told::Came);
+            let said = |discarded: bool| discarded.then_some(Reported::Came);
             add(packets.ssrc, &mut packets.iter().map(|(sequence, discarded)| (sequence, said(discarded))))
         }
         XrBlock::ReceiptTimes(times) => {
             let clock = Clock { ticks: sent.clock_rate(times.ssrc).max(1).into() };
-            let said = |time| Some(Told::At(clock.time(clock.place(near, time))));
+            let said = |time| Some(Reported::At(clock.time(clock.place(near, time))));
             add(times.ssrc, &mut times.iter().map(|(sequence, time)| (sequence, said(time))))
         }
         _ => 0,
@@ -119,7 +119,7 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{News, Reader, Streams};
+    use super::super::{Reader, RtcpFeedback, Streams};
     use super::*;
     use alloc::vec;
     use proptest::prelude::*;
@@ -127,7 +127,7 @@ mod tests {
     use thalweg_wire::rtcp::{self, Packet, ReceiptTimes, RunLengths};
 
     const MEDIA: u32 = 7;
-    const SOUND: u32 = 9;
+    const AUDIO: u32 = 9;
 
     /// Media from number 65,530 on are packets 0, 1, 2, ...
     fn sent(count: u64) -> Streams {
@@ -141,8 +141,8 @@ mod tests {
         rtcp::write(&[Packet::Xr(Xr { ssrc: 1, blocks })], &mut datagram).unwrap();
         match &reader.read(&datagram, sent).unwrap()[..] {
             [] => Vec::new(),
-            [News::Arrivals { acknowledgements, hold: None }] => {
-                acknowledgements.iter().map(|told| (told.id.0, told.arrival)).collect()
+            [RtcpFeedback::Arrivals { acknowledgements, hold: None }] => {
+                acknowledgements.iter().map(|reported| (reported.id.0, reported.arrival)).collect()
             }
             other => panic!("{other:?}"),
         }
@@ -168,8 +168,8 @@ mod tests {
             times(MEDIA, 65_534, &[90_000]),
             times(MEDIA, 0, &[90_090, 90_900]),
         ];
-        let told = arrivals(&mut Reader::new(), blocks, &sent(10));
-        assert_eq!(told, [(4, millis(1000)), (5, None), (6, millis(1001)), (7, millis(1010))]);
+        let reported = arrivals(&mut Reader::new(), blocks, &sent(10));
+        assert_eq!(reported, [(4, millis(1000)), (5, None), (6, millis(1001)), (7, millis(1010))]);
     }
 
     #[test]
@@ -178,8 +178,8 @@ mod tests {
         let late = XrBlock::Discards { early: false, packets: late };
         // One receiver calls what it discarded lost as well, and tells one time of two.
         let blocks = vec![late, losses(65_530, &[true, false, false]), times(MEDIA, 65_530, &[900, 45_000])];
-        let told = arrivals(&mut Reader::new(), blocks, &sent(10));
-        assert_eq!(told, [(0, millis(10)), (1, millis(500)), (2, millis(500))]);
+        let reported = arrivals(&mut Reader::new(), blocks, &sent(10));
+        assert_eq!(reported, [(0, millis(10)), (1, millis(500)), (2, millis(500))]);
     }
 
     #[test]
@@ -190,15 +190,15 @@ mod tests {
             arrivals(&mut reader, vec![times(MEDIA, 65_530, &[1800])], &streams),
             [(0, Some(Time::from_millis(20)))]
         );
-        let told = arrivals(&mut reader, vec![losses(65_531, &[true, false])], &streams);
-        assert_eq!(told, [(1, millis(20)), (2, None)]);
+        let reported = arrivals(&mut reader, vec![losses(65_531, &[true, false])], &streams);
+        assert_eq!(reported, [(1, millis(20)), (2, None)]);
     }
 
     #[test]
     fn time_goes_on_after_32_bits_and_each_stream_has_its_own_ticks() {
         let mut streams = sent(10);
-        streams.on_clock(SOUND, 48_000);
-        streams.on_sent(PacketId(10), SOUND, 3);
+        streams.on_clock(AUDIO, 48_000);
+        streams.on_sent(PacketId(10), AUDIO, 3);
         let mut reader = Reader::new();
         // A turn is 47,721.86 s.
         let before = arrivals(&mut reader, vec![times(MEDIA, 65_530, &[u32::MAX / 2])], &streams)[0].1.unwrap();
@@ -206,24 +206,24 @@ mod tests {
         let after = arrivals(&mut reader, vec![times(MEDIA, 65_531, &[89_999])], &streams)[0].1.unwrap();
         assert!(before < at_end);
         assert!((after - at_end - Span::from_secs(1)).abs() <= Span::from_nanos(1));
-        let sound = (after.as_nanos() as u128 * 48_000 / 1_000_000_000) as u32;
-        let told = arrivals(&mut reader, vec![times(SOUND, 3, &[sound.wrapping_add(480)])], &streams);
-        let later = told[0].1.unwrap() - after;
+        let audio = (after.as_nanos() as u128 * 48_000 / 1_000_000_000) as u32;
+        let reported = arrivals(&mut reader, vec![times(AUDIO, 3, &[audio.wrapping_add(480)])], &streams);
+        let later = reported[0].1.unwrap() - after;
         assert!((later - Span::from_millis(10)).abs() < Span::from_micros(21), "{later}");
     }
 
     #[test]
     fn streams_of_others_and_packets_not_sent_are_passed_over() {
         assert_eq!(arrivals(&mut Reader::new(), vec![times(8, 65_530, &[5])], &sent(10)), []);
-        let told = arrivals(&mut Reader::new(), vec![losses(65_530, &[true; 400])], &sent(10));
-        assert_eq!(told.len(), 10);
+        let reported = arrivals(&mut Reader::new(), vec![losses(65_530, &[true; 400])], &sent(10));
+        assert_eq!(reported.len(), 10);
         assert_eq!(arrivals(&mut Reader::new(), vec![losses(65_530, &[true])], &Streams::new()), []);
     }
 
     #[test]
     fn a_report_makes_bounded_work() {
         let blocks = vec![losses(65_530, &[true; 60_000]), losses(65_530, &[false; 60_000])];
-        assert_eq!(arrivals(&mut Reader::new(), blocks, &sent(60_000)).len(), MOST);
+        assert_eq!(arrivals(&mut Reader::new(), blocks, &sent(60_000)).len(), MAX);
     }
 
     proptest! {

@@ -9,11 +9,11 @@ type Counting = Recovery<(), ()>;
 #[derive(Debug, Clone)]
 enum Came {
     Media(u64),
-    Parity(Protected),
+    Fec(Protected),
 }
 
-fn parity(sequences: impl IntoIterator<Item = u64>) -> Came {
-    Came::Parity(Protected::of(sequences).unwrap())
+fn fec(sequences: impl IntoIterator<Item = u64>) -> Came {
+    Came::Fec(Protected::of(sequences).unwrap())
 }
 
 /// What is recovered as these come.
@@ -22,7 +22,7 @@ fn recovered(recovery: &mut Counting, came: impl IntoIterator<Item = Came>) -> V
     for came in came {
         match came {
             Came::Media(sequence) => recovery.on_media(sequence, ()),
-            Came::Parity(protects) => recovery.on_parity(protects, ()),
+            Came::Fec(protects) => recovery.on_fec(protects, ()),
         }
         while let Some((sequence, ())) = recovery.next() {
             recovery.on_media(sequence, ());
@@ -37,7 +37,7 @@ fn one_loss_anywhere_among_the_protected_is_made_good() {
     for lost in 10..20 {
         let mut recovery = Counting::default();
         let came = (10..20).filter(|sequence| *sequence != lost).map(Came::Media);
-        assert_eq!(recovered(&mut recovery, came.chain([parity(10..20)])), [lost]);
+        assert_eq!(recovered(&mut recovery, came.chain([fec(10..20)])), [lost]);
         assert_eq!(recovery.waiting(), 0);
     }
 }
@@ -45,17 +45,17 @@ fn one_loss_anywhere_among_the_protected_is_made_good() {
 #[test]
 fn what_comes_after_the_fec_packet_completes_it() {
     let mut recovery = Counting::default();
-    assert_eq!(recovered(&mut recovery, [Came::Media(0), parity(0..4), Came::Media(2)]), [0u64; 0]);
+    assert_eq!(recovered(&mut recovery, [Came::Media(0), fec(0..4), Came::Media(2)]), [0u64; 0]);
     // A retransmission of the one recovers the other (specs/fec.md 5, example 3).
     assert_eq!(recovered(&mut recovery, [Came::Media(3)]), [1]);
-    assert_eq!(recovered(&mut recovery, [Came::Media(1), Came::Media(4), parity([1, 3])]), [0u64; 0]);
+    assert_eq!(recovered(&mut recovery, [Came::Media(1), Came::Media(4), fec([1, 3])]), [0u64; 0]);
     assert_eq!(recovery.waiting(), 0);
 }
 
 #[test]
 fn one_packet_recovered_recovers_the_next() {
     let mut recovery = Counting::default();
-    let waiting = [Came::Media(0), Came::Media(5), parity([0, 1, 2]), parity([2, 3]), parity([3, 4, 5])];
+    let waiting = [Came::Media(0), Came::Media(5), fec([0, 1, 2]), fec([2, 3]), fec([3, 4, 5])];
     assert_eq!(recovered(&mut recovery, waiting), [0u64; 0]);
     assert_eq!(recovered(&mut recovery, [Came::Media(1)]), [2, 3, 4]);
 }
@@ -63,7 +63,7 @@ fn one_packet_recovered_recovers_the_next() {
 #[test]
 fn fec_packets_whose_packets_are_long_past_are_forgotten() {
     let mut recovery = Counting::default();
-    assert_eq!(recovered(&mut recovery, [Came::Media(0), parity([1, 2])]), [0u64; 0]);
+    assert_eq!(recovered(&mut recovery, [Came::Media(0), fec([1, 2])]), [0u64; 0]);
     assert_eq!(recovered(&mut recovery, [Came::Media(MEDIA)]), [0u64; 0]);
     assert_eq!(recovery.waiting(), 1);
     assert_eq!(recovered(&mut recovery, [Came::Media(MEDIA + 1), Came::Media(2)]), [0u64; 0]);
@@ -77,9 +77,9 @@ fn fec_packets_of_any_numbers_take_bounded_memory() {
     for sequence in 0..20_000u64 {
         let mask = u128::from(random.bits() >> random.below(64)) << random.below(64) | 1 << random.below(109);
         let first = if random.chance(0.3) { random.bits() } else { sequence.saturating_sub(random.below(120)) };
-        let forged = Protected::new(first, mask).map(Came::Parity);
+        let forged = Protected::new(first, mask).map(Came::Fec);
         recovered(&mut recovery, [Came::Media(sequence)].into_iter().chain(forged));
-        assert!(recovery.waiting() <= PARITIES && recovery.media.len() == MEDIA as usize);
+        assert!(recovery.waiting() <= FEC_PACKETS && recovery.media.len() == MEDIA as usize);
     }
 }
 
@@ -98,7 +98,7 @@ fn what_stays_lost_under_one_fec_packet_for_so_many_is_what_the_formula_says() {
                 }
             }
             if !random.chance(0.05) {
-                here += recovered(&mut recovery, [parity(first..first + members)]).len() as u64;
+                here += recovered(&mut recovery, [fec(first..first + members)]).len() as u64;
             }
         }
         let lost = 1.0 - here as f64 / (groups * members) as f64;
@@ -116,7 +116,7 @@ proptest! {
     ) {
         let arrive = (0..60).filter(|place| !lost.contains(place));
         let mut came: Vec<Came> = arrive.map(|place| Came::Media(begin + place)).collect();
-        came.extend(sets.iter().map(|set| parity(set.iter().map(|place| begin + place).collect::<Vec<_>>())));
+        came.extend(sets.iter().map(|set| fec(set.iter().map(|place| begin + place).collect::<Vec<_>>())));
         // In any order.
         let mut random = Seed::new(order).random();
         (1..came.len()).rev().for_each(|last| came.swap(last, random.below(last as u64 + 1) as usize));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
 
 /// No report covers more packets than this (libwebrtc `PacketArrivalTimeMap::kMaxNumberOfPackets`).
-const MOST: u64 = 1 << 15;
+const MAX: u64 = 1 << 15;
 
 /// How far back arrivals are remembered after they were reported, for reports that a late packet makes begin earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Arrivals {
     /// Widens what is remembered to have a place for `number`, if it may.
     fn make_room(&mut self, number: u64) -> bool {
         if number < self.first {
-            if matches!(self.memory, Memory::Newest(_)) || self.end() - number > MOST {
+            if matches!(self.memory, Memory::Newest(_)) || self.end() - number > MAX {
                 return false;
             }
             for _ in number..self.first {
@@ -92,7 +92,7 @@ impl Arrivals {
             self.first = number;
         }
         // After a jump of the numbers the oldest go.
-        let oldest = (number + 1).saturating_sub(MOST);
+        let oldest = (number + 1).saturating_sub(MAX);
         while self.first < oldest && self.times.pop_front().is_some() {
             self.first += 1;
         }
@@ -121,7 +121,7 @@ impl Arrivals {
     }
 
     /// Whether everything that came was reported.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_reporting(&self) -> bool {
         self.begin.is_none_or(|begin| begin == self.end())
     }
 
@@ -222,9 +222,9 @@ mod tests {
     fn a_jump_of_the_numbers_costs_bounded_memory() {
         for memory in [LASTING, Memory::Newest(64)] {
             let mut arrivals = fed(memory, &[(0, 0), (1, 1 << 40), (2, (1 << 40) - 5)]);
-            assert!(arrivals.times.len() as u64 <= MOST);
+            assert!(arrivals.times.len() as u64 <= MAX);
             let report = arrivals.take();
-            assert_eq!((report.len() as u64, report.last()), (MOST, Some(&(1 << 40, at(1)))));
+            assert_eq!((report.len() as u64, report.last()), (MAX, Some(&(1 << 40, at(1)))));
             assert!(arrivals.on_packet(Time::from_millis(3), (1 << 40) + 1));
             assert_eq!(arrivals.take(), [((1 << 40) + 1, at(3))]);
         }

@@ -42,7 +42,7 @@ impl Congestion {
         self.streams.remove(&ssrc);
     }
 
-    /// What was not told yet; it counts as told then.
+    /// What was not reported yet; it counts as reported then.
     pub(crate) fn messages(&mut self, here: Time) -> Vec<Packet> {
         let mut packets = Vec::new();
         for (&ssrc, arrivals) in &mut self.streams {

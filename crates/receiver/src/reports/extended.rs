@@ -1,7 +1,7 @@
 //! Extended reports beside receiver reports (RFC 3550, RFC 3611): which packets came, when, and which of them too late to be played
 //! (RFC 7097, RFC 7243), at the pace that FBRA wants of RTCP (specs/fbra.md 1).
 //!
-//! Each report tells again what the one before told anew, so that one report may be lost and nothing with it.
+//! Each report repeats what the one before reported for the first time, so that one report may be lost and nothing with it.
 
 mod pace;
 mod stream;
@@ -13,14 +13,14 @@ use thalweg_wire::rtcp::{Packet, ReceiverReport, Xr};
 use crate::message::datagram;
 use crate::rtp::Source;
 use pace::Pace;
-use stream::{Heard, Stream, Told, ticks};
+use stream::{Learned, Reported, Stream, ticks};
 pub(crate) use streams::ExtendedStreams;
 
-/// Ticks of video's RTP clock in a second (RFC 7741), which receipt times are told in.
+/// Ticks of video's RTP clock in a second (RFC 7741), which receipt times are reported in.
 const CLOCK: u32 = 90_000;
 /// The longest datagram, in bytes, so that with 42 around it no report takes more than 1,200 on the wire.
 const LARGEST: usize = 1_158;
-/// The most packets told of in one: the reader believes 16,384 lines of a report, and up to three here are of one packet.
+/// The most packets reported of in one: the reader believes 16,384 lines of a report, and up to three here are of one packet.
 const PACKETS: usize = 5_000;
 
 /// Arrivals and discards of one stream, and the datagrams that tell them.
@@ -51,9 +51,9 @@ impl Extended {
     pub(super) fn on_packet(&mut self, now: Time, here: Time, number: u64, captured: Option<Time>) -> bool {
         self.captured = captured.unwrap_or(self.captured);
         self.source.on_packet(here, number as u16, ticks(self.captured, CLOCK));
-        let heard = self.stream.on_packet(here, number);
-        self.pace.on_packet(now, heard);
-        heard != Heard::Nothing
+        let learned = self.stream.on_packet(here, number);
+        self.pace.on_packet(now, learned);
+        learned != Learned::Nothing
     }
 
     /// The packet, with so much payload, came too late to be played.
@@ -68,27 +68,27 @@ impl Extended {
         self.pace.next()
     }
 
-    /// The report that is due, in as many datagrams as it takes, and of how many packets each tells; what is news in it counts as told then.
+    /// The report that is due, in as many datagrams as it takes, and of how many packets each tells; what is new in it counts as reported then.
     pub(super) fn datagrams(&mut self, now: Time) -> Vec<(Vec<u8>, u32)> {
         self.pace.on_report(now);
-        let told = self.stream.take();
+        let reported = self.stream.take();
         let blocks = self.source.block(self.stream.ssrc, None).into_iter().collect();
         let plain = ReceiverReport { ssrc: self.sender_ssrc, blocks, ..ReceiverReport::default() };
         let mut datagrams = Vec::new();
-        if !told.is_empty() {
-            self.write(&plain, &told, &mut datagrams);
+        if !reported.is_empty() {
+            self.write(&plain, &reported, &mut datagrams);
         }
         datagrams
     }
 
-    /// Writes what is `told`, in halves as long as it is too much for a datagram.
-    fn write(&self, plain: &ReceiverReport, told: &Told, datagrams: &mut Vec<(Vec<u8>, u32)>) {
-        let extended = Xr { ssrc: self.sender_ssrc, blocks: self.stream.blocks(told) };
+    /// Writes what is `reported`, in halves as long as it is too much for a datagram.
+    fn write(&self, plain: &ReceiverReport, reported: &Reported, datagrams: &mut Vec<(Vec<u8>, u32)>) {
+        let extended = Xr { ssrc: self.sender_ssrc, blocks: self.stream.blocks(reported) };
         let datagram = datagram(&[Packet::ReceiverReport(plain.clone()), Packet::Xr(extended)]);
-        if told.len() < 2 || (told.len() <= PACKETS && datagram.len() <= LARGEST) {
-            datagrams.push((datagram, told.len() as u32));
+        if reported.len() < 2 || (reported.len() <= PACKETS && datagram.len() <= LARGEST) {
+            datagrams.push((datagram, reported.len() as u32));
         } else {
-            let (older, newer) = told.split_at(told.len() / 2);
+            let (older, newer) = reported.split_at(reported.len() / 2);
             self.write(plain, older, datagrams);
             self.write(plain, newer, datagrams);
         }

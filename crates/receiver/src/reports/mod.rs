@@ -32,7 +32,7 @@ pub(super) struct Reports {
 
 #[derive(Debug)]
 enum Form {
-    Told(Vec<Acknowledgement>),
+    Reported(Vec<Acknowledgement>),
     Transport(Transport),
     Congestion(Congestion),
     Extended(Extended),
@@ -41,7 +41,7 @@ enum Form {
 impl Reports {
     pub(super) fn new(style: FeedbackStyle, clock_offset: Span) -> Reports {
         let form = match style {
-            FeedbackStyle::PerPacket => Form::Told(Vec::new()),
+            FeedbackStyle::PerPacket => Form::Reported(Vec::new()),
             FeedbackStyle::Twcc | FeedbackStyle::TwccOnRequest => Form::Transport(Transport::new(RECEIVER, MEDIA)),
             FeedbackStyle::Ccfb => Form::Congestion(Congestion::new(RECEIVER)),
             FeedbackStyle::Extended => Form::Extended(Extended::new(RECEIVER, EVERYTHING)),
@@ -56,11 +56,11 @@ impl Reports {
         }
     }
 
-    /// A packet arrived; `asks` is whether it asks for a report at once. Whether it is news: copies are not.
-    pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, asks: bool) -> bool {
+    /// A packet arrived; `requests_feedback` is whether it asks for a report at once. Whether it is news: copies are not.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &SentPacket, requests_feedback: bool) -> bool {
         let here = now + self.clock_offset;
-        let is_news = match &mut self.form {
-            Form::Told(acknowledgements) => {
+        let is_new = match &mut self.form {
+            Form::Reported(acknowledgements) => {
                 acknowledgements.push(Acknowledgement { id: packet.id, arrival: Some(here), ce: false });
                 true
             }
@@ -70,10 +70,10 @@ impl Reports {
                 extended.on_packet(now, here, packet.id.0, packet.place.map(|place| place.captured))
             }
         };
-        if is_news {
-            self.next = self.next.min(self.due(now, asks));
+        if is_new {
+            self.next = self.next.min(self.due(now, requests_feedback));
         }
-        is_news
+        is_new
     }
 
     /// A packet that arrived, with so much payload, came too late to be played: only extended reports say so.
@@ -85,10 +85,10 @@ impl Reports {
     }
 
     /// When a packet is to be reported.
-    fn due(&self, now: Time, asks: bool) -> Time {
+    fn due(&self, now: Time, requests_feedback: bool) -> Time {
         match &self.form {
-            Form::Told(_) => now,
-            Form::Transport(_) if asks && self.style == FeedbackStyle::TwccOnRequest => now,
+            Form::Reported(_) => now,
+            Form::Transport(_) if requests_feedback && self.style == FeedbackStyle::TwccOnRequest => now,
             Form::Transport(_) => now + TWCC_INTERVAL,
             Form::Congestion(_) => now + CCFB_INTERVAL,
             Form::Extended(extended) => extended.next(),
@@ -105,7 +105,7 @@ impl Reports {
             self.next = Time::NEVER;
             let here = now + self.clock_offset;
             let datagrams = match &mut self.form {
-                Form::Told(acknowledgements) => {
+                Form::Reported(acknowledgements) => {
                     acknowledgements.sort_by_key(|acknowledgement| acknowledgement.id);
                     // The next holds one, as nearly all do.
                     return Some(Message::acknowledging(std::mem::replace(acknowledgements, Vec::with_capacity(1))));

@@ -1,4 +1,4 @@
-//! What a receiver that measures the path tells of it, once in a while (Rebera; specs/rebera.md 3).
+//! What a receiver that measures the path reports, once in a while (Rebera; specs/rebera.md 3).
 
 use thalweg_control::estimate::{Arrival, Measurement, MeasurementConfig};
 use thalweg_control::{PathReport, Payload};
@@ -12,7 +12,7 @@ pub(crate) fn message(ssrc: u32, media_ssrc: u32, report: &PathReport) -> rtcp::
     rtcp::Packet::PathReport(rtcp::PathReport { sender_ssrc: ssrc, media_ssrc, capacity, received, lost })
 }
 
-/// A measurement, and when it is told next: Delta after the last time, if anything came.
+/// A measurement, and when it is reported next: Delta after the last time, if anything came.
 #[derive(Debug)]
 pub(crate) struct PathReports {
     config: MeasurementConfig,
@@ -79,7 +79,13 @@ mod tests {
         };
         let mut sent = SentPacket::new(PacketId(number), Time::ZERO, Bytes::new(1000));
         sent.place = Some(place);
-        Packet { sent, grace: Span::ZERO, asks: false, before: Bytes::new(1000 * number), content: Content::Padding }
+        Packet {
+            sent,
+            grace: Span::ZERO,
+            requests_feedback: false,
+            before: Bytes::new(1000 * number),
+            content: Content::Padding,
+        }
     }
 
     #[test]
@@ -93,17 +99,17 @@ mod tests {
     #[test]
     fn a_receiver_tells_every_tenth_of_a_second_what_the_path_bears_while_anything_comes() {
         let mut path = PathReports::new(MeasurementConfig::default()).unwrap();
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for number in 0..60 {
             let now = Time::from_millis(20 * number);
             path.on_packet(now, &packet(number));
-            told.extend(path.poll(now).map(|report| (now, report)));
+            reported.extend(path.poll(now).map(|report| (now, report)));
         }
-        let gaps: Vec<i64> = told.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_millis()).collect();
-        assert!(told.len() == 12 && gaps.iter().all(|gap| *gap == 100), "{gaps:?}");
-        let (_, last) = told.last().unwrap();
+        let gaps: Vec<i64> = reported.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_millis()).collect();
+        assert!(reported.len() == 12 && gaps.iter().all(|gap| *gap == 100), "{gaps:?}");
+        let (_, last) = reported.last().unwrap();
         assert_eq!((last.capacity, last.lost), (Some(Rate::from_kbps(400)), Bytes::ZERO));
-        // The last packets are told as well, and then there is nothing to say.
+        // The last packets are reported as well, and then there is nothing to say.
         assert_eq!(path.next_event(), Time::from_millis(1200));
         assert_eq!(path.poll(Time::from_millis(1200)).map(|report| report.received), Some(Bytes::new(60_000)));
         assert_eq!(path.next_event(), Time::NEVER);

@@ -4,7 +4,7 @@ use super::*;
 use crate::{MessageReader, Receiver};
 use proptest::prelude::*;
 use thalweg_control::PacketId;
-use thalweg_media::feedback::News;
+use thalweg_media::feedback::RtcpFeedback;
 use thalweg_media::{Content, Packet};
 
 const STYLES: [FeedbackStyle; 5] = [
@@ -38,7 +38,7 @@ fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> V
             let now = receiver.next_event();
             while let Some(message) = receiver.poll_report(now) {
                 let (about, size) = (message.about, message.size);
-                let [News::Arrivals { acknowledgements, hold }] = &reader.read(message)[..] else {
+                let [RtcpFeedback::Arrivals { acknowledgements, hold }] = &reader.read(message)[..] else {
                     panic!("{style:?}")
                 };
                 assert_eq!(about, About::Report { packets: acknowledgements.len() as u32 }, "{style:?}");
@@ -53,7 +53,7 @@ fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> V
             sent: sent(id),
             grace: Span::ZERO,
             before: Bytes::ZERO,
-            asks: true,
+            requests_feedback: true,
             content: Content::Padding,
         };
         // Whatever did not arrive was sent, too.
@@ -67,7 +67,7 @@ fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> V
     reports
 }
 
-/// How far the told arrival may be from the true one.
+/// How far the reported arrival may be from the true one.
 fn resolution(style: FeedbackStyle) -> Span {
     match style {
         FeedbackStyle::PerPacket => Span::ZERO,
@@ -105,7 +105,7 @@ fn only_rfc_8888_tells_how_long_the_newest_arrival_was_held() {
     for style in STYLES {
         let (_, report) = read(style, AHEAD, &arrivals).remove(0);
         let expected = (style == FeedbackStyle::Ccfb).then_some(Span::from_millis(26));
-        let wrong = report.hold.zip(expected).map_or(Span::ZERO, |(told, expected)| (told - expected).abs());
+        let wrong = report.hold.zip(expected).map_or(Span::ZERO, |(reported, expected)| (reported - expected).abs());
         assert_eq!(report.hold.is_some(), expected.is_some());
         assert!(wrong <= resolution(style) + Span::from_micros(16), "{style:?}: {:?}", report.hold);
     }
@@ -126,11 +126,13 @@ fn a_burst_is_reported_at_once_when_its_last_packet_asks() {
 fn a_packet_reported_missing_is_reported_again_when_it_comes_late() {
     for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
         let arrivals = [(1, 10), (2, 12), (100, 11)].map(|(millis, id)| (Time::from_millis(millis), id));
-        let told: Vec<Vec<(u64, bool)>> = read(style, Span::ZERO, &arrivals)
+        let reported: Vec<Vec<(u64, bool)>> = read(style, Span::ZERO, &arrivals)
             .iter()
-            .map(|(_, report)| report.acknowledgements.iter().map(|told| (told.id.0, told.arrival.is_some())).collect())
+            .map(|(_, report)| {
+                report.acknowledgements.iter().map(|reported| (reported.id.0, reported.arrival.is_some())).collect()
+            })
             .collect();
-        assert_eq!(told, [vec![(10, true), (11, false), (12, true)], vec![(11, true), (12, true)]], "{style:?}");
+        assert_eq!(reported, [vec![(10, true), (11, false), (12, true)], vec![(11, true), (12, true)]], "{style:?}");
     }
 }
 
@@ -141,15 +143,15 @@ fn after_an_outage_of_ten_seconds_everything_lost_in_it_is_reported_missing() {
     let arrivals: Vec<(Time, u64)> = ids.map(|id| (Time::from_millis(5 * id), id)).collect();
     for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
         let reports = read(style, AHEAD, &arrivals);
-        let told = |id: u64| {
+        let reported = |id: u64| {
             let reports = reports.iter().flat_map(|(_, report)| &report.acknowledgements);
-            reports.filter(move |told| told.id.0 == id).map(|told| told.arrival).collect::<Vec<_>>()
+            reports.filter(move |reported| reported.id.0 == id).map(|reported| reported.arrival).collect::<Vec<_>>()
         };
-        assert!((100..2100).all(|id| told(id) == [None]), "{style:?}");
+        assert!((100..2100).all(|id| reported(id) == [None]), "{style:?}");
         assert!((2100..2200).all(|id| {
-            let told = told(id);
-            let error = told[0].map(|at| (at - (Time::from_millis(5 * id) + AHEAD)).abs());
-            told.len() == 1 && error.is_some_and(|error| error <= resolution(style))
+            let reported = reported(id);
+            let error = reported[0].map(|at| (at - (Time::from_millis(5 * id) + AHEAD)).abs());
+            reported.len() == 1 && error.is_some_and(|error| error <= resolution(style))
         }));
         assert!(reports.iter().all(|(_, report)| report.size <= Bytes::new(1200)));
         let covering =
@@ -166,7 +168,7 @@ fn what_no_packet_holds_goes_on_in_another() {
     for style in [FeedbackStyle::Twcc, FeedbackStyle::Ccfb] {
         let reports = read(style, Span::ZERO, &arrivals);
         let ids: Vec<u64> =
-            reports.iter().flat_map(|(_, report)| &report.acknowledgements).map(|told| told.id.0).collect();
+            reports.iter().flat_map(|(_, report)| &report.acknowledgements).map(|reported| reported.id.0).collect();
         assert_eq!(ids, (0..6000).collect::<Vec<_>>(), "{style:?}");
         assert!(reports.len() > 4 && reports.iter().all(|(_, report)| report.size <= Bytes::new(1200)));
     }
@@ -207,18 +209,18 @@ proptest! {
             first.entry(*id).or_insert(*time + clock_offset);
         }
         let reports = read(style, clock_offset, &arrivals);
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for (left, report) in &reports {
             for acknowledgement in &report.acknowledgements {
                 let Some(arrival) = acknowledgement.arrival else { continue };
                 let id = acknowledgement.id.0;
                 prop_assert!(first.contains_key(&id), "{} never came", id);
-                if told.insert(id) {
+                if reported.insert(id) {
                     let error = (arrival - first[&id]).abs();
                     prop_assert!(error <= resolution(style), "{} is {} off in the report of {}", id, error, left);
                 }
             }
         }
-        prop_assert!(first.keys().all(|id| told.contains(id) || too_late.contains(id)));
+        prop_assert!(first.keys().all(|id| reported.contains(id) || too_late.contains(id)));
     }
 }

@@ -1,4 +1,4 @@
-//! Transport-wide feedback: what came under which number of the transport, told at the receiver's pace or when a packet
+//! Transport-wide feedback: what came under which number of the transport, reported at the receiver's pace or when a packet
 //! asks (libwebrtc `modules/remote_bitrate_estimator/remote_estimator_proxy.cc`).
 
 use thalweg_units::{Span, Time};
@@ -32,17 +32,17 @@ impl Transport {
         self.arrivals.on_packet(here, number)
     }
 
-    /// Whether everything that came was told.
-    pub(crate) fn is_told(&self) -> bool {
-        self.arrivals.is_told()
+    /// Whether everything that came was reported.
+    pub(crate) fn is_reporting(&self) -> bool {
+        self.arrivals.is_reporting()
     }
 
-    /// What was not told yet; it counts as told then.
+    /// What was not reported yet; it counts as reported then.
     pub(crate) fn messages(&mut self) -> Vec<Packet> {
         self.build(None, true)
     }
 
-    /// What packet `number` asked for: the packets up to and with it, told before or not.
+    /// What packet `number` asked for: the packets up to and with it, reported before or not.
     pub(crate) fn answer(&mut self, number: u64, request: FeedbackRequest) -> Vec<Packet> {
         let begin = (number + 1).saturating_sub(request.count.into());
         self.build(Some((begin, number + 1)), request.timestamps)
@@ -94,10 +94,10 @@ mod tests {
         transport.messages();
         transport.on_packet(Time::from_millis(70), 14);
         let request = FeedbackRequest { timestamps: true, count: 4 };
-        let told = statuses(&transport.answer(14, request));
+        let reported = statuses(&transport.answer(14, request));
         let ticks = [4, 4, 16].map(Status::Arrived);
-        assert_eq!(told, [(11, vec![ticks[0], Status::Missing, ticks[1], ticks[2]])]);
-        assert!(transport.is_told());
+        assert_eq!(reported, [(11, vec![ticks[0], Status::Missing, ticks[1], ticks[2]])]);
+        assert!(transport.is_reporting());
     }
 
     #[test]
@@ -105,9 +105,9 @@ mod tests {
         let mut transport = fed(&[10, 11, 12, 13]);
         let answer = statuses(&transport.answer(13, FeedbackRequest { timestamps: false, count: 2 }));
         assert_eq!(answer, [(12, vec![Status::Untimed; 2])]);
-        assert!(!transport.is_told());
+        assert!(!transport.is_reporting());
         assert_eq!(statuses(&transport.messages())[0].0, 10);
-        assert!(transport.is_told());
+        assert!(transport.is_reporting());
     }
 
     #[test]

@@ -20,7 +20,7 @@ const LONGEST: usize = 1500;
 /// What comes of one audio.
 #[derive(Debug)]
 pub(super) struct AudioStream {
-    patience: Span,
+    jitter_buffer_delay: Span,
     /// Those that wait, by number.
     waiting: BTreeMap<u64, AudioPacket>,
     /// The number after the last one given out.
@@ -30,9 +30,9 @@ pub(super) struct AudioStream {
 }
 
 impl AudioStream {
-    pub(super) fn new(patience: Span) -> AudioStream {
+    pub(super) fn new(jitter_buffer_delay: Span) -> AudioStream {
         let (waiting, timestamps) = (BTreeMap::new(), TimestampUnwrapper::new());
-        AudioStream { patience, waiting, expected: None, timestamps, counts: AudioCounts::default() }
+        AudioStream { jitter_buffer_delay, waiting, expected: None, timestamps, counts: AudioCounts::default() }
     }
 
     pub(super) fn counts(&self) -> AudioCounts {
@@ -42,7 +42,7 @@ impl AudioStream {
     /// The stream is another from here on.
     pub(super) fn begin_anew(&mut self) {
         self.counts.lost += self.waiting.len() as u64;
-        *self = AudioStream { counts: self.counts, ..AudioStream::new(self.patience) };
+        *self = AudioStream { counts: self.counts, ..AudioStream::new(self.jitter_buffer_delay) };
     }
 
     /// Packet `sequence` came, captured then by the sender's clock.
@@ -64,7 +64,7 @@ impl AudioStream {
     pub(super) fn poll(&mut self, now: Time) -> Option<AudioPacket> {
         let (&sequence, first) = self.waiting.first_key_value()?;
         let expected = self.expected.unwrap_or(sequence);
-        if sequence > expected && now < first.arrived + self.patience && self.waiting.len() <= PACKETS {
+        if sequence > expected && now < first.arrived + self.jitter_buffer_delay && self.waiting.len() <= PACKETS {
             return None;
         }
         let (_, packet) = self.waiting.pop_first()?;
@@ -78,7 +78,7 @@ impl AudioStream {
 
     /// When [`AudioStream::poll`] has something to give though nothing comes.
     pub(super) fn next_event(&self) -> Time {
-        self.waiting.first_key_value().map_or(Time::NEVER, |(_, first)| first.arrived + self.patience)
+        self.waiting.first_key_value().map_or(Time::NEVER, |(_, first)| first.arrived + self.jitter_buffer_delay)
     }
 }
 

@@ -64,7 +64,7 @@ struct Slot {
     run: Option<Run>,
 }
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
     /// It is here.

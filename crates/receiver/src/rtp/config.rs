@@ -1,7 +1,7 @@
-//! What was agreed on: which streams come, how they are told apart, what is to be told of them.
+//! What was agreed on: which streams come, how they are distinguished, what is to be reported of them.
 
 use thalweg_control::estimate::MeasurementConfig;
-use thalweg_media::KeptAtReceiver;
+use thalweg_media::StatefulReceiver;
 use thalweg_units::{Bytes, ConfigError, Span};
 pub use thalweg_wire::negotiated::{ExtensionIds, Feedback, Redundancy, Ssrcs};
 use thalweg_wire::overhead;
@@ -15,7 +15,7 @@ pub struct Config {
     pub cname: String,
     /// The video, if one comes.
     pub video: Option<Video>,
-    /// What the video may come in, with parity among it.
+    /// What the video may come in, with FEC among it.
     pub redundancy: Option<Redundancy>,
     /// The audio, if one comes.
     pub audio: Option<Audio>,
@@ -25,7 +25,7 @@ pub struct Config {
     /// How often receiver reports leave (libwebrtc `RTCPSender::kDefaultVideoReportInterval`, there spread by half of it both
     /// ways), above zero.
     pub report_interval: Span,
-    /// After how long without a request what came is told all the same, where feedback is on request; `None` for never, which
+    /// After how long without a request what came is reported all the same, where feedback is on request; `None` for never, which
     /// is what libwebrtc does.
     pub unasked: Option<Span>,
     /// What is around an RTP packet on the wire: IP, UDP and the SRTP tag.
@@ -65,14 +65,14 @@ impl Config {
         if self.redundancy.is_some() && self.video.is_none() {
             return Err(ConfigError::out_of_range("redundancy", "no video", "that of a video: leave redundancy out"));
         }
-        let repeats = self.video.as_ref().and_then(|video| video.retransmission);
+        let rtx = self.video.as_ref().and_then(|video| video.retransmission);
         if let Some(types) = self.redundancy
-            && let (Some(found), None) = (types.retransmission, repeats)
+            && let (Some(found), None) = (types.retransmission, rtx)
         {
-            let range = "with repeats of the video: leave it out, or agree on the video's own";
+            let range = "with retransmissions of the video: leave it out, or agree on the video's own";
             return Err(ConfigError::out_of_range("redundancy.retransmission", found, range));
         }
-        let video = self.video.iter().flat_map(|video| [Some(video.payload_type), video.retransmission, video.parity]);
+        let video = self.video.iter().flat_map(|video| [Some(video.payload_type), video.retransmission, video.fec]);
         let redundancy =
             self.redundancy.iter().flat_map(|types| [Some(types.red), Some(types.ulpfec), types.retransmission]);
         let audio = self.audio.iter().map(|audio| Some(audio.payload_type));
@@ -85,7 +85,7 @@ impl Config {
             return Err(ConfigError::out_of_range("payload type", pair[0], "one for each stream: no two alike"));
         }
         let video =
-            self.video.iter().flat_map(|video| [video.ssrcs.media, video.ssrcs.retransmission, video.ssrcs.parity]);
+            self.video.iter().flat_map(|video| [video.ssrcs.media, video.ssrcs.retransmission, video.ssrcs.fec]);
         let mut ssrcs: Vec<u32> = video.chain(self.audio.iter().map(|audio| audio.ssrc)).flatten().collect();
         ssrcs.push(self.ssrc);
         ssrcs.sort_unstable();
@@ -97,11 +97,11 @@ impl Config {
             ));
         }
         if let Some(video) = &self.video
-            && video.keeps_states.is_some()
+            && video.stateful.is_some()
             && (video.codec != Codec::Vp8 || video.extensions.grace.is_none())
         {
-            let range = "VP8 with the grace extension agreed on: leave keeps_states out";
-            return Err(ConfigError::out_of_range("keeps_states of codec", format!("{:?}", video.codec), range));
+            let range = "VP8 with the grace extension agreed on: leave stateful out";
+            return Err(ConfigError::out_of_range("stateful of codec", format!("{:?}", video.codec), range));
         }
         Ok(())
     }
@@ -114,35 +114,35 @@ pub struct Video {
     pub codec: Codec,
     /// Payload type of the media, 0 to 127.
     pub payload_type: u8,
-    /// Payload type of repeats (RFC 4588).
+    /// Payload type of retransmissions (RFC 4588).
     pub retransmission: Option<u8>,
-    /// Payload type of parity (flexfec-03).
-    pub parity: Option<u8>,
+    /// Payload type of FEC (flexfec-03).
+    pub fec: Option<u8>,
     /// The streams, as far as SDP names them; those it does not are known by their payload type.
     pub ssrcs: Ssrcs,
     /// The media section, where packets may say so.
     pub mid: Option<String>,
     /// Ids of header extensions.
     pub extensions: ExtensionIds,
-    /// What may be told.
+    /// What may be reported.
     pub feedback: Feedback,
-    /// Whether its frames name the decoder's states they lead from and to (Salsify), and what becomes of what is missing then.
-    pub keeps_states: Option<KeptAtReceiver>,
+    /// Whether its frames name the decoder's states they lead from and to (Salsify), and what happens to what is missing then.
+    pub stateful: Option<StatefulReceiver>,
 }
 
 impl Video {
-    /// Video of this codec under this payload type, of any stream, of which nothing is told.
+    /// Video of this codec under this payload type, of any stream, of which nothing is reported.
     pub fn new(codec: Codec, payload_type: u8) -> Video {
         Video {
             codec,
             payload_type,
             retransmission: None,
-            parity: None,
+            fec: None,
             ssrcs: Ssrcs::default(),
             mid: None,
             extensions: ExtensionIds::default(),
             feedback: Feedback::default(),
-            keeps_states: None,
+            stateful: None,
         }
     }
 }
@@ -170,13 +170,13 @@ pub struct Audio {
     /// Ids of header extensions.
     pub extensions: ExtensionIds,
     /// How long a packet is held for one before it that has not come.
-    pub patience: Span,
+    pub jitter_buffer_delay: Span,
 }
 
 impl Audio {
     /// Opus under this payload type, of any stream; three packets of 20 ms are waited for.
     pub fn new(payload_type: u8) -> Audio {
         let extensions = ExtensionIds::default();
-        Audio { payload_type, ssrc: None, mid: None, extensions, patience: Span::from_millis(60) }
+        Audio { payload_type, ssrc: None, mid: None, extensions, jitter_buffer_delay: Span::from_millis(60) }
     }
 }

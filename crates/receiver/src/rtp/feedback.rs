@@ -1,4 +1,4 @@
-//! What is told of arrivals: by transport-wide number, at our pace or when asked, or by stream, often or in extended reports.
+//! What is reported of arrivals: by transport-wide number, at our pace or when asked, or by stream, often or in extended reports.
 
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::rtcp::Packet;
@@ -8,7 +8,7 @@ use thalweg_wire::unwrap::SequenceUnwrapper;
 use super::config::Config;
 use crate::reports::{CCFB_INTERVAL, Congestion, ExtendedStreams, TWCC_INTERVAL, Transport};
 
-/// What is told, and how.
+/// What is reported, and how.
 #[derive(Debug)]
 enum Style {
     Nothing,
@@ -69,7 +69,7 @@ impl ArrivalFeedback {
         }
     }
 
-    /// A packet came. What is to be told at once.
+    /// A packet came. What is to be reported at once.
     pub(super) fn on_packet(&mut self, now: Time, arrival: Arrival) -> Vec<Packet> {
         let Arrival { ssrc, clock, number, transport } = arrival;
         match &mut self.style {
@@ -93,7 +93,7 @@ impl ArrivalFeedback {
                 }
                 if let Some(request) = request.flatten() {
                     let answer = reports.answer(number, request);
-                    if reports.is_told() {
+                    if reports.is_reporting() {
                         self.next = Time::NEVER;
                     }
                     return answer;
@@ -120,7 +120,7 @@ impl ArrivalFeedback {
         }
     }
 
-    /// What is to be told now.
+    /// What is to be reported now.
     pub(super) fn poll(&mut self, now: Time) -> Vec<Packet> {
         if now < self.next {
             return Vec::new();

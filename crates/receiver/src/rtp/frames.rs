@@ -1,4 +1,4 @@
-//! What becomes of a video's packets: frames for an ordinary decoder, or for one that keeps its states. A sender may go from one
+//! What happens to a video's packets: frames for a standard decoder, or for one that keeps its states. A sender may go from one
 //! kind to the other in the middle of a call; the first packet of each frame says which it is.
 
 use thalweg_media::StateHash;
@@ -16,7 +16,7 @@ use crate::wants::Wants;
 /// Both kinds.
 #[derive(Debug)]
 pub(super) struct Frames {
-    ordinary: VideoStream,
+    standard: VideoStream,
     functional: Option<FunctionalStream>,
     /// Whether the last frame that began was of functional video; until one did, whether that is expected.
     is_functional: bool,
@@ -28,9 +28,9 @@ impl Frames {
     /// # Errors
     /// When a parameter is out of range.
     pub(super) fn new(video: &Video) -> Result<Frames, ConfigError> {
-        let functional = video.keeps_states.map(FunctionalStream::new).transpose()?;
+        let functional = video.stateful.map(FunctionalStream::new).transpose()?;
         let is_functional = functional.is_some();
-        Ok(Frames { ordinary: VideoStream::new(video.codec), functional, is_functional, newest_keyframe: None })
+        Ok(Frames { standard: VideoStream::new(video.codec), functional, is_functional, newest_keyframe: None })
     }
 
     /// A packet came; the frames to decode now, in order.
@@ -46,7 +46,7 @@ impl Frames {
                 self.on_other(now, packet.said);
                 Vec::new()
             }
-            _ => self.ordinary.on_packet(now, packet),
+            _ => self.standard.on_packet(now, packet),
         };
         let counts = self.counts();
         let first = counts.frames - ready.len() as u64;
@@ -77,7 +77,7 @@ impl Frames {
     fn become_kind(&mut self, is_functional: bool) {
         if std::mem::replace(&mut self.is_functional, is_functional) != is_functional {
             // What comes now follows nothing that the other kind has, and the decoder was elsewhere meanwhile.
-            self.ordinary.begin_anew();
+            self.standard.begin_anew();
             self.on_disagreement(StateHash::UNKNOWN);
         }
     }
@@ -91,7 +91,7 @@ impl Frames {
 
     /// The stream is another from here on: its frames follow none of those before.
     pub(super) fn begin_anew(&mut self) {
-        self.ordinary.begin_anew();
+        self.standard.begin_anew();
         if let Some(stream) = &mut self.functional {
             stream.begin_anew();
         }
@@ -99,7 +99,7 @@ impl Frames {
 
     /// The round trip is known.
     pub(super) fn learn(&mut self, round_trip: Span) {
-        self.ordinary.learn(round_trip);
+        self.standard.learn(round_trip);
     }
 
     /// The decoder did not get to the state that a frame was to lead to.
@@ -113,7 +113,7 @@ impl Frames {
     /// video goes on from states instead.
     pub(super) fn on_undecodable(&mut self, number: u64) {
         if !self.is_functional && self.newest_keyframe.is_none_or(|keyframe| keyframe <= number) {
-            self.ordinary.on_undecodable();
+            self.standard.on_undecodable();
         }
     }
 
@@ -125,17 +125,17 @@ impl Frames {
 
     /// What to ask the sender for now: of functional video nothing, for it goes on from what is here.
     pub(super) fn poll(&mut self, now: Time) -> Wants {
-        if self.is_functional { Wants::default() } else { self.ordinary.poll(now) }
+        if self.is_functional { Wants::default() } else { self.standard.poll(now) }
     }
 
     /// When [`Frames::poll`] has something to say.
     pub(super) fn next_event(&self) -> Time {
-        if self.is_functional { Time::NEVER } else { self.ordinary.next_event() }
+        if self.is_functional { Time::NEVER } else { self.standard.next_event() }
     }
 
     /// What was counted of both.
     pub(super) fn counts(&self) -> VideoCounts {
         let functional = self.functional.as_ref().map(FunctionalStream::counts).unwrap_or_default();
-        self.ordinary.counts().plus(functional)
+        self.standard.counts().plus(functional)
     }
 }

@@ -1,12 +1,12 @@
 //! Packets of functional video into frames, each to be decoded from the state it names (Salsify section 3.2).
 //!
-//! The header extensions say of each packet what the laboratory's packets say of themselves, so [`KeptStates`] follows hashes
+//! The header extensions say of each packet what the laboratory's packets say of themselves, so [`Stateful`] follows hashes
 //! here as it does there; what is added is the bytes.
 
 use std::collections::BTreeMap;
 
 use thalweg_control::{PacketId, SentPacket};
-use thalweg_media::{Content, Fragment, KeptAtReceiver, Packet, StateHash, Transition};
+use thalweg_media::{Content, Fragment, Packet, StateHash, StatefulReceiver, Transition};
 use thalweg_units::{Bytes, ConfigError, Time};
 use thalweg_wire::rtcp::DecoderState;
 use thalweg_wire::rtp::{FrameFragment, FrameStates};
@@ -20,7 +20,7 @@ use super::output::{Origin, VideoFrame};
 use super::statistics::VideoCounts;
 use crate::Moves;
 use crate::assembly::FrameInfo;
-use crate::kept_states::KeptStates;
+use crate::stateful::Stateful;
 
 /// The bytes of a frame in the making.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ struct Part {
 /// What comes of one video whose receiver keeps states.
 #[derive(Debug)]
 pub(super) struct FunctionalStream {
-    config: KeptAtReceiver,
-    kept: KeptStates,
+    config: StatefulReceiver,
+    kept: Stateful,
     /// The frame in the making, and at times the one before it.
     frames: BTreeMap<u64, Parts>,
     /// Frames below have had their chance.
@@ -56,10 +56,10 @@ pub(super) struct FunctionalStream {
 impl FunctionalStream {
     /// # Errors
     /// When a parameter is out of range.
-    pub(super) fn new(config: KeptAtReceiver) -> Result<FunctionalStream, ConfigError> {
+    pub(super) fn new(config: StatefulReceiver) -> Result<FunctionalStream, ConfigError> {
         Ok(FunctionalStream {
             config,
-            kept: KeptStates::new(config)?,
+            kept: Stateful::new(config)?,
             frames: BTreeMap::new(),
             next: 0,
             arrivals: 0,
@@ -102,7 +102,7 @@ impl FunctionalStream {
             self.counts.late += 1;
             return Vec::new();
         }
-        // What an encoder makes is of as many packets as an ordinary receiver holds, and no packet is empty.
+        // What an encoder makes is of as many packets as a standard receiver holds, and no packet is empty.
         if u64::from(place.fragments) > PACKETS || data.is_empty() {
             self.counts.malformed += 1;
             return Vec::new();
@@ -129,10 +129,10 @@ impl FunctionalStream {
             }),
         };
         let content = match origin {
-            Origin::Media | Origin::Parity => Content::Media { sequence: number, fragment },
-            Origin::Repeat => Content::Retransmission { of: number, fragment },
+            Origin::Media | Origin::Fec => Content::Media { sequence: number, fragment },
+            Origin::Retransmission => Content::Retransmission { of: number, fragment },
         };
-        let ready = if origin == Origin::Parity {
+        let ready = if origin == Origin::Fec {
             self.kept.on_recovered(fragment)
         } else {
             let packet = self.packet(said, content);
@@ -144,7 +144,7 @@ impl FunctionalStream {
     fn packet(&mut self, said: &Said, content: Content) -> Packet {
         self.arrivals += 1;
         let sent = SentPacket::new(PacketId(self.arrivals), Time::ZERO, said.size);
-        Packet { sent, grace: said.grace.grace, before: Bytes::ZERO, asks: false, content }
+        Packet { sent, grace: said.grace.grace, before: Bytes::ZERO, requests_feedback: false, content }
     }
 
     /// Keeps the bytes of a part. Whether there is a place for it.
@@ -162,8 +162,8 @@ impl FunctionalStream {
         };
         match part.origin {
             Origin::Media => {}
-            Origin::Repeat => self.counts.repeated += 1,
-            Origin::Parity => self.counts.recovered += 1,
+            Origin::Retransmission => self.counts.retransmitted += 1,
+            Origin::Fec => self.counts.recovered += 1,
         }
         parts.bytes += part.data.len();
         *free = Some(part);
@@ -203,8 +203,8 @@ impl FunctionalStream {
             sequences: numbers.clone().min()?..=numbers.max()?,
             first_arrival: arrivals.clone().min()?,
             last_arrival: arrivals.max()?,
-            repeated: of(Origin::Repeat),
-            recovered: of(Origin::Parity),
+            retransmitted: of(Origin::Retransmission),
+            recovered: of(Origin::Fec),
             moves: Some(moves),
             data,
         })

@@ -1,6 +1,6 @@
 //! What the path bears, measured by real packets: each frame is a train, and each packet says what was sent before it (Rebera; specs/rebera.md 3).
 //!
-//! What is measured, and when it is told, is as in the laboratory ([`PathReports`]); here a frame is known by its RTP timestamp and its last
+//! What is measured, and when it is reported, is as in the laboratory ([`PathReports`]); here a frame is known by its RTP timestamp and its last
 //! packet by the marker.
 
 use std::collections::BTreeSet;
@@ -14,16 +14,16 @@ use thalweg_wire::unwrap::{BytesUnwrapper, TimestampUnwrapper};
 use super::config::Config;
 use crate::reports::path::PathReports;
 
-/// Packets that are remembered so that a copy is told from what was overtaken: a second of 10 Mbps.
+/// Packets that are remembered so that a copy is distinguished from what was overtaken: a second of 10 Mbps.
 const REMEMBERED: usize = 1024;
 
 /// A packet that says what was sent before it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Weighed {
+pub(super) struct Measured {
     pub(super) before: BytesBefore,
     /// Its size on the wire.
     pub(super) size: Bytes,
-    /// The timestamp and the marker of media; none of what does not measure the path: repeats, parity, sound and padding.
+    /// The timestamp and the marker of media; none of what does not measure the path: retransmissions, FEC, audio and padding.
     pub(super) media: Option<(u32, bool)>,
 }
 
@@ -68,7 +68,7 @@ impl Measuring {
     }
 
     /// A packet came.
-    pub(super) fn on_packet(&mut self, now: Time, packet: &Weighed) {
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Measured) {
         let before = self.counted.unwrap(packet.before.low());
         if before < self.forgotten || !self.seen.insert(before) {
             return;
@@ -88,7 +88,7 @@ impl Measuring {
         });
     }
 
-    /// What is to be told now.
+    /// What is to be reported now.
     pub(super) fn poll(&mut self, now: Time) -> Option<PathReport> {
         self.reports.poll(now)
     }

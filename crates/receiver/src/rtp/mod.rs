@@ -1,12 +1,12 @@
 //! Receiving RTP: packets as they come, decrypted, into whole frames and audio in order, and RTCP to answer with.
 //!
 //! [`Reception`] is what an unmodified browser is to a sender, without decoder, clock or socket: it knows streams by SSRC or
-//! payload type, repeats (RFC 4588) and parity (flexfec-03, ULPFEC in RED), frames of VP8, H.264 and VP9, Opus packets, and tells what was agreed on:
+//! payload type, retransmissions (RFC 4588) and FEC (flexfec-03, ULPFEC in RED), frames of VP8, H.264 and VP9, Opus packets, and tells what was agreed on:
 //! transport-wide feedback at its pace or on request, RFC 8888, extended reports, receiver reports, NACK, PLI. Where both ends are ours it keeps
-//! the decoder's states as functional video wants ([`Video::keeps_states`]), and measures the path as Rebera does ([`Config::measures`]).
+//! the decoder's states as functional video wants ([`Video::stateful`]), and measures the path as Rebera does ([`Config::measures`]).
 //!
 //! What comes is not to be trusted. Whatever it is, no packet panics, and the bounds are: four streams; 2048 packets and 800
-//! frames of video in 8 MiB, 200 packets of audio; 436 packets and 48 of parity of 2 kB; 1000 missing packets; arrivals of 32768 packets, and 1024 and 2048 frames of them to measure
+//! frames of video in 8 MiB, 200 packets of audio; 436 packets and 48 of FEC of 2 kB; 1000 missing packets; arrivals of 32768 packets, and 1024 and 2048 frames of them to measure
 //! by. A packet costs at most a
 //! pass over one of these, and asks for at most one keyframe in 200 ms.
 //!
@@ -31,13 +31,13 @@ mod audio;
 mod buffer;
 mod clock;
 mod config;
+mod fec;
 mod feedback;
 mod frames;
 mod functional;
 mod measuring;
 mod media_packet;
 mod output;
-mod parity;
 mod payload;
 mod reception;
 mod red;

@@ -29,10 +29,10 @@ pub enum Output {
 pub enum Origin {
     /// As it was sent.
     Media,
-    /// It was repeated.
-    Repeat,
-    /// It was made of parity.
-    Parity,
+    /// It was retransmitted.
+    Retransmission,
+    /// It was recovered by FEC.
+    Fec,
 }
 
 /// A whole video frame, or, where the receiver keeps states and shows damage, what of one has come.
@@ -50,7 +50,7 @@ pub struct VideoFrame {
     pub keyframe: bool,
     /// Its RTP timestamp, 90 kHz, without end: the first one that came lies in the second turn of 32 bits.
     pub timestamp: u64,
-    /// When it was captured, by the sender's clock, once a sender report has told; counted from where that clock's NTP time is zero.
+    /// When it was captured, by the sender's clock, once a sender report has said so; counted from where that clock's NTP time is zero.
     pub captured: Option<Time>,
     /// The RTP sequence numbers of its packets, without end.
     pub sequences: RangeInclusive<u64>,
@@ -58,11 +58,11 @@ pub struct VideoFrame {
     pub first_arrival: Time,
     /// ... and when the last one did.
     pub last_arrival: Time,
-    /// How many of its packets were repeated.
-    pub repeated: u16,
-    /// How many of its packets were made of parity.
+    /// How many of its packets were retransmitted.
+    pub retransmitted: u16,
+    /// How many of its packets were recovered by FEC.
     pub recovered: u16,
-    /// What becomes of the decoder's states; `None` where it has but one and goes from frame to frame.
+    /// What happens to the decoder's states; `None` where it has but one and goes from frame to frame.
     pub moves: Option<Moves>,
 }
 

@@ -2,7 +2,7 @@
 
 mod incoming;
 mod redundant;
-mod telling;
+mod reporting;
 
 use std::collections::VecDeque;
 
@@ -14,11 +14,11 @@ use thalweg_wire::rtp::dependency::Structure;
 
 use super::audio::AudioStream;
 use super::config::Config;
+use super::fec::FecStream;
 use super::feedback::ArrivalFeedback;
 use super::frames::Frames;
 use super::measuring::Measuring;
 use super::output::Output;
-use super::parity::ParityStream;
 use super::statistics::Statistics;
 use super::streams::{Kind, Streams};
 
@@ -30,7 +30,7 @@ pub struct Reception {
     video: Option<Frames>,
     /// What dependency descriptors of the video are read by.
     structure: Option<Structure>,
-    parity: Option<ParityStream>,
+    fec: Option<FecStream>,
     audio: Option<AudioStream>,
     feedback: ArrivalFeedback,
     /// What measures the path, if anything does.
@@ -41,9 +41,9 @@ pub struct Reception {
     last_video: Option<Passage>,
     last_audio: Option<Passage>,
     intra_requests: u8,
-    /// Of packets that came too late, those that were made of parity then.
+    /// Of packets that came too late, those that were recovered by FEC then.
     made_late: u64,
-    /// Frames told as abandoned.
+    /// Frames reported as abandoned.
     abandoned: u64,
     counts: Statistics,
 }
@@ -66,14 +66,14 @@ impl Reception {
         config.check()?;
         let video = config.video.as_ref().map(Frames::new).transpose()?;
         let in_red = config.redundancy.is_some();
-        let parity = config.video.as_ref().filter(|video| video.parity.is_some() || in_red);
-        let parity = parity.map(|video| ParityStream::new(&video.extensions, video.payload_type));
+        let fec = config.video.as_ref().filter(|video| video.fec.is_some() || in_red);
+        let fec = fec.map(|video| FecStream::new(&video.extensions, video.payload_type));
         Ok(Reception {
             streams: Streams::new(&config),
             video,
             structure: None,
-            parity,
-            audio: config.audio.as_ref().map(|audio| AudioStream::new(audio.patience)),
+            fec,
+            audio: config.audio.as_ref().map(|audio| AudioStream::new(audio.jitter_buffer_delay)),
             feedback: ArrivalFeedback::new(&config),
             measuring: Measuring::of(&config)?,
             report_due: Time::NEVER,
@@ -107,7 +107,7 @@ impl Reception {
         self.run(now);
     }
 
-    /// A packet of the video's stream was made of others by whoever has them: all of it, header and extensions too. It is checked
+    /// A packet of the video's stream was made of others by the one who has them: all of it, header and extensions too. It is checked
     /// as if it had come. What flexfec-03 and ULPFEC make is made here where that was agreed on.
     pub fn on_recovered(&mut self, now: Time, packet: &[u8]) {
         self.on_made(now, packet);
@@ -171,7 +171,7 @@ impl Reception {
         Statistics {
             video_stream: self.streams.counts(Kind::Video),
             retransmission_stream: self.streams.counts(Kind::Retransmission),
-            parity_stream: self.streams.counts(Kind::Parity),
+            fec_stream: self.streams.counts(Kind::Fec),
             audio_stream: self.streams.counts(Kind::Audio),
             video: self.video.as_ref().map(Frames::counts).unwrap_or_default(),
             audio: self.audio.as_ref().map(AudioStream::counts).unwrap_or_default(),
@@ -182,8 +182,8 @@ impl Reception {
     /// Does what is due.
     fn run(&mut self, now: Time) {
         let arrivals = self.feedback.poll(now);
-        self.tell(now, arrivals);
-        self.tell_of_path(now);
+        self.send_feedback(now, arrivals);
+        self.send_path_report(now);
         self.request(now);
         self.report(now);
         while let Some(packet) = self.audio.as_mut().and_then(|audio| audio.poll(now)) {

@@ -1,4 +1,4 @@
-//! What a RED packet carries (RFC 2198): media as it would be without RED, and parity over such media (RFC 5109 section
+//! What a RED packet carries (RFC 2198): media as it would be without RED, and FEC over such media (RFC 5109 section
 //! 14).
 
 use thalweg_wire::ParseError;
@@ -10,11 +10,11 @@ use super::config::Redundancy;
 /// A RED packet's payload taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opened<'a> {
-    /// The payload of media, which is the last one: numbers of others are not told, so copies of earlier media are of
+    /// The payload of media, which is the last one: numbers of others are not reported, so copies of earlier media are of
     /// no use.
     pub(super) media: Option<&'a [u8]>,
-    /// The payload of parity, the last of them.
-    pub(super) parity: Option<&'a [u8]>,
+    /// The payload of FEC, the last of them.
+    pub(super) fec: Option<&'a [u8]>,
 }
 
 /// What a payload in RED has in it, where media is of type `media`.
@@ -27,11 +27,11 @@ pub(super) fn open<'a>(types: Redundancy, media: u8, payload: &'a [u8]) -> Resul
     let last = (!red.payload.is_empty()).then_some(red.payload);
     Ok(Opened {
         media: last.filter(|_| red.payload_type == media),
-        parity: last.filter(|_| red.payload_type == types.ulpfec).or(earlier.map(|block| block.payload)),
+        fec: last.filter(|_| red.payload_type == types.ulpfec).or(earlier.map(|block| block.payload)),
     })
 }
 
-/// The packet `rtp`, which is these `bytes`, as it was before `media` of this type was put into RED: what parity is
+/// The packet `rtp`, which is these `bytes`, as it was before `media` of this type was put into RED: what FEC is
 /// over.
 pub(super) fn without_red(rtp: &Packet<'_>, bytes: &[u8], payload_type: u8, media: &[u8]) -> Vec<u8> {
     let padding = bytes.len() - usize::from(rtp.padding);
@@ -57,20 +57,20 @@ mod tests {
 
     fn opened(red: &Red<'_>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let payload = written(red);
-        let Opened { media, parity } = open(REDUNDANCY, 96, &payload).unwrap();
-        (media.map(<[u8]>::to_vec), parity.map(<[u8]>::to_vec))
+        let Opened { media, fec } = open(REDUNDANCY, 96, &payload).unwrap();
+        (media.map(<[u8]>::to_vec), fec.map(<[u8]>::to_vec))
     }
 
     #[test]
-    fn media_or_parity_or_both_are_in_a_packet() {
+    fn media_or_fec_or_both_are_in_a_packet() {
         assert_eq!(opened(&Red::alone(96, b"media")), (Some(b"media".to_vec()), None));
-        assert_eq!(opened(&Red::alone(117, b"parity")), (None, Some(b"parity".to_vec())));
-        assert_eq!(opened(&Red::alone(111, b"sound")), (None, None));
+        assert_eq!(opened(&Red::alone(117, b"fec")), (None, Some(b"fec".to_vec())));
+        assert_eq!(opened(&Red::alone(111, b"audio")), (None, None));
         assert_eq!(opened(&Red::alone(96, b"")), (None, None));
         let earlier = |payload_type, payload| Earlier { payload_type, timestamp_offset: 0, payload };
-        let both = vec![earlier(96, &b"before"[..]), earlier(117, b"parity")];
+        let both = vec![earlier(96, &b"before"[..]), earlier(117, b"fec")];
         let both = Red { earlier: both, payload_type: 96, payload: b"media" };
-        assert_eq!(opened(&both), (Some(b"media".to_vec()), Some(b"parity".to_vec())));
+        assert_eq!(opened(&both), (Some(b"media".to_vec()), Some(b"fec".to_vec())));
         assert!(open(REDUNDANCY, 96, &[0x80 | 96]).is_err());
     }
 

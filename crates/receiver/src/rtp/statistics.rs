@@ -26,8 +26,8 @@ pub struct VideoCounts {
     /// Frames of which something came and that were given up.
     pub abandoned: u64,
     /// Packets that were missing and came again.
-    pub repeated: u64,
-    /// Packets that were missing and were made of parity.
+    pub retransmitted: u64,
+    /// Packets that were missing and were recovered by FEC.
     pub recovered: u64,
     /// Packets that had been here already.
     pub twice: u64,
@@ -38,7 +38,7 @@ pub struct VideoCounts {
     /// How often packets were asked for, each counted as often as it was.
     pub asked_for: u64,
     /// How often a keyframe was.
-    pub keyframes_asked_for: u64,
+    pub keyframes_requested: u64,
 }
 
 impl VideoCounts {
@@ -48,13 +48,13 @@ impl VideoCounts {
             frames: self.frames + other.frames,
             keyframes: self.keyframes + other.keyframes,
             abandoned: self.abandoned + other.abandoned,
-            repeated: self.repeated + other.repeated,
+            retransmitted: self.retransmitted + other.retransmitted,
             recovered: self.recovered + other.recovered,
             twice: self.twice + other.twice,
             late: self.late + other.late,
             malformed: self.malformed + other.malformed,
             asked_for: self.asked_for + other.asked_for,
-            keyframes_asked_for: self.keyframes_asked_for + other.keyframes_asked_for,
+            keyframes_requested: self.keyframes_requested + other.keyframes_requested,
         }
     }
 }
@@ -75,18 +75,18 @@ pub struct AudioCounts {
 pub struct Statistics {
     /// The video's stream.
     pub video_stream: StreamCounts,
-    /// The stream of its repeats, padding included.
+    /// The stream of its retransmissions, padding included.
     pub retransmission_stream: StreamCounts,
-    /// The stream of its parity.
-    pub parity_stream: StreamCounts,
+    /// The stream of its FEC.
+    pub fec_stream: StreamCounts,
     /// The audio's stream.
     pub audio_stream: StreamCounts,
     /// The video's frames.
     pub video: VideoCounts,
     /// The audio's packets.
     pub audio: AudioCounts,
-    /// Packets of the video's stream that carried parity, in RED.
-    pub parity_in_red: u64,
+    /// Packets of the video's stream that carried FEC, in RED.
+    pub fec_in_red: u64,
     /// Packets of nothing but padding, of any stream.
     pub padding: u64,
     /// Packets that are no RTP, and datagrams that are no RTCP.
@@ -99,6 +99,6 @@ pub struct Statistics {
     pub rtcp_sent: u64,
     /// The round trip, once it is known.
     pub round_trip: Option<Span>,
-    /// What was told of the path last, where it is measured.
+    /// What was reported of the path last, where it is measured.
     pub path: Option<PathReport>,
 }

@@ -17,7 +17,7 @@ const COOLDOWN: Span = Span::from_millis(500);
 pub(super) enum Kind {
     Video,
     Retransmission,
-    Parity,
+    Fec,
     Audio,
 }
 
@@ -90,17 +90,16 @@ impl Streams {
         let mut streams = Vec::new();
         if let Some(video) = &config.video {
             streams.push(Stream::new(Kind::Video, video.payload_type, video.ssrcs.media));
-            let repeats = video.retransmission.map(|kind| (Kind::Retransmission, kind, video.ssrcs.retransmission));
-            let parity = video.parity.map(|kind| (Kind::Parity, kind, video.ssrcs.parity));
-            streams
-                .extend(repeats.into_iter().chain(parity).map(|(kind, number, ssrc)| Stream::new(kind, number, ssrc)));
+            let rtx = video.retransmission.map(|kind| (Kind::Retransmission, kind, video.ssrcs.retransmission));
+            let fec = video.fec.map(|kind| (Kind::Fec, kind, video.ssrcs.fec));
+            streams.extend(rtx.into_iter().chain(fec).map(|(kind, number, ssrc)| Stream::new(kind, number, ssrc)));
         }
         streams.extend(config.audio.iter().map(|audio| Stream::new(Kind::Audio, audio.payload_type, audio.ssrc)));
         for stream in &mut streams {
             stream.red = match stream.kind {
                 Kind::Video => config.redundancy.map(|redundancy| redundancy.red),
                 Kind::Retransmission => config.redundancy.and_then(|redundancy| redundancy.retransmission),
-                Kind::Parity | Kind::Audio => None,
+                Kind::Fec | Kind::Audio => None,
             };
         }
         Streams { streams, ours: config.ssrc }
@@ -161,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_named_stream_is_known_by_its_ssrc_and_no_other_takes_its_place() {
-        let mut streams = streams(Ssrcs { media: Some(7), retransmission: Some(8), parity: None });
+        let mut streams = streams(Ssrcs { media: Some(7), retransmission: Some(8), fec: None });
         assert_eq!(streams.find(Time::ZERO, 7, 96), found(Kind::Video, None));
         assert_eq!(streams.find(Time::ZERO, 8, 97), found(Kind::Retransmission, None));
         for (ssrc, payload_type) in [(7, 97), (9, 96), (7, 5), (9, 5)] {

@@ -1,4 +1,4 @@
-//! Packets of an ordinary video into frames, in an order that can be decoded.
+//! Packets of a standard video into frames, in an order that can be decoded.
 //!
 //! Without words of the encoder every frame refers to the one before it (libwebrtc `RtpSeqNumOnlyRefFinder`): one can be
 //! decoded when it is a keyframe, or when every packet between it and the last one given out is here. Where frames are
@@ -19,11 +19,11 @@ use super::payload::Assembled;
 use super::references::{Given, Says};
 use super::statistics::VideoCounts;
 use crate::gaps::Gaps;
+use crate::keyframe_timeout::{FOR_KEYFRAME, Waiting};
 use crate::order::{self, FRAMES};
-use crate::patience::{FOR_KEYFRAME, Waiting};
 use crate::wants::Wants;
 
-/// How far ahead of the newest packet a repeat may be.
+/// How far ahead of the newest packet a retransmission may be.
 const AHEAD: u64 = PACKETS / 2;
 
 /// Picture ids in their long form (RFC 7741, RFC 9628); after the last short one, 127, packets are gone by alone.
@@ -147,7 +147,7 @@ impl VideoStream {
             self.gaps.on_media(now, number);
             return true;
         }
-        // What was never heard of can hardly be repeated, but for the newest.
+        // What is unknown can hardly be retransmitted, but for the newest.
         if self.newest.is_none_or(|newest| number > newest + AHEAD) {
             self.counts.late += 1;
             return false;
@@ -159,8 +159,8 @@ impl VideoStream {
     fn count(&mut self, taken: Taken, origin: Origin) {
         let count = match (taken, origin) {
             (Taken::New, Origin::Media) => return,
-            (Taken::New, Origin::Repeat) => &mut self.counts.repeated,
-            (Taken::New, Origin::Parity) => &mut self.counts.recovered,
+            (Taken::New, Origin::Retransmission) => &mut self.counts.retransmitted,
+            (Taken::New, Origin::Fec) => &mut self.counts.recovered,
             (Taken::Twice, _) => &mut self.counts.twice,
             (Taken::Late, _) => &mut self.counts.late,
         };
@@ -210,7 +210,7 @@ impl VideoStream {
         self.waiting.iter().find_map(decodable)
     }
 
-    /// Whether a frame says it is the next one: between it and the last there was parity among the media, or padding, that is lost.
+    /// Whether a frame says it is the next one: between it and the last there was FEC among the media, or padding, that is lost.
     fn is_next_picture(&self, run: &WholeRun) -> bool {
         let next = self.last_picture.filter(|_| self.expected.is_some()).map(|last| (last + 1) % PICTURES);
         next.is_some() && run.picture() == next
@@ -248,8 +248,8 @@ impl VideoStream {
             sequences: run.start..=run.end,
             first_arrival: arrivals.clone().min().unwrap_or_default(),
             last_arrival: arrivals.max().unwrap_or_default(),
-            repeated: of(Origin::Repeat),
-            recovered: of(Origin::Parity),
+            retransmitted: of(Origin::Retransmission),
+            recovered: of(Origin::Fec),
             moves: None,
         }
     }
@@ -276,12 +276,12 @@ impl VideoStream {
         }
     }
 
-    /// What to ask the sender for now. A keyframe is asked for no more often than the patience for one allows, whatever comes.
+    /// What to ask the sender for now. A keyframe is asked for no more often than the timeout for one allows, whatever comes.
     pub(super) fn poll(&mut self, now: Time) -> Wants {
         let wants = self.gaps.poll(now, self.waiting_for(), self.keyframe_allowed());
         self.asked = if wants.keyframe { Some(now) } else { self.asked };
         self.counts.asked_for += wants.packets.len() as u64;
-        self.counts.keyframes_asked_for += u64::from(wants.keyframe);
+        self.counts.keyframes_requested += u64::from(wants.keyframe);
         wants
     }
 

@@ -6,9 +6,9 @@ use thalweg_control::{Controller, PacketId};
 use thalweg_media::PacketSizes;
 use thalweg_units::{ConfigError, Span, Time};
 
-use crate::filler::{self, Dummies, Useful};
 use crate::frames::FramePolicy;
 use crate::pacing::{self, Pacer};
+use crate::padding::{self, Dummies, RedundantPadding};
 use crate::parts::Parts;
 use crate::probing::Prober;
 use crate::queue::MediaQueue;
@@ -19,10 +19,10 @@ pub(super) struct Assembled {
     pub(super) policy: Box<dyn FramePolicy>,
     pub(super) pacing: pacing::Config,
     pub(super) pacer: Pacer,
-    pub(super) padding: Pacer,
+    pub(super) padding_pacer: Pacer,
     pub(super) prober: Prober,
     pub(super) dummies: Option<Dummies>,
-    pub(super) useful: Option<Useful>,
+    pub(super) redundant: Option<RedundantPadding>,
     pub(super) repair: Option<Repair>,
     pub(super) queue: MediaQueue,
     pub(super) sizes: PacketSizes,
@@ -31,9 +31,9 @@ pub(super) struct Assembled {
 }
 
 impl Assembled {
-    /// Parts that begin with packet `first`. The controller is told what the policy's encoder could use.
+    /// Parts that begin with packet `first`. The controller is given what the policy's encoder could use.
     pub(super) fn new(parts: Parts, first: PacketId, now: Time) -> Result<Assembled, ConfigError> {
-        let Parts { mut controller, frames, pacing, filler, fill_with, repair, packets } = parts;
+        let Parts { mut controller, frames, pacing, padding, padding_content, repair, packets } = parts;
         if let Some(demand) = frames.demand() {
             controller.on_demand(now, demand);
         }
@@ -42,10 +42,10 @@ impl Assembled {
             policy: frames,
             pacing,
             pacer: Pacer::new(pacing.burst),
-            padding: Pacer::new(Span::ZERO),
+            padding_pacer: Pacer::new(Span::ZERO),
             prober: Prober::default(),
-            dummies: filler.map(filler::Config::build).transpose()?,
-            useful: fill_with.map(|fill_with| fill_with.build(packets)).transpose()?,
+            dummies: padding.map(padding::Config::build).transpose()?,
+            redundant: padding_content.map(|padding_content| padding_content.build(packets)).transpose()?,
             repair: repair.map(|repair| repair.build(packets)).transpose()?,
             queue: MediaQueue::new(packets),
             sizes: packets,

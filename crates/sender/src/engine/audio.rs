@@ -1,6 +1,6 @@
-//! Sound, which goes along with the video: it waits for nothing and is counted by everything.
+//! Audio, which goes along with the video: it waits for nothing and is counted by everything.
 //!
-//! Two people talk with sound and look at pictures, so a packet of sound leaves at once, whatever the window and the pacer say
+//! Two people talk with audio and look at pictures, so an audio packet leaves at once, whatever the window and the pacer say
 //! (libwebrtc's pacer does the same), and media behind it waits the longer. It is on the wire like anything else: in flight, reported, and
 //! taken off what the encoder is aimed at.
 
@@ -10,28 +10,28 @@ use thalweg_units::{Bytes, Time};
 
 use super::Engine;
 
-/// A packet of sound that waits to be asked for.
+/// An audio packet that waits to be asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sound {
+pub(super) struct QueuedAudio {
     number: u64,
     length: u32,
 }
 
 impl Engine {
-    /// A packet of sound of `length` payload bytes leaves next; `number` is what its driver knows it by.
+    /// An audio packet of `length` payload bytes leaves next; `number` is what its driver knows it by.
     pub fn on_audio(&mut self, now: Time, number: u64, length: u32) {
         self.advance(now);
-        self.sounds.push_back(Sound { number, length });
+        self.audio.push_back(QueuedAudio { number, length });
     }
 
     pub(super) fn release_audio(&mut self) -> Option<Packet> {
-        let Sound { number, length } = self.sounds.pop_front()?;
+        let QueuedAudio { number, length } = self.audio.pop_front()?;
         let size = Bytes::new(u64::from(length)) + self.parts.sizes.audio;
         let content = Content::Audio { number, length };
         let mut packet = SentPacket::new(PacketId(self.next_id), self.now, size);
         packet.payload = Payload::Audio;
         let (sent, grace, before) = self.depart(packet, &content);
         // While there is nothing else, nothing else asks for reports.
-        Some(Packet { sent, grace, before, asks: self.parts.queue.is_empty(), content })
+        Some(Packet { sent, grace, before, requests_feedback: self.parts.queue.is_empty(), content })
     }
 }

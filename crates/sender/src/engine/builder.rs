@@ -9,7 +9,7 @@ use thalweg_units::{ConfigError, Time};
 use super::{Camera, Engine};
 use crate::frames::FramePolicy;
 use crate::parts::Parts;
-use crate::{filler, pacing, repair};
+use crate::{pacing, padding, repair};
 
 /// Made by [`Engine::builder`]. A controller and a frame policy are required; without more the sender is paced at the controller's rate,
 /// sends no padding but what the controller asks for, repairs nothing and makes packets of the usual sizes.
@@ -19,8 +19,8 @@ pub struct Builder {
     controller: Option<Box<dyn Controller>>,
     frames: Option<Box<dyn FramePolicy>>,
     pacing: pacing::Config,
-    filler: Option<filler::Config>,
-    fill_with: Option<filler::useful::Config>,
+    padding: Option<padding::Config>,
+    padding_content: Option<padding::redundant::Config>,
     repair: Option<repair::Config>,
     packets: PacketSizes,
 }
@@ -32,8 +32,8 @@ impl Builder {
             controller: None,
             frames: None,
             pacing: pacing::Config::default(),
-            filler: None,
-            fill_with: None,
+            padding: None,
+            padding_content: None,
             repair: None,
             packets: PacketSizes::default(),
         }
@@ -55,13 +55,13 @@ impl Builder {
     }
 
     /// Dummy packets that keep the path full.
-    pub fn filler(self, filler: filler::Config) -> Builder {
-        Builder { filler: Some(filler), ..self }
+    pub fn padding(self, padding: padding::Config) -> Builder {
+        Builder { padding: Some(padding), ..self }
     }
 
     /// What padding is made of.
-    pub fn fill_with(self, fill_with: filler::useful::Config) -> Builder {
-        Builder { fill_with: Some(fill_with), ..self }
+    pub fn padding_content(self, padding_content: padding::redundant::Config) -> Builder {
+        Builder { padding_content: Some(padding_content), ..self }
     }
 
     /// Retransmission and FEC.
@@ -82,8 +82,8 @@ impl Builder {
         let missing = |part, example| ConfigError::out_of_range(part, "missing", example);
         let controller = self.controller.ok_or_else(|| missing("controller", "set, such as a boxed fixed::Fixed"))?;
         let frames = self.frames.ok_or_else(|| missing("frames", "set, such as a boxed frames::EveryFrame"))?;
-        let Builder { pacing, filler, fill_with, repair, packets, .. } = self;
-        Engine::with(Parts { controller, frames, pacing, filler, fill_with, repair, packets }, self.camera, now)
+        let Builder { pacing, padding, padding_content, repair, packets, .. } = self;
+        Engine::with(Parts { controller, frames, pacing, padding, padding_content, repair, packets }, self.camera, now)
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
         assert!(problem(builder().frames(Box::new(EveryFrame))).starts_with("controller is missing"));
         assert!(problem(builder().controller(fixed())).starts_with("frames is missing"));
         let engine = builder().controller(fixed()).frames(Box::new(EveryFrame)).build(Time::ZERO).unwrap();
-        assert_eq!(engine.allowance().capacity, fixed::Config::default().rate);
+        assert_eq!(engine.limits().capacity, fixed::Config::default().rate);
     }
 
     #[test]

@@ -159,7 +159,7 @@ impl Engine {
             self.last_frame = Some(frame);
         }
         let queue = self.queue_view();
-        let packets = self.parts.queue.push(self.now, encoded.size, self.allowance.burst, template);
+        let packets = self.parts.queue.push(self.now, encoded.size, self.limits.burst, template);
         let queued = FrameQueued {
             size: self.parts.queue.wire_bytes() - queue.bytes,
             interval: self.camera.interval,
@@ -194,7 +194,7 @@ impl Engine {
         View {
             now: self.now,
             occasion,
-            allowance: self.allowance,
+            limits: self.limits,
             pacing: self.parts.pacer.rate(),
             srtt: self.srtt(),
             in_flight: self.history.in_flight(),

@@ -4,7 +4,7 @@
 //! [`Engine::poll`] until it answers [`Output::Wait`], then mutate again, at the latest when the wait is over
 //! ([`Engine::on_timeout`]). Every call that changes state carries the time, and times never go back.
 //!
-//! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]); whoever drives it
+//! The engine asks for frames ([`Output::Encode`]) and says which candidate it took ([`Output::Commit`]); the one who drives it
 //! owns the pictures, the encoder and the encoded bytes, and finds a packet's bytes by its fragment.
 
 mod assembled;
@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use thalweg_control::{Acknowledgement, Allowance, Feedback, History, PacketId, PathReport, Signal};
+use thalweg_control::{Acknowledgement, Feedback, History, PacketId, PathReport, SendLimits, Signal};
 use thalweg_media::Packet;
 use thalweg_media::feedback::DecoderReport;
 use thalweg_units::{Bytes, ConfigError, Rate, Size, Span, Time, above, check};
@@ -29,7 +29,7 @@ use crate::pacing::PacingRate;
 use crate::parts::Parts;
 use crate::scheme::SenderFactory;
 use assembled::Assembled;
-use audio::Sound;
+use audio::QueuedAudio;
 pub use builder::Builder;
 use camera::{Encoding, Slot};
 
@@ -85,9 +85,9 @@ pub struct Engine {
     camera: Camera,
     parts: Assembled,
     history: History,
-    allowance: Allowance,
-    reported: Allowance,
-    sounds: VecDeque<Sound>,
+    limits: SendLimits,
+    reported: SendLimits,
+    audio: VecDeque<QueuedAudio>,
     slot: Option<Slot>,
     encoding: Option<Encoding>,
     keyframe: Option<Why>,
@@ -134,11 +134,11 @@ impl Engine {
         let parts = Assembled::new(parts, PacketId(0), now)?;
         let mut engine = Engine {
             camera,
-            allowance: parts.controller.allowance(),
+            limits: parts.controller.limits(),
             parts,
             history: History::default(),
-            reported: Allowance::of_rate(Rate::ZERO),
-            sounds: VecDeque::new(),
+            reported: SendLimits::of_rate(Rate::ZERO),
+            audio: VecDeque::new(),
             slot: None,
             encoding: None,
             keyframe: Some(Why::FirstFrame),
@@ -208,7 +208,7 @@ impl Engine {
         let Some(repair) = &mut self.parts.repair else { return };
         for &sequence in sequences {
             if let Err(why) = repair.request(now, sequence, srtt) {
-                self.events.push(Timed { at: now, event: Event::RepeatRefused { sequence, why } });
+                self.events.push(Timed { at: now, event: Event::RetransmissionRefused { sequence, why } });
             }
         }
     }
@@ -218,7 +218,7 @@ impl Engine {
         self.advance(now);
         if self.last_keyframe_request.is_none_or(|last| now - last >= KEYFRAME_REQUEST_INTERVAL) {
             self.last_keyframe_request = Some(now);
-            self.force_keyframe(Why::ReceiverAsked);
+            self.force_keyframe(Why::ReceiverRequest);
         }
     }
 
@@ -265,15 +265,15 @@ impl Engine {
         self.history.srtt().unwrap_or(SRTT_BEFORE_SAMPLES)
     }
 
-    /// The newest round trip without the wait for its report, as the other end measures it by RTCP (RFC 3550 section 6.4.1); 100 ms before
+    /// The newest round trip without the wait for its report, as the peer measures it by RTCP (RFC 3550 section 6.4.1); 100 ms before
     /// the first sample.
     pub fn path_rtt(&self) -> Span {
         self.history.path_rtt().unwrap_or(SRTT_BEFORE_SAMPLES)
     }
 
     /// What the controller allows now.
-    pub fn allowance(&self) -> &Allowance {
-        &self.allowance
+    pub fn limits(&self) -> &SendLimits {
+        &self.limits
     }
 
     /// What a frame policy would see now if a picture had just been read.
@@ -293,7 +293,7 @@ impl Engine {
             let events = &mut self.events;
             let mut see = |name, value| events.push(Timed { at: now, event: Event::Variable { name, value } });
             // Before anything the scheme leaves free of it: what a controller's estimate is judged by.
-            see("capacity_bps", self.allowance.capacity.as_bps_f64());
+            see("capacity_bps", self.limits.capacity.as_bps_f64());
             self.parts.controller.inspect(&mut see);
             self.parts.policy.inspect(&mut see);
             if let Some(repair) = &self.parts.repair {
@@ -315,28 +315,28 @@ impl Engine {
         while let Some(decision) = self.parts.controller.poll_decision() {
             self.emit(Event::Decision(Box::new(decision)));
         }
-        self.allowance = self.parts.controller.allowance();
+        self.limits = self.parts.controller.limits();
         let rate = self.pacing_rate();
         self.parts.pacer.set_rate(self.now, rate);
-        self.parts.padding.set_rate(self.now, self.allowance.padding);
+        self.parts.padding_pacer.set_rate(self.now, self.limits.padding_rate);
         if let Some(repair) = &mut self.parts.repair {
-            repair.set_wire(self.now, self.allowance.capacity);
-            repair.set_parity_interval(self.allowance.fec_interval);
+            repair.set_wire(self.now, self.limits.capacity);
+            repair.set_fec_interval(self.limits.fec_interval);
         }
         let moved = |a: u64, b: u64| a.abs_diff(b) > b / 100;
-        let window = |allowance: &Allowance| allowance.window.map_or(0, Bytes::get);
-        if moved(self.allowance.capacity.as_bps(), self.reported.capacity.as_bps())
-            || moved(window(&self.allowance), window(&self.reported))
+        let window = |limits: &SendLimits| limits.window.map_or(0, Bytes::get);
+        if moved(self.limits.capacity.as_bps(), self.reported.capacity.as_bps())
+            || moved(window(&self.limits), window(&self.reported))
         {
-            self.reported = self.allowance;
-            let Allowance { window, capacity, .. } = self.allowance;
-            self.emit(Event::Allowance { window, pacing: rate, capacity });
+            self.reported = self.limits;
+            let SendLimits { window, capacity, .. } = self.limits;
+            self.emit(Event::SendLimits { window, pacing: rate, capacity });
         }
     }
 
     fn pacing_rate(&self) -> Rate {
-        let rate = match (self.parts.pacing.rate, self.allowance.window) {
-            (PacingRate::Controller, _) | (PacingRate::WindowRate(_), None) => self.allowance.pacing,
+        let rate = match (self.parts.pacing.rate, self.limits.window) {
+            (PacingRate::Controller, _) | (PacingRate::WindowRate(_), None) => self.limits.pacing,
             (PacingRate::WindowRate(factor), Some(window)) => window.per(self.srtt()).scale(factor),
             (PacingRate::Unpaced, _) => Rate::MAX,
         };
@@ -374,7 +374,7 @@ impl Engine {
         self.follow_policy();
     }
 
-    /// Does what follows from something the policy was told of the receiver.
+    /// Does what follows from something that the policy learned of the receiver.
     fn follow_policy(&mut self) {
         let recovering = self.parts.policy.is_recovering(self.now);
         if recovering && !self.recovering {
@@ -403,8 +403,8 @@ fn deliver(feedback: &Feedback<'_>, parts: &mut Assembled, events: &mut Vec<Time
     if let Some(repair) = &mut parts.repair {
         repair.on_feedback(&feedback);
     }
-    if let Some(useful) = &mut parts.useful {
-        useful.on_feedback(&feedback);
+    if let Some(redundant) = &mut parts.redundant {
+        redundant.on_feedback(&feedback);
     }
     parts.policy.on_feedback(&feedback);
 }

@@ -6,10 +6,10 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 use super::Engine;
 use crate::event::{Event, Wake, Why};
-use crate::filler::useful::Useful;
-use crate::filler::{Dummies, Verdict};
 use crate::frames::{FrameSent, Occasion};
 use crate::pacing::PacingRate;
+use crate::padding::redundant::RedundantPadding;
+use crate::padding::{Dummies, Verdict};
 use crate::repair::Repair;
 
 /// How much one packet weighs in the share of payload in what is sent: the last hundred count.
@@ -20,7 +20,7 @@ const SHARE_MEMORY: f64 = 0.99;
 enum Next {
     Repair,
     Media,
-    Filler(Content, Bytes),
+    Padding(Content, Bytes),
 }
 
 impl Engine {
@@ -50,9 +50,9 @@ impl Engine {
         } else if self.within_burst() {
             self.now
         } else if let (Some(burst), Some(repair)) =
-            (self.allowance.burst.filter(|_| self.repairs_now()), &self.parts.repair)
+            (self.limits.burst.filter(|_| self.repairs_now()), &self.parts.repair)
         {
-            // A repeat rides in the burst before it while that, by the pacer's account of what is not through yet, leaves room.
+            // A retransmission rides in the burst before it while that, by the pacer's account of what is not through yet, leaves room.
             let room = burst.scale(repair.riding_share()).saturating_sub(self.size_of(Next::Repair));
             self.parts.pacer.next_send() - self.parts.pacer.rate().time_for(room)
         } else {
@@ -60,18 +60,18 @@ impl Engine {
         }
     }
 
-    /// Whether what leaves next belongs to a burst of which something has left: the rest of it, then its parity.
+    /// Whether what leaves next belongs to a burst of which something has left: the rest of it, then its FEC.
     fn within_burst(&self) -> bool {
-        self.amid_burst() || self.allowance.burst.is_some() && self.parity_follows()
+        self.amid_burst() || self.limits.burst.is_some() && self.fec_follows()
     }
 
     /// Whether media leaves next that belongs to a burst of which something has left.
     fn amid_burst(&self) -> bool {
-        self.allowance.burst.is_some() && self.parts.queue.head().is_some_and(|head| !head.begins_burst)
+        self.limits.burst.is_some() && self.parts.queue.head().is_some_and(|head| !head.begins_burst)
     }
 
-    fn parity_follows(&self) -> bool {
-        self.parts.repair.as_ref().is_some_and(Repair::has_parity)
+    fn fec_follows(&self) -> bool {
+        self.parts.repair.as_ref().is_some_and(Repair::has_fec)
     }
 
     /// Whether what repairs goes before media: nothing else may come into a burst, which measures the path.
@@ -83,8 +83,8 @@ impl Engine {
     /// begin as long as the window has any room (specs/camel.md 6).
     fn window_admits(&self, size: Bytes) -> bool {
         let in_flight = self.history.in_flight();
-        let begins_burst = self.allowance.burst.is_some() && !self.within_burst();
-        match self.allowance.window {
+        let begins_burst = self.limits.burst.is_some() && !self.within_burst();
+        match self.limits.window {
             Some(window) => {
                 in_flight == Bytes::ZERO || in_flight + size <= window || begins_burst && in_flight < window
             }
@@ -95,7 +95,7 @@ impl Engine {
     /// A cluster begins with media, or once media was sent (libwebrtc starts at a queued packet, or opens with padding).
     fn begin_probe(&mut self) {
         self.parts.prober.expire(self.now);
-        if let Some(probe) = self.allowance.probe
+        if let Some(probe) = self.limits.probe
             && (!self.parts.queue.is_empty() || self.next_sequence > 0)
         {
             self.parts.prober.begin(self.now, probe);
@@ -104,8 +104,8 @@ impl Engine {
 
     /// libwebrtc's drain rule: fast enough that what waits leaves within the limit (specs/gcc.md 11).
     fn follow_drain_rule(&mut self) {
-        let Some(limit) = self.parts.pacing.drain_within.filter(|_| self.allowance.burst.is_none()) else { return };
-        let mut rate = self.allowance.pacing.min(self.parts.pacing.limit.unwrap_or(Rate::MAX));
+        let Some(limit) = self.parts.pacing.drain_within.filter(|_| self.limits.burst.is_none()) else { return };
+        let mut rate = self.limits.pacing.min(self.parts.pacing.limit.unwrap_or(Rate::MAX));
         if !self.parts.queue.is_empty() {
             let left = (limit - self.parts.queue.mean_wait(self.now)).max(Span::from_millis(1));
             rate = rate.max(self.parts.queue.wire_bytes().per(left));
@@ -123,7 +123,7 @@ impl Engine {
             return Some(Next::Media);
         }
         if self.next_sequence == 0 {
-            // No filler before the receiver has a stream to belong to (specs/vidaptive.md C7).
+            // No padding before the receiver has a stream to belong to (specs/vidaptive.md C7).
             return None;
         }
         if probing {
@@ -133,38 +133,38 @@ impl Engine {
             let (verdict, size) = (dummies.verdict(self.now, self.last_read, self.camera.interval), dummies.size());
             return (verdict == Verdict::Send).then(|| self.fill(size));
         }
-        let due = self.allowance.padding > Rate::ZERO && self.parts.padding.next_send() <= self.now;
+        let due = self.limits.padding_rate > Rate::ZERO && self.parts.padding_pacer.next_send() <= self.now;
         due.then(|| self.fill(self.parts.sizes.padding))
     }
 
-    /// What filler leaves now: something of use, or else `padding` bytes of nothing.
+    /// What padding leaves now: something of use, or else `padding` bytes of nothing.
     fn fill(&mut self, padding: Bytes) -> Next {
-        let nothing = Next::Filler(Content::Padding, padding);
-        if self.parts.useful.is_none() {
+        let nothing = Next::Padding(Content::Padding, padding);
+        if self.parts.redundant.is_none() {
             return nothing;
         }
-        let (round_trip, most) = (self.path_rtt(), self.room_for_filler());
-        let Some(useful) = &mut self.parts.useful else { return nothing };
-        let refresh = self.keyframe.is_none() && useful.wants_keyframe(self.now);
+        let (round_trip, max) = (self.path_rtt(), self.room_for_padding());
+        let Some(redundant) = &mut self.parts.redundant else { return nothing };
+        let refresh = self.keyframe.is_none() && redundant.wants_keyframe(self.now);
         let found =
-            useful.head(self.now, round_trip, most).map_or(nothing, |(content, size)| Next::Filler(content, size));
+            redundant.head(self.now, round_trip, max).map_or(nothing, |(content, size)| Next::Padding(content, size));
         if refresh {
             self.force_keyframe(Why::LossesAndRoom);
         }
         found
     }
 
-    /// How large filler may be: the window has room for it, and, dummies being small, no larger one keeps the next frame waiting.
-    fn room_for_filler(&self) -> Bytes {
+    /// How large padding may be: the window has room for it, and, dummies being small, no larger one keeps the next frame waiting.
+    fn room_for_padding(&self) -> Bytes {
         let in_flight = self.history.in_flight();
-        let window = self.allowance.window.filter(|_| in_flight > Bytes::ZERO);
+        let window = self.limits.window.filter(|_| in_flight > Bytes::ZERO);
         let room = window.map_or(Bytes::new(u64::MAX), |window| window.saturating_sub(in_flight));
         let Some(dummies) = &self.parts.dummies else { return room };
         let quiet = dummies.quiet_from(self.last_read, self.camera.interval);
         if self.now < quiet { room.min(self.parts.pacer.rate().over(quiet - self.now)) } else { room }
     }
 
-    /// Probes are padded with repeats of recent packets where the stream has a retransmission stream, as libwebrtc does.
+    /// Probes are padded with retransmissions of recent packets where the stream has a retransmission stream, as libwebrtc does.
     fn probe_padding(&self) -> Bytes {
         match &self.parts.repair {
             Some(_) => self.parts.sizes.max_payload + self.parts.sizes.overhead,
@@ -183,18 +183,18 @@ impl Engine {
                 let states = if head.fragment.index == 0 { self.parts.sizes.states } else { Bytes::ZERO };
                 payload(head.fragment.length) + states
             }),
-            Next::Filler(_, size) => size,
+            Next::Padding(_, size) => size,
         }
     }
 
     fn send(&mut self, next: Next, size: Bytes) -> Packet {
         let mut finished = None;
-        // Whatever ends a burst asks for a report: the last packet of its media or parity, or anything else.
+        // Whatever ends a burst asks for a report: the last packet of its media or FEC, or anything else.
         let (mut begins_burst, mut ends_burst) = (false, true);
         let (payload, place, content) = match next {
-            Next::Filler(content, _) => {
-                self.note_filler(&content, size);
-                (Payload::Filler, None, content)
+            Next::Padding(content, _) => {
+                self.note_padding(&content, size);
+                (Payload::Padding, None, content)
             }
             Next::Repair => {
                 let (content, _) = self.parts.repair.as_mut().and_then(|r| r.pop(self.now)).expect("repair was chosen");
@@ -204,7 +204,7 @@ impl Engine {
                 let head = self.parts.queue.pop().expect("media was chosen");
                 let fragment = head.fragment;
                 let (first, last) = (fragment.index == 0, fragment.index + 1 == fragment.count);
-                (begins_burst, ends_burst) = (head.begins_burst && self.allowance.burst.is_some(), head.ends_burst);
+                (begins_burst, ends_burst) = (head.begins_burst && self.limits.burst.is_some(), head.ends_burst);
                 if last {
                     finished = Some(FrameSent { frame: fragment.frame, at: self.now, delay: self.now - head.enqueued });
                 }
@@ -234,17 +234,17 @@ impl Engine {
         // What stalls a burst asks too: nothing but a report lets it go on.
         let follows = if self.amid_burst() { Next::Media } else { Next::Repair };
         let stalls = self.within_burst() && !self.window_admits(self.size_of(follows));
-        let asks = begins_burst || stalls || ends_burst && !self.parity_follows();
-        Packet { sent, grace, before, asks, content }
+        let requests_feedback = begins_burst || stalls || ends_burst && !self.fec_follows();
+        Packet { sent, grace, before, requests_feedback, content }
     }
 
-    /// Charges a packet that leaves now to everything that counts packets; what became of it, how long before it the last one left,
+    /// Charges a packet that leaves now to everything that counts packets; its outcome, the time since the last one left,
     /// and how much before it in all.
     pub(super) fn depart(&mut self, mut packet: SentPacket, content: &Content) -> (SentPacket, Span, Bytes) {
         let (payload, size) = (packet.payload, packet.size);
         self.parts.pacer.on_sent(self.now, size);
-        if payload == Payload::Filler {
-            self.parts.padding.on_sent(self.now, size);
+        if payload == Payload::Padding {
+            self.parts.padding_pacer.on_sent(self.now, size);
         }
         if let Some(dummies) = &mut self.parts.dummies {
             dummies.on_sent(self.now, size);
@@ -255,7 +255,7 @@ impl Engine {
         self.next_id += 1;
         self.parts.controller.on_sent(&sent);
         // A controller that counts in frames allows less with every packet; the others wait for news.
-        if sent.probe.is_some() || self.allowance.media.frame().is_some() {
+        if sent.probe.is_some() || self.limits.media.frame().is_some() {
             self.refresh();
         }
         self.emit(Event::PacketSent { id: sent.id, payload, size, in_flight: sent.in_flight });
@@ -266,7 +266,7 @@ impl Engine {
         (sent, grace, before)
     }
 
-    /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no filler
+    /// Whether the application, not the window, keeps the next packet from following: nothing waits or repairs, no padding
     /// may be made, and the window has room for a whole segment.
     fn nothing_follows(&mut self) -> bool {
         if self.repairs_now() || !self.parts.queue.is_empty() || !self.window_admits(MSS) {
@@ -279,37 +279,37 @@ impl Engine {
         }
     }
 
-    /// Filler that is of use leaves: it will not be of the same use again.
-    fn note_filler(&mut self, content: &Content, size: Bytes) {
-        if let Some(useful) = &mut self.parts.useful {
-            useful.on_sent(content);
-            useful.on_filler(size);
+    /// Padding that is of use leaves: it will not be of the same use again.
+    fn note_padding(&mut self, content: &Content, size: Bytes) {
+        if let Some(redundant) = &mut self.parts.redundant {
+            redundant.on_sent(content);
+            redundant.on_padding(size);
         }
         if let (Content::Retransmission { of, .. }, Some(repair)) = (content, &mut self.parts.repair) {
-            repair.on_repeat_elsewhere(self.now, *of);
+            repair.on_retransmitted_elsewhere(self.now, *of);
         }
     }
 
     fn account(&mut self, id: PacketId, payload: Payload, content: &Content, size: Bytes) {
-        if let Content::Parity { .. } = content {
-            self.parts.repair.iter_mut().for_each(Repair::on_parity);
-            self.parts.useful.iter_mut().for_each(Useful::on_parity);
+        if let Content::Fec { .. } = content {
+            self.parts.repair.iter_mut().for_each(Repair::on_fec);
+            self.parts.redundant.iter_mut().for_each(RedundantPadding::on_fec);
         }
-        if payload == Payload::Filler {
+        if payload == Payload::Padding {
             return;
         }
         let payload = match content {
-            // What the controller probes with comes on top of what it allows the encoder, as filler does.
-            Content::Parity { .. } if self.parts.repair.as_ref().is_some_and(Repair::probes) => return,
+            // What the controller probes with comes on top of what it allows the encoder, as padding does.
+            Content::Fec { .. } if self.parts.repair.as_ref().is_some_and(Repair::probes) => return,
             Content::Padding => 0.0,
-            Content::Retransmission { .. } | Content::Parity { .. } | Content::Audio { .. } => 0.0,
+            Content::Retransmission { .. } | Content::Fec { .. } | Content::Audio { .. } => 0.0,
             Content::Media { sequence, fragment } => {
                 let srtt = self.srtt();
                 if let Some(repair) = &mut self.parts.repair {
                     repair.on_media(self.now, (*sequence, *fragment), size, srtt);
                 }
-                if let Some(useful) = &mut self.parts.useful {
-                    useful.on_media(self.now, id, (*sequence, *fragment), size);
+                if let Some(redundant) = &mut self.parts.redundant {
+                    redundant.on_media(self.now, id, (*sequence, *fragment), size);
                 }
                 f64::from(fragment.length)
             }
@@ -335,7 +335,7 @@ impl Engine {
             let next = match (self.repairs_now(), has_media) {
                 (true, _) => Next::Repair,
                 (false, true) => Next::Media,
-                (false, false) => Next::Filler(Content::Padding, self.probe_padding()),
+                (false, false) => Next::Padding(Content::Padding, self.probe_padding()),
             };
             let size = self.size_of(next);
             if self.window_admits(size) {
@@ -343,8 +343,8 @@ impl Engine {
                 earlier(self.next_send().max(after_now), why);
             }
         } else if self.next_sequence > 0 {
-            let filler = self.parts.dummies.as_ref().map_or(self.parts.sizes.padding, Dummies::size);
-            if !self.window_admits(filler) {
+            let padding = self.parts.dummies.as_ref().map_or(self.parts.sizes.padding, Dummies::size);
+            if !self.window_admits(padding) {
                 // Only news lets any go.
             } else if let Some(dummies) = &mut self.parts.dummies {
                 let at = self.parts.pacer.next_send().max(self.now);
@@ -352,9 +352,12 @@ impl Engine {
                     Verdict::Send => at,
                     Verdict::Wait(until) => until,
                 };
-                earlier(at.max(after_now), Wake::Filler);
-            } else if self.allowance.padding > Rate::ZERO {
-                earlier(self.parts.padding.next_send().max(self.parts.pacer.next_send()).max(after_now), Wake::Filler);
+                earlier(at.max(after_now), Wake::Padding);
+            } else if self.limits.padding_rate > Rate::ZERO {
+                earlier(
+                    self.parts.padding_pacer.next_send().max(self.parts.pacer.next_send()).max(after_now),
+                    Wake::Padding,
+                );
             }
         }
         if repair > self.now {
@@ -363,7 +366,7 @@ impl Engine {
         let queue = self.queue_view();
         earlier(self.parts.policy.next_timeout(&queue).max(after_now), Wake::FramePolicy);
         earlier(self.parts.controller.next_timeout().max(after_now), Wake::Controller);
-        earlier(self.history.next_timeout().max(after_now), Wake::Silence);
+        earlier(self.history.next_timeout().max(after_now), Wake::FeedbackTimeout);
         wake
     }
 }

@@ -13,7 +13,7 @@ impl FramePolicy for EveryFrame {
     fn plan(&mut self, view: &View) -> FramePlan {
         FramePlan::Encode(EncodePlan {
             may_drop: true,
-            ..EncodePlan::new(vec![Target::Rate(view.allowance.capacity)], view.source, view.interval)
+            ..EncodePlan::new(vec![Target::Rate(view.limits.capacity)], view.source, view.interval)
         })
     }
 }

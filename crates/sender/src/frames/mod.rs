@@ -1,12 +1,11 @@
 //! Which frames to make, and how large.
 //!
 //! [`FramePolicy`] is the seam. [`EveryFrame`] is its trivial proof; [`RateTargeted`] steers a conventional encoder and is made
-//! of parts that ablations leave out: [`foresight`], [`safeguards`], [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make
+//! of parts that ablations leave out: [`target_forecast`], [`safeguards`], [`headroom`], [`resolution`]. [`LateChoice`] has a functional codec make
 //! several frames of a picture and sends the one that fits, if any does; [`recovery`] says what frames may refer to, and [`thalweg_media::layers`] is
 //! the pattern of frames of which a sender or a relay may drop some. [`Selection`] sends those of a group that are worth most.
 
 mod every_frame;
-pub mod foresight;
 pub mod headroom;
 pub mod late_choice;
 mod policy;
@@ -17,6 +16,7 @@ pub mod resolution;
 pub mod safeguards;
 pub mod selection;
 mod share;
+pub mod target_forecast;
 
 pub use every_frame::EveryFrame;
 pub use late_choice::LateChoice;

@@ -1,6 +1,6 @@
 //! The seam for deciding which pictures become frames.
 
-use thalweg_control::{Allowance, Demand, Feedback};
+use thalweg_control::{Demand, Feedback, SendLimits};
 use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{EncodePlan, EncodedFrame};
 use thalweg_units::{Bytes, Rate, Size, Span, Time};
@@ -30,7 +30,7 @@ pub trait FramePolicy: Send {
         1
     }
 
-    /// Whether the picture that waits begins a group that is planned as a whole, and how long that will take: the controller is told first
+    /// Whether the picture that waits begins a group that is planned as a whole, and how long that will take: the controller is notified first
     /// ([`thalweg_control::Signal::Period`]), and what it then allows is what [`FramePolicy::plan`] sees.
     fn begins_period(&self, view: &View) -> Option<Span> {
         let _ = view;
@@ -118,7 +118,7 @@ pub struct View {
     /// Why it is asked.
     pub occasion: Occasion,
     /// What the controller allows.
-    pub allowance: Allowance,
+    pub limits: SendLimits,
     /// What the pacer sends at: CC-Rate in a Vidaptive scheme.
     pub pacing: Rate,
     /// Smoothed round-trip time; 100 ms before the first sample (specs/vidaptive.md C3).
@@ -135,7 +135,7 @@ pub struct View {
     pub source: Size,
     /// The number the next encoded frame will have.
     pub next_frame: u64,
-    /// The share of what is sent, filler apart, that is payload of media sent for the first time; 1 when nothing was sent.
+    /// The share of what is sent, padding apart, that is payload of media sent for the first time; 1 when nothing was sent.
     pub payload_share: f64,
     /// Whether the receiver asked for a keyframe or the encoder needs one: the plan will be a keyframe whatever it says.
     pub keyframe_due: bool,
@@ -143,12 +143,12 @@ pub struct View {
 
 impl View {
     /// A picture of a camera of this size and interval has just been read, and nothing waits or was sent before it.
-    pub fn new(now: Time, allowance: Allowance, source: Size, interval: Span) -> View {
+    pub fn new(now: Time, limits: SendLimits, source: Size, interval: Span) -> View {
         View {
             now,
             occasion: Occasion::CameraRead,
-            allowance,
-            pacing: allowance.pacing,
+            limits,
+            pacing: limits.pacing,
             srtt: Span::from_millis(100),
             in_flight: Bytes::ZERO,
             queue: QueueView::default(),

@@ -4,31 +4,31 @@
 //! specs/gcc.md 10 has the encoder's target untouched; in libwebrtc it is lowered with the frames, and Chromium's own figures show
 //! it (data set chromium-gcc: for 3 s after a drop the target is 193 kbps of a 414 kbps estimate).
 //!
-//! The encoder does not learn that pictures are left out: it is told the frame rate of the input (`GetInputFramerateFps`), so each of
+//! The encoder does not learn that pictures are left out: it is given the frame rate of the input (`GetInputFramerateFps`), so each of
 //! the frames left gets the share of one among all, and half of the frames at half of the target come to a quarter of the estimate.
 //! Chromium's do (88 and 135 kbps of 414 in the third and fourth second after the drop, 109 and 79 of 415 after the next).
 
 use thalweg_units::Rate;
 
-/// A push-back of less than this share is ignored.
+/// A pushback of less than this share is ignored.
 const NEGLIGIBLE: f64 = 0.01;
 /// At most one frame in so many is dropped.
-const MOST: u64 = 2;
+const MAX: u64 = 2;
 
 /// Drops one picture in so many while the controller pushes back.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PushBack {
+pub(super) struct Pushback {
     /// One in this many is dropped.
     every: Option<u64>,
     pictures: u64,
 }
 
-impl PushBack {
+impl Pushback {
     /// The controller would keep this share of the frames; what is left of `target`, never below `min`.
     pub(super) fn update(&mut self, keep: f64, target: Rate, min: Rate) -> Rate {
         let (target_bps, spare) = (target.as_bps(), target.as_bps().saturating_sub(min.as_bps()));
         let reduce = ((target_bps as f64 * (1.0 - keep)) as u64).min(spare);
-        self.every = (1.0 - keep > NEGLIGIBLE && reduce > 0).then(|| (target_bps / reduce).max(MOST));
+        self.every = (1.0 - keep > NEGLIGIBLE && reduce > 0).then(|| (target_bps / reduce).max(MAX));
         self.every.map_or(target, |every| Rate::from_bps(target_bps - target_bps / every))
     }
 
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn at_the_most_every_second_frame_goes_and_half_of_the_target() {
-        let mut push_back = PushBack::default();
+        let mut push_back = Pushback::default();
         let (target, min) = (Rate::from_kbps(400), Rate::from_kbps(30));
         assert_eq!(push_back.update(0.0, target, min), Rate::from_kbps(200));
         let dropped = (0..10).filter(|_| push_back.drops()).count();
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_quarter_of_push_back_drops_one_frame_in_four_and_none_drops_none() {
-        let mut push_back = PushBack::default();
+        let mut push_back = Pushback::default();
         let (target, min) = (Rate::from_kbps(400), Rate::from_kbps(30));
         assert_eq!(push_back.update(0.75, target, min), Rate::from_kbps(300));
         assert_eq!((0..40).filter(|_| push_back.drops()).count(), 10);
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_target_at_the_encoders_least_is_left_alone() {
-        let mut push_back = PushBack::default();
+        let mut push_back = Pushback::default();
         let min = Rate::from_kbps(30);
         assert_eq!(push_back.update(0.1, min, min), min);
         assert!(!push_back.drops());

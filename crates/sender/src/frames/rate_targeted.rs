@@ -7,13 +7,13 @@ use thalweg_control::Demand;
 use thalweg_media::{EncodePlan, EncodedFrame, Target};
 use thalweg_units::{ConfigError, Rate, Size, Span, Time, above, above_to, check};
 
-use super::foresight::{self, Foresight};
 use super::headroom::{self, Headroom};
 use super::policy::{FramePlan, FramePolicy, FrameSent, Occasion, QueueVerdict, QueueView, View};
-use super::push_back::PushBack;
+use super::push_back::Pushback;
 use super::resolution::{self, Resolution, Signals};
 use super::safeguards::{self, Safeguards};
 use super::share::Share;
+use super::target_forecast::{self, TargetForecast};
 use crate::event::Why;
 
 /// What the encoder's target is taken from.
@@ -37,7 +37,7 @@ pub struct Config {
     pub base: TargetBase,
     /// Aims at what it is forecast to become; `None` at what it is.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub foresight: Option<foresight::Config>,
+    pub target_forecast: Option<target_forecast::Config>,
     /// What is kept back of it so that the sender's own queue empties; `None` for nothing.
     #[cfg_attr(feature = "serde", serde(default))]
     pub reserve: Option<Reserve>,
@@ -59,7 +59,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             base: TargetBase::default(),
-            foresight: None,
+            target_forecast: None,
             reserve: None,
             safeguards: safeguards::Config::NONE,
             headroom: None,
@@ -127,7 +127,7 @@ impl Default for EncoderBounds {
 }
 
 impl EncoderBounds {
-    /// What a controller is told of them.
+    /// What a controller is reported them.
     pub(super) fn demand(self) -> Demand {
         Demand { min: self.min, max: self.max }
     }
@@ -152,7 +152,7 @@ impl Config {
         self.encoder.check()?;
         Ok(RateTargeted {
             base: self.base,
-            foresight: self.foresight.map(foresight::Config::build).transpose()?,
+            target_forecast: self.target_forecast.map(target_forecast::Config::build).transpose()?,
             reserve: self.reserve.map(Reserve::checked).transpose()?,
             safeguards: self.safeguards.build()?,
             headroom: self.headroom.map(headroom::Config::build).transpose()?,
@@ -160,7 +160,7 @@ impl Config {
             encoder: self.encoder,
             encoder_drops: self.encoder_drops,
             alphas: VecDeque::new(),
-            push_back: PushBack::default(),
+            push_back: Pushback::default(),
             target: self.encoder.min,
         })
     }
@@ -170,7 +170,7 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct RateTargeted {
     base: TargetBase,
-    foresight: Option<Foresight>,
+    target_forecast: Option<TargetForecast>,
     reserve: Option<Reserve>,
     safeguards: Safeguards,
     headroom: Option<Headroom>,
@@ -179,7 +179,7 @@ pub struct RateTargeted {
     encoder_drops: bool,
     /// alpha by frame, for frames queued and not wholly sent: alpha_i is the one in force at encoding.
     alphas: VecDeque<(u64, f64)>,
-    push_back: PushBack,
+    push_back: Pushback,
     target: Rate,
 }
 
@@ -195,17 +195,17 @@ impl RateTargeted {
             outage = headroom.outage(view.now);
         }
         let base = match self.base {
-            TargetBase::CapacityLessOverhead => view.allowance.capacity,
+            TargetBase::CapacityLessOverhead => view.limits.capacity,
             TargetBase::PacingRateLessOverhead | TargetBase::PacingRate => view.pacing,
         };
-        let base = self.foresight.as_mut().map_or(base, |foresight| foresight.of(view.now, base));
+        let base = self.target_forecast.as_mut().map_or(base, |target_forecast| target_forecast.of(view.now, base));
         let base = self.reserve.map_or(base, |reserve| reserve.leaves(base, view));
         let base = match self.base {
             TargetBase::PacingRate => base,
             _ => base.scale(view.payload_share),
         };
         let target = base.scale(self.alpha()).clamp(self.encoder.min, self.encoder.max);
-        self.target = self.push_back.update(view.allowance.media.share(), target, self.encoder.min);
+        self.target = self.push_back.update(view.limits.media.share(), target, self.encoder.min);
         let signals =
             Signals { now: view.now, outage, alpha: self.alpha(), target: self.target, interval: view.interval };
         self.resolution.on_camera(&signals);
@@ -217,7 +217,7 @@ impl RateTargeted {
         }
         FramePlan::Encode(EncodePlan {
             may_drop: self.encoder_drops,
-            // The camera's interval, although push-back leaves pictures out: libwebrtc tells its encoder the frame rate of its
+            // The camera's interval, although pushback leaves pictures out: libwebrtc gives its encoder the frame rate of its
             // input.
             ..EncodePlan::new(vec![Target::Rate(self.target)], self.resolution.size(), view.interval)
         })
@@ -241,7 +241,7 @@ impl FramePolicy for RateTargeted {
             return FramePlan::Skip(Why::PictureOld);
         }
         if self.push_back.drops() {
-            return FramePlan::Skip(Why::PushBack);
+            return FramePlan::Skip(Why::Pushback);
         }
         self.encode(view)
     }
@@ -282,8 +282,8 @@ impl FramePolicy for RateTargeted {
         if let Some(headroom) = &self.headroom {
             see("alpha", headroom.alpha());
         }
-        if let Some(foresight) = &self.foresight {
-            see("growth", foresight.growth());
+        if let Some(target_forecast) = &self.target_forecast {
+            see("target_forecast_ratio", target_forecast.ratio());
         }
         see("paused", f64::from(u8::from(self.safeguards.paused())));
         see("height", f64::from(self.resolution.size().height));
@@ -293,7 +293,7 @@ impl FramePolicy for RateTargeted {
 
 #[cfg(test)]
 mod tests {
-    use thalweg_control::{Allowance, MediaLimit};
+    use thalweg_control::{MediaLimit, SendLimits};
 
     use super::*;
 
@@ -301,12 +301,12 @@ mod tests {
     fn the_encoder_is_told_the_cameras_interval_although_push_back_leaves_every_second_picture_out() {
         let source = Size { width: 1280, height: 720 };
         let mut policy = Config::default().build(source).unwrap();
-        let mut allowance = Allowance::of_rate(Rate::from_kbps(400));
-        allowance.media = MediaLimit::Share(0.0);
+        let mut limits = SendLimits::of_rate(Rate::from_kbps(400));
+        limits.media = MediaLimit::Share(0.0);
         let interval = Span::from_millis(33);
         let view = |picture: u64| View {
             next_frame: picture,
-            ..View::new(Time::from_millis(33 * picture), allowance, source, interval)
+            ..View::new(Time::from_millis(33 * picture), limits, source, interval)
         };
         let plans: vec::Vec<FramePlan> = (0..10).map(|picture| policy.plan(&view(picture))).collect();
         let encoded = plans.iter().filter_map(|plan| match plan {

@@ -1,4 +1,4 @@
-//! What repair may take of the wire: shares by the losses seen ([`shares`]), and repeats held to
+//! What repair may take of the wire: shares by the losses seen ([`shares`]), and retransmissions held to
 //! theirs by a token bucket.
 
 use thalweg_control::Feedback;
@@ -12,17 +12,17 @@ use super::shares;
 pub struct Config {
     /// From losses to shares of the wire.
     pub shares: shares::Config,
-    /// Repeats are held to this many times their share, which is a mean: a stream that is repeated no more than just as
-    /// much as it loses never catches up, and stands still until a keyframe for every repeat refused (R).
+    /// Retransmissions are held to this many times their share, which is a mean: a stream that is retransmitted no more than just as
+    /// much as it loses never catches up, and stands still until a keyframe for every retransmission refused (R).
     pub slack: f64,
-    /// At least this share of the wire is open to repeats, however little was lost of late, 0..=1 (R).
-    pub least: f64,
-    /// After a time without repeats, as much may be repeated at once as the whole wire carries in this: what is lost,
+    /// At least this share of the wire is open to retransmissions, however little was lost of late, 0..=1 (R).
+    pub min: f64,
+    /// After a time without retransmissions, as much may be retransmitted at once as the whole wire carries in this: what is lost,
     /// is lost in bursts, and known to be lost before the shares grow (R).
     pub burst: Span,
-    /// A repeat that would have to wait longer than this is refused: by then the receiver asks again, or needs it no
+    /// A retransmission that would have to wait longer than this is refused: by then the receiver asks again, or needs it no
     /// more (R).
-    pub patience: Span,
+    pub max_delay: Span,
 }
 
 impl Default for Config {
@@ -30,9 +30,9 @@ impl Default for Config {
         Config {
             shares: shares::Config::default(),
             slack: 2.0,
-            least: 0.1,
+            min: 0.1,
             burst: Span::from_millis(200),
-            patience: Span::from_millis(200),
+            max_delay: Span::from_millis(200),
         }
     }
 }
@@ -44,16 +44,16 @@ impl Config {
     /// When a parameter is out of range.
     pub fn build(self) -> Result<Budget, ConfigError> {
         check("repair.budget.slack", self.slack).within(1.0..f64::INFINITY, "2")?;
-        check("repair.budget.least", self.least).within(0.0..=1.0, "0.1")?;
-        for (name, value) in [("repair.budget.burst", self.burst), ("repair.budget.patience", self.patience)] {
+        check("repair.budget.min", self.min).within(0.0..=1.0, "0.1")?;
+        for (name, value) in [("repair.budget.burst", self.burst), ("repair.budget.max_delay", self.max_delay)] {
             check(name, value).within(Span::ZERO.., "200ms")?;
         }
-        let bucket = Bucket { credit: 0.0, most: 0.0, rate: Rate::ZERO, at: Time::ZERO, free: Time::ZERO };
+        let bucket = Bucket { credit: 0.0, max: 0.0, rate: Rate::ZERO, at: Time::ZERO, free: Time::ZERO };
         Ok(Budget { config: self, shares: shares::Budget::new(self.shares)?, wire: None, bucket })
     }
 }
 
-/// Shares, and what is left of that of repeats.
+/// Shares, and what is left of that of retransmissions.
 #[derive(Debug, Clone)]
 pub struct Budget {
     config: Config,
@@ -67,17 +67,17 @@ impl Budget {
     /// News of losses.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.shares.on_feedback(feedback);
-        self.bucket.set_rate(feedback.now, self.repeats());
+        self.bucket.set_rate(feedback.now, self.retransmission_rate());
     }
 
     /// The path is believed to bear `wire`.
     pub fn set_wire(&mut self, now: Time, wire: Rate) {
         let first = self.wire.replace(wire).is_none();
-        self.bucket.most = wire.over(self.config.burst).as_f64();
+        self.bucket.max = wire.over(self.config.burst).as_f64();
         if first {
-            self.bucket.credit = self.bucket.most;
+            self.bucket.credit = self.bucket.max;
         }
-        self.bucket.set_rate(now, self.repeats());
+        self.bucket.set_rate(now, self.retransmission_rate());
     }
 
     /// What may be spent now, as shares of the wire.
@@ -85,24 +85,24 @@ impl Budget {
         self.shares.shares()
     }
 
-    fn repeats(&self) -> Rate {
-        let share = (self.shares().retransmissions * self.config.slack).clamp(self.config.least, 1.0);
+    fn retransmission_rate(&self) -> Rate {
+        let share = (self.shares().retransmissions * self.config.slack).clamp(self.config.min, 1.0);
         self.wire.unwrap_or(Rate::ZERO).scale(share)
     }
 
-    /// When the next repeat may leave.
-    pub fn next_repeat(&self) -> Time {
+    /// When the next retransmission may leave.
+    pub fn next_retransmission(&self) -> Time {
         self.bucket.free
     }
 
-    /// A repeat leaves.
-    pub fn on_repeat(&mut self, now: Time, size: Bytes) {
+    /// A retransmission leaves.
+    pub fn on_retransmission(&mut self, now: Time, size: Bytes) {
         self.bucket.take(now, size);
     }
 
-    /// Whether a repeat may be promised behind `waiting` bytes of others.
+    /// Whether a retransmission may be promised behind `waiting` bytes of others.
     pub fn has_room(&self, now: Time, waiting: Bytes) -> bool {
-        self.bucket.free_after(now, waiting) <= now + self.config.patience
+        self.bucket.free_after(now, waiting) <= now + self.config.max_delay
     }
 }
 
@@ -111,7 +111,7 @@ impl Budget {
 struct Bucket {
     /// In bytes.
     credit: f64,
-    most: f64,
+    max: f64,
     rate: Rate,
     at: Time,
     /// When nothing is owed any more.
@@ -127,7 +127,7 @@ impl Bucket {
 
     fn credit_at(&self, now: Time) -> f64 {
         let earned = self.rate.as_bps_f64() / 8.0 * (now - self.at).as_secs_f64();
-        (self.credit + earned).min(self.most)
+        (self.credit + earned).min(self.max)
     }
 
     fn set_rate(&mut self, now: Time, rate: Rate) {
@@ -165,7 +165,7 @@ mod tests {
 
     /// A budget that has seen a fifth of all packets lost, over 1 Mbps and a round trip of 50 ms.
     fn lossy() -> (Budget, Time) {
-        let mut budget = Config { slack: 1.0, least: 0.0, ..Config::default() }.build().unwrap();
+        let mut budget = Config { slack: 1.0, min: 0.0, ..Config::default() }.build().unwrap();
         let mut history = History::new(feedback::Config::default());
         budget.set_wire(Time::ZERO, Rate::from_kbps(1000));
         for round in 0..60 {
@@ -174,20 +174,20 @@ mod tests {
             }
             let arrived = round * 20 + 4..round * 20 + 20;
             let arrival = Some(at(round * 100 + 50));
-            let told: Vec<_> = arrived.map(|id| Acknowledgement { id: PacketId(id), arrival, ce: false }).collect();
-            budget.on_feedback(&history.on_report(at(round * 100 + 50), &told, None));
+            let reported: Vec<_> = arrived.map(|id| Acknowledgement { id: PacketId(id), arrival, ce: false }).collect();
+            budget.on_feedback(&history.on_report(at(round * 100 + 50), &reported, None));
         }
         (budget, at(60 * 100))
     }
 
     #[test]
-    fn repeats_take_what_was_saved_and_then_their_share() {
+    fn retransmissions_take_what_was_saved_and_then_their_share() {
         let (mut budget, mut now) = lossy();
         assert!((budget.shares().retransmissions - 0.2).abs() < 1e-3);
         let mut sent = Vec::new();
         while sent.len() < 60 {
-            now = now.max(budget.next_repeat());
-            budget.on_repeat(now, Bytes::new(1000));
+            now = now.max(budget.next_retransmission());
+            budget.on_retransmission(now, Bytes::new(1000));
             sent.push(now);
         }
         // 200 ms of 1 Mbps are 25,000 bytes, and one packet more goes on credit; then 200 kbps are 25 packets in a
@@ -198,39 +198,39 @@ mod tests {
     }
 
     #[test]
-    fn a_repeat_is_promised_only_if_it_comes_in_time() {
+    fn a_retransmission_is_promised_only_if_it_comes_in_time() {
         let (budget, now) = lossy();
         // 200 ms of a fifth of 1 Mbps are 5000 bytes more than what was saved.
         assert!(budget.has_room(now, Bytes::new(29_900)) && !budget.has_room(now, Bytes::new(30_100)));
     }
 
     #[test]
-    fn without_losses_a_burst_may_be_repeated_and_no_more() {
+    fn without_losses_a_burst_may_be_retransmitted_and_no_more() {
         let mut budget = Config::default().build().unwrap();
         budget.set_wire(Time::ZERO, Rate::from_kbps(800));
         for _ in 0..21 {
-            assert!(budget.next_repeat() <= Time::ZERO);
-            budget.on_repeat(Time::ZERO, Bytes::new(1000));
+            assert!(budget.next_retransmission() <= Time::ZERO);
+            budget.on_retransmission(Time::ZERO, Bytes::new(1000));
         }
         // The last one is paid for out of a tenth of the wire.
-        assert_eq!(budget.next_repeat(), at(100));
+        assert_eq!(budget.next_retransmission(), at(100));
     }
 
     #[test]
-    fn repeats_are_held_to_twice_their_share() {
+    fn retransmissions_are_held_to_twice_their_share() {
         let mut budget = Config { burst: Span::ZERO, ..Config::default() }.build().unwrap();
         budget.shares = lossy().0.shares;
         budget.set_wire(Time::ZERO, Rate::from_kbps(1000));
-        budget.on_repeat(Time::ZERO, Bytes::new(1000));
-        let wait = budget.next_repeat() - Time::ZERO;
+        budget.on_retransmission(Time::ZERO, Bytes::new(1000));
+        let wait = budget.next_retransmission() - Time::ZERO;
         assert!((wait - Span::from_millis(20)).abs() < Span::from_micros(100), "{wait}");
     }
 
     #[test]
     fn parameters_out_of_range_are_refused() {
         assert!(Config { burst: Span::from_millis(-1), ..Config::default() }.build().is_err());
-        assert!(Config { patience: Span::from_millis(-1), ..Config::default() }.build().is_err());
+        assert!(Config { max_delay: Span::from_millis(-1), ..Config::default() }.build().is_err());
         assert!(Config { slack: 0.5, ..Config::default() }.build().is_err());
-        assert!(Config { least: 1.5, ..Config::default() }.build().is_err());
+        assert!(Config { min: 1.5, ..Config::default() }.build().is_err());
     }
 }

@@ -1,10 +1,10 @@
-//! Repair of what is lost: repeats on request, parity beforehand, and what both may take of the wire.
+//! Repair of what is lost: retransmissions on request, FEC beforehand, and what both may take of the wire.
 //!
 //! What repairs is on the wire like anything else, so it takes from what the controller allows; how much it takes is
 //! measured with the headers, and the encoder leaves both ([`crate::frames::View::payload_share`]).
 
 mod budget;
-pub mod parity;
+pub mod fec;
 mod retransmission;
 pub mod shares;
 
@@ -15,7 +15,7 @@ use thalweg_units::{Bytes, ConfigError, Rate, Span, Time, check};
 use crate::event::Why;
 use budget::Budget;
 pub use budget::Config as BudgetConfig;
-use parity::{Amount, Parity, RoundTrips};
+use fec::{Amount, Fec, RoundTrips};
 use retransmission::Retransmissions;
 pub use retransmission::RoundTripFrom;
 
@@ -31,14 +31,14 @@ pub struct Config {
     pub packets: usize,
     /// Requests within a round trip are refused: counted from when.
     pub round_trip_from: RoundTripFrom,
-    /// Where packets leave in bursts, repeats ride in one without waiting for the pacer while that makes it no longer than this share
+    /// Where packets leave in bursts, retransmissions ride in one without waiting for the pacer while that makes it no longer than this share
     /// of what it may be, 0..1. Ours: specs/camel.md 6 lets them ride anyhow. Behind 2 KB of queue the picture then stands still for
     /// 19 % of the time instead of 7 %; if all waited for the pacer, for 60 % instead of 46 % where half of the packets are lost.
     pub riding_share: f64,
-    /// Redundancy sent unasked; `None` for repeats only.
+    /// Redundancy sent unasked; `None` for retransmissions only.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub parity: Option<parity::Config>,
-    /// What repeats and parity may take of the wire; `None` repeats whatever is asked for.
+    pub fec: Option<fec::Config>,
+    /// What retransmissions and FEC may take of the wire; `None` retransmissions whatever is asked for.
     #[cfg_attr(feature = "serde", serde(default))]
     pub budget: Option<BudgetConfig>,
 }
@@ -50,7 +50,7 @@ impl Default for Config {
             packets: 600,
             round_trip_from: RoundTripFrom::Departure,
             riding_share: 0.5,
-            parity: None,
+            fec: None,
             budget: None,
         }
     }
@@ -62,16 +62,16 @@ impl Config {
     /// # Errors
     /// When a parameter is out of range.
     pub fn build(self, sizes: PacketSizes) -> Result<Repair, ConfigError> {
-        check("repair.packets", self.packets).within(1..=retransmission::MOST, "600")?;
+        check("repair.packets", self.packets).within(1..=retransmission::MAX, "600")?;
         check("repair.riding_share", self.riding_share).within(0.0..=1.0, "0.5")?;
-        check("repair.parity.amount", "granted, where no budget grants any").is(
-            self.budget.is_some() || !self.parity.is_some_and(|parity| parity.amount == Amount::Granted),
+        check("repair.fec.amount", "granted, where no budget grants any").is(
+            self.budget.is_some() || !self.fec.is_some_and(|fec| fec.amount == Amount::Granted),
             "a share, such as 0.1, or repair.budget must be set",
         )?;
         Ok(Repair {
             sizes,
-            repeats: Retransmissions::new(self.history, self.packets, self.round_trip_from),
-            parity: self.parity.map(parity::Config::build).transpose()?,
+            retransmissions: Retransmissions::new(self.history, self.packets, self.round_trip_from),
+            fec: self.fec.map(fec::Config::build).transpose()?,
             budget: self.budget.map(BudgetConfig::build).transpose()?,
             round_trip_from: self.round_trip_from,
             riding_share: self.riding_share,
@@ -84,8 +84,8 @@ impl Config {
 #[derive(Debug, Clone)]
 pub struct Repair {
     sizes: PacketSizes,
-    repeats: Retransmissions,
-    parity: Option<Parity>,
+    retransmissions: Retransmissions,
+    fec: Option<Fec>,
     budget: Option<Budget>,
     round_trip_from: RoundTripFrom,
     riding_share: f64,
@@ -109,16 +109,16 @@ impl Repair {
         }
     }
 
-    /// The controller asks for one parity packet after every so many of media; heard where parity is of that amount.
-    pub fn set_parity_interval(&mut self, interval: Option<u16>) {
-        if let Some(parity) = self.parity.as_mut().filter(|parity| parity.is_asked_for()) {
-            parity.set_interval(interval);
+    /// The controller asks for one FEC packet after every so many of media; heard where FEC is of that amount.
+    pub fn set_fec_interval(&mut self, interval: Option<u16>) {
+        if let Some(fec) = self.fec.as_mut().filter(|fec| fec.is_asked_for()) {
+            fec.set_interval(interval);
         }
     }
 
-    /// Whether its parity is the controller's probe.
+    /// Whether its FEC is the controller's probe.
     pub fn probes(&self) -> bool {
-        self.parity.as_ref().is_some_and(Parity::is_asked_for)
+        self.fec.as_ref().is_some_and(Fec::is_asked_for)
     }
 
     /// See [`Config::riding_share`].
@@ -126,19 +126,19 @@ impl Repair {
         self.riding_share
     }
 
-    fn parity_share(&self) -> f64 {
-        self.parity.as_ref().map_or(0.0, |parity| parity.share(self.granted()))
+    fn fec_share(&self) -> f64 {
+        self.fec.as_ref().map_or(0.0, |fec| fec.share(self.granted()))
     }
 
-    /// What the budget grants parity.
+    /// What the budget grants FEC.
     fn granted(&self) -> f64 {
         self.budget.as_ref().map_or(0.0, |budget| budget.shares().redundancy)
     }
 
-    /// The receiver misses media packet `sequence`; `srtt` counts before a report told the path's round trip.
+    /// The receiver misses media packet `sequence`; `srtt` counts before a report has the path's round trip.
     ///
     /// # Errors
-    /// The reason why it will not be repeated.
+    /// The reason why it will not be retransmitted.
     pub fn request(&mut self, now: Time, sequence: u64, srtt: Span) -> Result<(), Why> {
         let budget = &self.budget;
         let has_room = |waiting| budget.as_ref().is_none_or(|budget| budget.has_room(now, waiting));
@@ -146,40 +146,40 @@ impl Repair {
             RoundTripFrom::Departure => self.round_trip.unwrap_or(srtt),
             RoundTripFrom::Request => srtt,
         };
-        self.repeats.request(now, sequence, round_trip, has_room)
+        self.retransmissions.request(now, sequence, round_trip, has_room)
     }
 
-    /// What repairs and may leave now, and its wire size. Repeats go first: they have been waited for.
+    /// What repairs and may leave now, and its wire size. Retransmissions go first: they have been waited for.
     pub fn head(&self, now: Time) -> Option<(Content, Bytes)> {
-        let repeat = self.repeats.head().filter(|_| self.next_repeat() <= now);
-        repeat.map(|(of, fragment)| self.repeat(of, fragment)).or_else(|| self.next_parity())
+        let retransmission = self.retransmissions.head().filter(|_| self.next_retransmission() <= now);
+        retransmission.map(|(of, fragment)| self.retransmission(of, fragment)).or_else(|| self.next_fec())
     }
 
-    fn repeat(&self, of: u64, fragment: Fragment) -> (Content, Bytes) {
+    fn retransmission(&self, of: u64, fragment: Fragment) -> (Content, Bytes) {
         let size = Bytes::new(u64::from(fragment.length)) + self.sizes.overhead + self.sizes.retransmission;
         (Content::Retransmission { of, fragment }, size)
     }
 
-    fn next_parity(&self) -> Option<(Content, Bytes)> {
-        let due = self.parity.as_ref()?.head()?;
+    fn next_fec(&self) -> Option<(Content, Bytes)> {
+        let due = self.fec.as_ref()?.head()?;
         Some((due.content(), due.size))
     }
 
-    fn next_repeat(&self) -> Time {
-        self.budget.as_ref().map_or(Time::ZERO, Budget::next_repeat)
+    fn next_retransmission(&self) -> Time {
+        self.budget.as_ref().map_or(Time::ZERO, Budget::next_retransmission)
     }
 
-    /// Whether a parity packet is due: it belongs right behind the media it protects.
-    pub fn has_parity(&self) -> bool {
-        self.parity.as_ref().is_some_and(|parity| parity.head().is_some())
+    /// Whether an FEC packet is due: it belongs right behind the media it protects.
+    pub fn has_fec(&self) -> bool {
+        self.fec.as_ref().is_some_and(|fec| fec.head().is_some())
     }
 
     /// When [`Repair::head`] has something, if nothing else happens.
     pub fn next_time(&self) -> Time {
-        if self.has_parity() {
+        if self.has_fec() {
             Time::ZERO
-        } else if self.repeats.head().is_some() {
-            self.next_repeat()
+        } else if self.retransmissions.head().is_some() {
+            self.next_retransmission()
         } else {
             Time::NEVER
         }
@@ -190,56 +190,56 @@ impl Repair {
         let granted = self.granted();
         let (content, size) = self.head(now)?;
         match content {
-            Content::Parity { .. } => {
-                self.parity.as_mut()?.pop();
+            Content::Fec { .. } => {
+                self.fec.as_mut()?.pop();
             }
             _ => {
-                self.repeats.pop(now);
-                if let Some(parity) = &mut self.parity {
-                    parity.on_other(size, granted);
+                self.retransmissions.pop(now);
+                if let Some(fec) = &mut self.fec {
+                    fec.on_other(size, granted);
                 }
                 if let Some(budget) = &mut self.budget {
-                    budget.on_repeat(now, size);
+                    budget.on_retransmission(now, size);
                 }
             }
         }
         Some((content, size))
     }
 
-    /// Media packet `sequence` leaves again in another's place: as filler.
-    pub fn on_repeat_elsewhere(&mut self, now: Time, sequence: u64) {
-        self.repeats.on_repeat_elsewhere(now, sequence);
+    /// Media packet `sequence` leaves again in another's place: as padding.
+    pub fn on_retransmitted_elsewhere(&mut self, now: Time, sequence: u64) {
+        self.retransmissions.on_retransmitted_elsewhere(now, sequence);
     }
 
-    /// A parity packet left, of this or of filler.
-    pub fn on_parity(&mut self) {
-        if let Some(parity) = &mut self.parity {
-            parity.on_parity();
+    /// An FEC packet left, of this or of padding.
+    pub fn on_fec(&mut self) {
+        if let Some(fec) = &mut self.fec {
+            fec.on_fec();
         }
     }
 
     /// Media packet `sequence` of wire size `size` left; sequences come without gaps.
     pub fn on_media(&mut self, now: Time, (sequence, fragment): (u64, Fragment), size: Bytes, srtt: Span) {
         let granted = self.granted();
-        self.repeats.on_sent(now, sequence, fragment, srtt);
-        if let Some(parity) = &mut self.parity {
+        self.retransmissions.on_sent(now, sequence, fragment, srtt);
+        if let Some(fec) = &mut self.fec {
             let round_trips = RoundTrips { smoothed: srtt, path: self.round_trip.unwrap_or(srtt) };
-            parity.on_media(now, (sequence, fragment), size, granted, round_trips);
+            fec.on_media(now, (sequence, fragment), size, granted, round_trips);
         }
     }
 
     /// The frames under way are given up.
     pub fn flush(&mut self) {
-        self.repeats.flush();
-        if let Some(parity) = &mut self.parity {
-            parity.flush();
+        self.retransmissions.flush();
+        if let Some(fec) = &mut self.fec {
+            fec.flush();
         }
     }
 
     /// Variables by name, for charts.
     pub fn inspect(&self, see: &mut dyn FnMut(&'static str, f64)) {
         if let Some(budget) = &self.budget {
-            see("fec_share", self.parity_share());
+            see("fec_share", self.fec_share());
             see("rtx_share", budget.shares().retransmissions);
         }
     }
@@ -266,12 +266,12 @@ mod tests {
     }
 
     fn config(share: f64) -> Config {
-        let parity = parity::Config { amount: Amount::Share(share), ..parity::Config::default() };
-        Config { parity: Some(parity), ..Config::default() }
+        let fec = fec::Config { amount: Amount::Share(share), ..fec::Config::default() };
+        Config { fec: Some(fec), ..Config::default() }
     }
 
     #[test]
-    fn a_repeat_goes_before_parity() {
+    fn a_retransmission_goes_before_fec() {
         let srtt = Span::from_millis(50);
         let mut repair = config(0.25).build(PacketSizes::default()).unwrap();
         for index in 0..4 {
@@ -280,20 +280,20 @@ mod tests {
         }
         assert_eq!(repair.request(Time::ZERO, 2, srtt), Ok(()));
         assert_eq!(repair.next_time(), Time::ZERO);
-        let repeat = (Content::Retransmission { of: 2, fragment: fragment(2) }, Bytes::new(1076));
-        assert_eq!((repair.head(Time::ZERO), repair.pop(Time::ZERO)), (Some(repeat), Some(repeat)));
+        let retransmission = (Content::Retransmission { of: 2, fragment: fragment(2) }, Bytes::new(1076));
+        assert_eq!((repair.head(Time::ZERO), repair.pop(Time::ZERO)), (Some(retransmission), Some(retransmission)));
         let (content, size) = repair.pop(Time::ZERO).unwrap();
-        assert!(matches!(content, Content::Parity { protects, .. } if protects.iter().eq(0..4)));
+        assert!(matches!(content, Content::Fec { protects, .. } if protects.iter().eq(0..4)));
         assert_eq!(size, Bytes::new(1074 + 20 + 8));
         assert_eq!(repair.pop(Time::ZERO), None);
-        assert!((repair.parity_share() - 0.25).abs() < 1e-9);
+        assert!((repair.fec_share() - 0.25).abs() < 1e-9);
     }
 
     #[test]
-    fn a_repeat_that_may_not_leave_does_not_keep_parity_back() {
+    fn a_retransmission_that_may_not_leave_does_not_keep_fec_back() {
         let srtt = Span::from_millis(50);
-        let patience = Span::from_nanos(i64::MAX);
-        let budget = BudgetConfig { burst: Span::ZERO, patience, least: 0.0, ..BudgetConfig::default() };
+        let max_delay = Span::from_nanos(i64::MAX);
+        let budget = BudgetConfig { burst: Span::ZERO, max_delay, min: 0.0, ..BudgetConfig::default() };
         let config = Config { budget: Some(budget), ..config(0.25) };
         let mut repair = config.build(PacketSizes::default()).unwrap();
         repair.set_wire(Time::ZERO, Rate::from_kbps(1000));
@@ -309,11 +309,11 @@ mod tests {
     }
 
     #[test]
-    fn parity_that_nobody_grants_is_refused() {
-        let parity = Some(parity::Config::default());
-        assert!(Config { parity, ..Config::default() }.build(PacketSizes::default()).is_err());
+    fn fec_that_nobody_grants_is_refused() {
+        let fec = Some(fec::Config::default());
+        assert!(Config { fec, ..Config::default() }.build(PacketSizes::default()).is_err());
         let budget = Some(BudgetConfig::default());
-        assert!(Config { parity, budget, ..Config::default() }.build(PacketSizes::default()).is_ok());
+        assert!(Config { fec, budget, ..Config::default() }.build(PacketSizes::default()).is_ok());
         assert!(Config { packets: 0, ..Config::default() }.build(PacketSizes::default()).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! NACK and RTX: media packets are remembered for a while and repeated on request (RFC 4585, RFC 4588).
+//! NACK and RTX: media packets are remembered for a while and retransmitted on request (RFC 4585, RFC 4588).
 
 use alloc::collections::VecDeque;
 
@@ -8,20 +8,20 @@ use thalweg_units::{Bytes, Span, Time};
 use crate::event::Why;
 
 /// No more packets are ever remembered (libwebrtc `RtpPacketHistory::kMaxCapacity`).
-pub(super) const MOST: usize = 9_600;
+pub(super) const MAX: usize = 9_600;
 /// How many times as long packets are remembered if they are not too many (`kPacketCullingDelayFactor`).
 const LONGER: i64 = 3;
 
-/// From when a round trip counts, within which a packet is not repeated again.
+/// From when a round trip counts, within which a packet is not retransmitted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RoundTripFrom {
-    /// When the repeat left, and by the path's round trip (libwebrtc `RtpPacketHistory::VerifyRtt`): a request before that
+    /// When the retransmission left, and by the path's round trip (libwebrtc `RtpPacketHistory::VerifyRtt`): a request before that
     /// cannot know of it.
     #[default]
     Departure,
-    /// When it was asked for, and by the smoothed round trip, with the wait for batched reports: where repeats wait, some
-    /// packets are repeated twice, which helps where half of the repeats are lost.
+    /// When it was asked for, and by the smoothed round trip, with the wait for batched reports: where retransmissions wait, some
+    /// packets are retransmitted twice, which helps where half of the retransmissions are lost.
     Request,
 }
 
@@ -29,9 +29,9 @@ pub enum RoundTripFrom {
 struct Remembered {
     at: Time,
     fragment: Fragment,
-    /// When a repeat of it left, or was asked for.
-    repeated: Option<Time>,
-    /// Asked for, and not repeated yet.
+    /// When a retransmission of it left, or was asked for.
+    retransmitted: Option<Time>,
+    /// Asked for, and not retransmitted yet.
     waits: bool,
 }
 
@@ -41,7 +41,7 @@ impl Remembered {
     }
 }
 
-/// Media packets sent lately, and those waiting to be repeated.
+/// Media packets sent lately, and those waiting to be retransmitted.
 #[derive(Debug, Clone)]
 pub struct Retransmissions {
     history: Span,
@@ -79,8 +79,8 @@ impl Retransmissions {
         debug_assert_eq!(sequence, self.first + self.sent.len() as u64);
         let keep = self.history.max(srtt * 3);
         while let Some(oldest) = self.sent.front() {
-            let most = if oldest.at + keep < now { self.packets } else { MOST };
-            if self.sent.len() < most && oldest.at + keep * LONGER >= now {
+            let max = if oldest.at + keep < now { self.packets } else { MAX };
+            if self.sent.len() < max && oldest.at + keep * LONGER >= now {
                 break;
             }
             let forgotten = self.sent.pop_front();
@@ -91,13 +91,13 @@ impl Retransmissions {
             }
             self.first += 1;
         }
-        self.sent.push_back(Remembered { at: now, fragment, repeated: None, waits: false });
+        self.sent.push_back(Remembered { at: now, fragment, retransmitted: None, waits: false });
     }
 
     /// The receiver misses `sequence`. `has_room` tells whether it may wait behind so much payload of others.
     ///
     /// # Errors
-    /// The reason why it will not be repeated.
+    /// The reason why it will not be retransmitted.
     pub fn request(
         &mut self,
         now: Time,
@@ -109,22 +109,22 @@ impl Retransmissions {
             .checked_sub(self.first)
             .and_then(|index| self.sent.get_mut(usize::try_from(index).ok()?))
             .ok_or(Why::Forgotten)?;
-        if packet.waits || packet.repeated.is_some_and(|at| now - at < srtt) {
-            return Err(Why::JustRepeated);
+        if packet.waits || packet.retransmitted.is_some_and(|at| now - at < srtt) {
+            return Err(Why::JustRetransmitted);
         }
         if !has_room(self.payload) {
-            return Err(Why::RepeatsExceedShare);
+            return Err(Why::RetransmissionsExceedShare);
         }
         packet.waits = true;
         if self.from == RoundTripFrom::Request {
-            packet.repeated = Some(now);
+            packet.retransmitted = Some(now);
         }
         self.waiting.push_back(sequence);
         self.payload += packet.payload();
         Ok(())
     }
 
-    /// The next packet to repeat.
+    /// The next packet to retransmit.
     pub fn head(&self) -> Option<(u64, Fragment)> {
         let sequence = *self.waiting.front()?;
         Some((sequence, self.remembered(sequence)?.fragment))
@@ -135,20 +135,20 @@ impl Retransmissions {
         let head = self.head()?;
         let from = self.from;
         if let Some(packet) = self.take_first().filter(|_| from == RoundTripFrom::Departure) {
-            packet.repeated = Some(now);
+            packet.retransmitted = Some(now);
         }
         Some(head)
     }
 
-    /// `sequence` leaves again as filler: who asks for it before that arrives cannot know of it.
-    pub fn on_repeat_elsewhere(&mut self, now: Time, sequence: u64) {
+    /// `sequence` leaves again as padding: who asks for it before that arrives cannot know of it.
+    pub fn on_retransmitted_elsewhere(&mut self, now: Time, sequence: u64) {
         let place = sequence.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
         if let Some(packet) = place.and_then(|place| self.sent.get_mut(place)) {
-            packet.repeated = Some(now);
+            packet.retransmitted = Some(now);
         }
     }
 
-    /// Forgets everything that waits to be repeated, because the frames are given up.
+    /// Forgets everything that waits to be retransmitted, because the frames are given up.
     pub fn flush(&mut self) {
         while !self.waiting.is_empty() {
             self.take_first();
@@ -191,25 +191,25 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_repeated_once_a_round_trip() {
+    fn a_packet_is_retransmitted_once_a_round_trip() {
         let mut history = Retransmissions::new(Span::from_secs(1), 600, RoundTripFrom::Departure);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
         assert_eq!(history.request(Time::from_millis(60), 0, SRTT, |_| true), Ok(()));
-        assert_eq!(history.request(Time::from_millis(70), 0, SRTT, |_| true), Err(Why::JustRepeated));
+        assert_eq!(history.request(Time::from_millis(70), 0, SRTT, |_| true), Err(Why::JustRetransmitted));
         assert_eq!(history.pop(Time::from_millis(300)), Some((0, fragment(0))));
         assert_eq!(history.pop(Time::from_millis(300)), None);
         // It left at 300 ms, whenever it was asked for.
-        assert_eq!(history.request(Time::from_millis(349), 0, SRTT, |_| true), Err(Why::JustRepeated));
+        assert_eq!(history.request(Time::from_millis(349), 0, SRTT, |_| true), Err(Why::JustRetransmitted));
         assert_eq!(history.request(Time::from_millis(350), 0, SRTT, |_| true), Ok(()));
     }
 
     #[test]
-    fn counted_from_the_request_a_repeat_that_waited_may_be_followed_by_another_at_once() {
+    fn counted_from_the_request_a_retransmission_that_waited_may_be_followed_by_another_at_once() {
         let mut history = Retransmissions::new(Span::from_secs(1), 600, RoundTripFrom::Request);
         history.on_sent(Time::ZERO, 0, fragment(0), SRTT);
         assert_eq!(history.request(Time::from_millis(60), 0, SRTT, |_| true), Ok(()));
         assert_eq!(history.pop(Time::from_millis(100)), Some((0, fragment(0))));
-        assert_eq!(history.request(Time::from_millis(109), 0, SRTT, |_| true), Err(Why::JustRepeated));
+        assert_eq!(history.request(Time::from_millis(109), 0, SRTT, |_| true), Err(Why::JustRetransmitted));
         assert_eq!(history.request(Time::from_millis(110), 0, SRTT, |_| true), Ok(()));
     }
 
@@ -229,8 +229,11 @@ mod tests {
         (0..3).for_each(|sequence| history.on_sent(Time::ZERO, sequence, fragment(sequence), SRTT));
         let late = Time::from_millis(500);
         assert_eq!(history.request(Time::ZERO, 0, SRTT, |_| true), Ok(()));
-        assert_eq!(history.request(late, 0, SRTT, |_| true), Err(Why::JustRepeated));
-        assert_eq!(history.request(late, 1, SRTT, |waiting| waiting < Bytes::new(100)), Err(Why::RepeatsExceedShare));
+        assert_eq!(history.request(late, 0, SRTT, |_| true), Err(Why::JustRetransmitted));
+        assert_eq!(
+            history.request(late, 1, SRTT, |waiting| waiting < Bytes::new(100)),
+            Err(Why::RetransmissionsExceedShare)
+        );
         assert_eq!(history.request(late, 1, SRTT, |waiting| waiting == Bytes::new(100)), Ok(()));
         assert_eq!(history.request(late, 2, SRTT, |waiting| waiting == Bytes::new(200)), Ok(()));
         assert_eq!(history.pop(Time::from_millis(100)), Some((0, fragment(0))));
@@ -249,7 +252,7 @@ mod tests {
             (0..packets).for_each(|sequence| {
                 history.on_sent(Time::from_millis(between * sequence), sequence, fragment(sequence), SRTT);
             });
-            assert!(history.sent.len() <= MOST);
+            assert!(history.sent.len() <= MAX);
             history.first
         };
         // 100 a second: those of the last 3 s.

@@ -21,11 +21,11 @@ pub struct Config {
     /// ... or p larger than this;
     pub high_loss: f64,
     /// but never more than this share of the target (ours: 0.25; specs/camel.md: 0.5).
-    pub most_redundancy: f64,
+    pub max_redundancy: f64,
     /// Retransmissions are p of the target, and never more than this (ours: 0.6; specs/camel.md: 0.3). Of half of the packets lost half
-    /// of the repeats are too: with specs/camel.md's limits media get a fifth and repeats wait, and the picture stands still for 47 % of the
+    /// of the retransmissions are too: with specs/camel.md's limits media get a fifth and retransmissions wait, and the picture stands still for 47 % of the
     /// time instead of 42 % (docs/papers/camel.md, Figure 19).
-    pub most_retransmissions: f64,
+    pub max_retransmissions: f64,
 }
 
 impl Default for Config {
@@ -36,8 +36,8 @@ impl Default for Config {
             more_redundancy: 1.25,
             long_round_trip: Span::from_millis(100),
             high_loss: 0.10,
-            most_redundancy: 0.25,
-            most_retransmissions: 0.6,
+            max_redundancy: 0.25,
+            max_retransmissions: 0.6,
         }
     }
 }
@@ -45,7 +45,7 @@ impl Default for Config {
 impl Config {
     /// The limits of specs/camel.md 6.1.
     pub fn of_the_specification() -> Config {
-        Config { most_redundancy: 0.5, most_retransmissions: 0.3, ..Config::default() }
+        Config { max_redundancy: 0.5, max_retransmissions: 0.3, ..Config::default() }
     }
 }
 
@@ -87,7 +87,7 @@ impl Budget {
         ] {
             check(name, value).within(0.0..f64::INFINITY, "the default")?;
         }
-        let (redundancy, retransmissions) = (config.most_redundancy, config.most_retransmissions);
+        let (redundancy, retransmissions) = (config.max_redundancy, config.max_retransmissions);
         check("repair shares", format_args!("{redundancy} and {retransmissions}")).is(
             redundancy >= 0.0 && retransmissions >= 0.0 && redundancy + retransmissions < 1.0,
             "0 or more, together below 1: media is left",
@@ -95,15 +95,16 @@ impl Budget {
         Ok(Budget { config, loss: 0.0, round_trip: Span::ZERO })
     }
 
-    /// What a report says of losses. Everything given up after a long silence says nothing of them.
+    /// What a report says of losses. Everything given up after a long feedback timeout says nothing of them.
     pub fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         self.round_trip = feedback.min_rtt.unwrap_or(self.round_trip);
-        let news = || feedback.reports.iter().filter(|r| !matches!(r.fate, Fate::Arrived { was_lost: true, .. }));
-        let all = news().count();
-        if feedback.cause == Cause::Silence || all == 0 {
+        let rtcp_feedback =
+            || feedback.reports.iter().filter(|r| !matches!(r.fate, Fate::Arrived { was_lost: true, .. }));
+        let all = rtcp_feedback().count();
+        if feedback.cause == Cause::FeedbackTimeout || all == 0 {
             return;
         }
-        let lost = news().filter(|report| report.fate == Fate::Lost).count();
+        let lost = rtcp_feedback().filter(|report| report.fate == Fate::Lost).count();
         self.loss += self.config.gain * (lost as f64 / all as f64 - self.loss);
     }
 
@@ -113,8 +114,8 @@ impl Budget {
         let hard = self.round_trip > config.long_round_trip || self.loss > config.high_loss;
         let factor = if hard { config.more_redundancy } else { config.redundancy };
         Shares {
-            redundancy: (factor * self.loss).min(config.most_redundancy),
-            retransmissions: self.loss.min(config.most_retransmissions),
+            redundancy: (factor * self.loss).min(config.max_redundancy),
+            retransmissions: self.loss.min(config.max_retransmissions),
         }
     }
 }
@@ -138,9 +139,9 @@ mod tests {
             }
             let arrived = round * 20 + lost..round * 20 + 20;
             let at = sent + Span::from_millis(round_trip_ms as i64);
-            let told: Vec<Acknowledgement> =
+            let reported: Vec<Acknowledgement> =
                 arrived.map(|id| Acknowledgement { id: PacketId(id), arrival: Some(at), ce: false }).collect();
-            budget.on_feedback(&history.on_report(at, &told, None));
+            budget.on_feedback(&history.on_report(at, &reported, None));
         }
         budget.shares()
     }
@@ -159,14 +160,14 @@ mod tests {
             assert_near(shares(config, 4, 50), 0.25, 0.2);
         }
         assert_near(shares(Config::default(), 10, 50), 0.25, 0.5);
-        let most = shares(Config::of_the_specification(), 10, 50);
-        assert_near(most, 0.5, 0.3);
-        assert_eq!(most.of(Rate::from_kbps(1000)), Rate::from_kbps(800));
+        let max = shares(Config::of_the_specification(), 10, 50);
+        assert_near(max, 0.5, 0.3);
+        assert_eq!(max.of(Rate::from_kbps(1000)), Rate::from_kbps(800));
     }
 
     #[test]
     fn shares_that_leave_no_media_are_refused() {
-        assert!(Budget::new(Config { most_retransmissions: 0.8, ..Config::default() }).is_err());
+        assert!(Budget::new(Config { max_retransmissions: 0.8, ..Config::default() }).is_err());
         assert!(Budget::new(Config { gain: 0.0, ..Config::default() }).is_err());
     }
 }

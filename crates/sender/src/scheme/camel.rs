@@ -18,9 +18,9 @@ fn with(config: camel::Config, share: Share) -> Scheme {
         controller: ControllerConfig::Camel(config),
         // The drain rule is for its fall-back to GCC; bursts have none.
         pacing: pacing::Config { drain_within: Some(Span::from_secs(2)), ..pacing::Config::default() },
-        // Parity and repeats as Camel section 5.3 implies them, at the shares of specs/camel.md 6.1.
+        // FEC and retransmissions as Camel section 5.3 implies them, at the shares of specs/camel.md 6.1.
         repair: Some(repair::Config {
-            parity: Some(repair::parity::Config::default()),
+            fec: Some(repair::fec::Config::default()),
             budget: Some(repair::BudgetConfig::default()),
             round_trip_from: repair::RoundTripFrom::Request,
             ..repair::Config::default()
@@ -53,7 +53,7 @@ pub(super) fn fixed_burst() -> Scheme {
     with(camel::Config { burst_length: length, ..camel::Config::default() }, Share::default())
 }
 
-/// With bursts shortened where their end loses 2 % more than their beginning. The paper's 10 % leaves a burst's last packets to be repeated
+/// With bursts shortened where their end loses 2 % more than their beginning. The paper's 10 % leaves a burst's last packets to be retransmitted
 /// for good: behind 6 KB of queue the picture stands still for 20 % of the time instead of 8 % (docs/papers/camel.md, Figure 13).
 pub(super) fn careful() -> Scheme {
     let length = burst_length::Config { margin: 0.02, ..burst_length::Config::default() };

@@ -10,7 +10,7 @@ use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme}
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{resolution, safeguards};
 use crate::pacing::{self, PacingRate};
-use crate::{filler, repair};
+use crate::{padding, repair};
 
 /// Copa's window and CC-Rate pacing; the encoder is aimed at CC-Rate, its size by quantiser as in WebRTC.
 pub(super) fn alone() -> Scheme {
@@ -22,12 +22,12 @@ pub(super) fn alone() -> Scheme {
             limit: Some(Rate::from_kbps(12_000)),
             ..pacing::Config::default()
         },
-        filler: None,
-        fill_with: None,
+        padding: None,
+        padding_content: None,
         frames: frames(safeguards::Config::NONE),
         repair: Some(repair::Config::default()),
         feedback: FeedbackStyle::PerPacket,
-        receiver: ReceiverKind::Ordinary,
+        receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
     }
 }
@@ -35,7 +35,7 @@ pub(super) fn alone() -> Scheme {
 /// And dummies.
 pub(super) fn with_dummies() -> Scheme {
     let pacing = pacing::Config { limit: None, ..alone().pacing };
-    Scheme { filler: Some(filler::Config::default()), pacing, ..alone() }
+    Scheme { padding: Some(padding::Config::default()), pacing, ..alone() }
 }
 
 /// And pause and reset.

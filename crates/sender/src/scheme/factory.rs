@@ -22,7 +22,7 @@ use crate::parts::Parts;
 /// let scheme = "gcc".parse::<Scheme>()?.with_controller("mine", || Mine::new(Config::default()));
 /// let camera = Camera { size: Size::HD, interval: Span::from_millis(33) };
 /// let engine = Engine::new(&scheme, camera, Time::ZERO)?;
-/// assert_eq!((scheme.name(), engine.allowance().capacity), ("mine", Config::default().rate));
+/// assert_eq!((scheme.name(), engine.limits().capacity), ("mine", Config::default().rate));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait SenderFactory: Send + Sync {
@@ -42,7 +42,7 @@ pub trait SenderFactory: Send + Sync {
 
     /// What the receiver does with frames.
     fn receiver(&self) -> ReceiverKind {
-        ReceiverKind::Ordinary
+        ReceiverKind::Standard
     }
 
     /// Its parameters as TOML, for `run.toml`, where they are kept under `[scheme.custom]`.
@@ -72,8 +72,8 @@ impl SenderFactory for Scheme {
             controller: self.controller.build()?,
             frames: self.frames.build(source)?,
             pacing: self.pacing,
-            filler: self.filler,
-            fill_with: self.fill_with,
+            padding: self.padding,
+            padding_content: self.padding_content,
             repair: self.repair,
             packets: self.packets,
         })

@@ -22,8 +22,8 @@ pub(super) fn webrtc() -> Scheme {
             drain_within: Some(Span::from_secs(2)),
             ..pacing::Config::default()
         },
-        filler: None,
-        fill_with: None,
+        padding: None,
+        padding_content: None,
         frames: FramesConfig::RateTargeted(rate_targeted::Config {
             base: TargetBase::CapacityLessOverhead,
             safeguards: safeguards::Config::NONE,
@@ -32,7 +32,7 @@ pub(super) fn webrtc() -> Scheme {
         }),
         repair: Some(repair::Config::default()),
         feedback: FeedbackStyle::Twcc,
-        receiver: ReceiverKind::Ordinary,
+        receiver: ReceiverKind::Standard,
         packets: PacketSizes::default(),
     }
 }

@@ -22,12 +22,12 @@ use thalweg_units::{ConfigError, Size};
 
 use crate::frames::rate_targeted::{self, Reserve};
 use crate::frames::{FramePolicy, late_choice, selection};
-use crate::{filler, pacing, repair};
+use crate::{pacing, padding, repair};
 pub use factory::{SenderFactory, WithController};
 pub use names::{Known, UnknownScheme, known};
 pub use registry::{NameTaken, Registry};
 pub use suffixes::{Suffix, suffixes};
-pub use thalweg_media::{FeedbackStyle, KeptAtReceiver, ReceiverKind};
+pub use thalweg_media::{FeedbackStyle, ReceiverKind, StatefulReceiver};
 
 /// Which congestion controller, with its parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ pub enum ControllerConfig {
     Pudica(thalweg_control::pudica::Config),
     /// Camel.
     Camel(thalweg_control::camel::Config),
-    /// FBRA, whose probes are parity packets.
+    /// FBRA, whose probes are FEC packets.
     Fbra(thalweg_control::fbra::Config),
     /// Google's of 2012 to 2014, with its estimate at the receiver.
     Rrtcc(thalweg_control::rrtcc::Config),
@@ -135,13 +135,13 @@ pub struct Scheme {
     /// When packets leave.
     pub pacing: pacing::Config,
     /// What keeps the path full; `None` sends media only.
-    pub filler: Option<filler::Config>,
-    /// What filler is made of, that of `filler` and what the controller probes with; `None` of nothing.
+    pub padding: Option<padding::Config>,
+    /// What padding is made of, that of `padding` and what the controller probes with; `None` of nothing.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
-    pub fill_with: Option<filler::useful::Config>,
+    pub padding_content: Option<padding::redundant::Config>,
     /// Which frames, and how large.
     pub frames: FramesConfig,
-    /// Repeating what was lost; `None` never repeats.
+    /// Retransmitting what was lost; `None` never retransmits.
     pub repair: Option<repair::Config>,
     /// What the receiver reports.
     pub feedback: FeedbackStyle,
@@ -175,8 +175,8 @@ mod tests {
             controller.on_sent(&history.on_sent(SentPacket::new(PacketId(number), at, Bytes::new(1200))));
             let now = at + Span::from_millis(4);
             if let Some(id) = number.checked_sub(5).map(PacketId) {
-                let told = Acknowledgement { id, arrival: Some(Time::from_millis(5 * id.0 + 25)), ce: false };
-                controller.on_feedback(&history.on_report(now, &[told], None));
+                let reported = Acknowledgement { id, arrival: Some(Time::from_millis(5 * id.0 + 25)), ce: false };
+                controller.on_feedback(&history.on_report(now, &[reported], None));
             }
         }
     }
@@ -189,13 +189,13 @@ mod tests {
             let mut history = History::default();
             drive(&mut *original, &mut history, 0);
             let mut copy = original.clone();
-            let before = original.allowance();
+            let before = original.limits();
             let mut again = History::default();
             drive(&mut *known.scheme().controller.build().unwrap(), &mut again, 0);
             drive(&mut *original, &mut history, 100);
-            assert_eq!(copy.allowance(), before, "{}", known.name);
+            assert_eq!(copy.limits(), before, "{}", known.name);
             drive(&mut *copy, &mut again, 100);
-            assert_eq!(copy.allowance(), original.allowance(), "{}", known.name);
+            assert_eq!(copy.limits(), original.limits(), "{}", known.name);
         }
     }
 }

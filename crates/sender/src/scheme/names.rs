@@ -45,12 +45,12 @@ pub fn known() -> &'static [Known] {
         Known { name: "vidaptive:rocc", about: "Vidaptive over RoCC (gamma 0.5)", make: vidaptive::over_rocc },
         Known {
             name: "vidaptive+fec",
-            about: "Vidaptive with parity where it sends dummies",
-            make: vidaptive::filled_with_parity,
+            about: "Vidaptive with FEC where it sends dummies",
+            make: vidaptive::filled_with_fec,
         },
         Known {
             name: "vidaptive+best",
-            about: "with what the receiver could use most: what was lost, parity, a keyframe",
+            about: "with what the receiver could use most: what was lost, FEC, a keyframe",
             make: vidaptive::filled_with_the_best,
         },
         Known {
@@ -64,10 +64,10 @@ pub fn known() -> &'static [Known] {
         Known { name: "pudica", about: "Pudica: how much of its interval each frame needs", make: peers::pudica },
         Known { name: "bbr", about: "BBR v1, as Camel's authors measured it", make: peers::bbr },
         Known { name: "bbr:media", about: "BBR v1 with rules for media", make: peers::bbr_for_media },
-        Known { name: "fbra", about: "FBRA: probes the path with parity packets", make: rtcp::fbra },
+        Known { name: "fbra", about: "FBRA: probes the path with FEC packets", make: rtcp::fbra },
         Known {
             name: "fbra:xr",
-            about: "FBRA told by RTCP extended reports at its own intervals, as in its paper",
+            about: "FBRA fed by RTCP extended reports at its own intervals, as in its paper",
             make: rtcp::fbra_extended,
         },
         Known {
@@ -100,7 +100,7 @@ pub fn known() -> &'static [Known] {
         },
         Known {
             name: "rebera:sender",
-            about: "Rebera measured at the sender, from arrivals that any receiver tells of",
+            about: "Rebera measured at the sender, from arrivals that any receiver reports",
             make: rebera::measured_at_sender,
         },
         Known {
@@ -115,8 +115,8 @@ pub fn known() -> &'static [Known] {
         },
         Known {
             name: "rebera+fec",
-            about: "Rebera with parity for what others refer to, the more the more do, and repeats",
-            make: rebera::with_parity,
+            about: "Rebera with FEC for what others refer to, the more the more do, and retransmissions",
+            make: rebera::with_fec,
         },
         Known {
             name: "rebera:paper",
@@ -132,7 +132,7 @@ pub fn known() -> &'static [Known] {
         Known { name: "salsify-2c", about: "with two: the same as salsify", make: salsify::two_cores },
         Known {
             name: "salsify:paper",
-            about: "to the letter, without what this project mended for sixty pictures a second",
+            about: "to the letter, without what this project mended for sixty frames per second",
             make: salsify::of_the_paper,
         },
         Known { name: "salsify:no-grace", about: "without grace periods", make: salsify::no_grace },

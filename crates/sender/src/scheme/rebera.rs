@@ -11,22 +11,22 @@ use thalweg_units::{Bytes, Rate};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme};
 use crate::frames::selection::{self, Room};
-use crate::frames::{foresight, resolution};
+use crate::frames::{resolution, target_forecast};
 use crate::pacing::{self, PacingRate};
-use crate::repair::{self, parity};
+use crate::repair::{self, fec};
 
 /// What a packet says of itself where the receiver measures: the bytes sent before it, in a header extension (RFC 8285: 4 bytes and their
 /// element, padded to whole words).
 const BYTES_BEFORE: Bytes = Bytes::new(8);
 
-/// The sender measures, from the arrivals that transport-wide feedback tells of. No pacing, no window, nothing is repeated.
+/// The sender measures, from the arrivals that transport-wide feedback reports. No pacing, no window, nothing is retransmitted.
 pub(super) fn measured_at_sender() -> Scheme {
     Scheme {
         name: String::new(),
         controller: ControllerConfig::Rebera(rebera::Config::default()),
         pacing: pacing::Config { rate: PacingRate::Unpaced, ..pacing::Config::default() },
-        filler: None,
-        fill_with: None,
+        padding: None,
+        padding_content: None,
         frames: FramesConfig::Selection(selection::Config {
             // The start rate is a convention here and says nothing of the path.
             resolution: resolution::Config::QualityScaler(resolution::QualityScalerConfig {
@@ -37,8 +37,8 @@ pub(super) fn measured_at_sender() -> Scheme {
         }),
         repair: None,
         feedback: FeedbackStyle::Twcc,
-        receiver: ReceiverKind::Ordinary,
-        packets: PacketSizes { least_packets: 2, ..PacketSizes::default() },
+        receiver: ReceiverKind::Standard,
+        packets: PacketSizes { min_packets: 2, ..PacketSizes::default() },
     }
 }
 
@@ -73,19 +73,18 @@ pub(super) fn spending_what_is_left() -> Scheme {
 /// To the letter: everything that is under way is taken off, what comes too close together says nothing, and errors count in bit/s.
 pub(super) fn of_the_paper() -> Scheme {
     let measurement = MeasurementConfig { short: Short::LeftOut, ..MeasurementConfig::default() };
-    let margin = MarginConfig { errors: Errors::Absolute, first: 0, at_most: 1.0, ..MarginConfig::default() };
-    let predictor = forecast::Config::Rls(RlsConfig { at_most: Some(2.0), at_least: 0.0, ..RlsConfig::default() });
+    let margin = MarginConfig { errors: Errors::Absolute, first: 0, max_ratio: 1.0, ..MarginConfig::default() };
+    let predictor = forecast::Config::Rls(RlsConfig { max_ratio: Some(2.0), min_ratio: 0.0, ..RlsConfig::default() });
     let backlog = Backlog::All;
     measured_at_receiver(rebera::Config { measurement, margin, predictor, backlog, ..rebera::Config::default() })
 }
 
-/// With parity, unequal: a keyframe, which thirty-one frames hang on, counts three times, the base twice, and the highest layer, which
-/// nothing refers to, not at all. What is asked for is repeated within the same share of the wire.
-pub(super) fn with_parity() -> Scheme {
-    let parity =
-        parity::Config { keyframe_weight: 3.0, layer_weights: [2.0, 1.0, 0.0, 0.0], ..parity::Config::default() };
+/// With FEC, unequal: a keyframe, which thirty-one frames hang on, counts three times, the base twice, and the highest layer, which
+/// nothing refers to, not at all. What is asked for is retransmitted within the same share of the wire.
+pub(super) fn with_fec() -> Scheme {
+    let fec = fec::Config { keyframe_weight: 3.0, layer_weights: [2.0, 1.0, 0.0, 0.0], ..fec::Config::default() };
     let budget = Some(repair::BudgetConfig::default());
-    let repair = repair::Config { parity: Some(parity), budget, ..repair::Config::default() };
+    let repair = repair::Config { fec: Some(fec), budget, ..repair::Config::default() };
     Scheme { repair: Some(repair), ..rebera() }
 }
 
@@ -99,9 +98,9 @@ pub(super) fn layered(scheme: Scheme) -> Option<Scheme> {
 }
 
 /// Another scheme whose encoder is aimed at what Rebera's filter makes of its estimate; `None` where it is not aimed at a rate.
-pub(super) fn foreseeing(mut scheme: Scheme) -> Option<Scheme> {
+pub(super) fn forecasting(mut scheme: Scheme) -> Option<Scheme> {
     let FramesConfig::RateTargeted(frames) = &mut scheme.frames else { return None };
-    frames.foresight = Some(foresight::Config::default());
+    frames.target_forecast = Some(target_forecast::Config::default());
     Some(scheme)
 }
 
@@ -111,9 +110,9 @@ mod tests {
 
     #[test]
     fn any_scheme_aimed_at_a_rate_can_forecast_it_and_no_other() {
-        let foreseeing: Scheme = "vidaptive+forecast".parse().unwrap();
-        let FramesConfig::RateTargeted(frames) = foreseeing.frames else { panic!("{foreseeing:?}") };
-        assert_eq!(frames.foresight, Some(foresight::Config::default()));
+        let forecasting: Scheme = "vidaptive+forecast".parse().unwrap();
+        let FramesConfig::RateTargeted(frames) = forecasting.frames else { panic!("{forecasting:?}") };
+        assert_eq!(frames.target_forecast, Some(target_forecast::Config::default()));
         for name in ["salsify+forecast", "rebera+forecast", "+forecast"] {
             assert!(name.parse::<Scheme>().is_err(), "{name}");
         }

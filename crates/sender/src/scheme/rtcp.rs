@@ -6,24 +6,24 @@ use thalweg_units::Span;
 
 use super::peers::under_webrtc;
 use super::{ControllerConfig, FeedbackStyle, Scheme};
-use crate::repair::{self, parity};
+use crate::repair::{self, fec};
 
 /// A controller paced at its own rate; reports every 62 ms are more often than it looks at them.
 fn of(controller: ControllerConfig) -> Scheme {
     under_webrtc(controller, FeedbackStyle::Twcc)
 }
 
-/// FBRA (specs/fbra.md), whose probes are parity packets that can still help in time.
+/// FBRA (specs/fbra.md), whose probes are FEC packets that can still help in time.
 pub(super) fn fbra() -> Scheme {
     let config = fbra_control::Config::default();
-    let (amount, deadline) = (parity::Amount::Asked, Some(config.delay_max));
-    let parity = Some(parity::Config { amount, deadline, ..parity::Config::default() });
-    let repair = Some(repair::Config { parity, ..repair::Config::default() });
+    let (amount, deadline) = (fec::Amount::Asked, Some(config.delay_max));
+    let fec = Some(fec::Config { amount, deadline, ..fec::Config::default() });
+    let repair = Some(repair::Config { fec, ..repair::Config::default() });
     Scheme { repair, ..of(ControllerConfig::Fbra(config)) }
 }
 
-/// FBRA told by RTCP extended reports, as in its paper. The receiver keeps the interval, so each report ends one: what comes a tenth before
-/// its time is no early report but one that the way back delayed less than the last.
+/// FBRA fed by RTCP extended reports, as in its paper. The receiver keeps the interval, so each report ends one: what comes a tenth before
+/// its time is no early report but one that the reverse path delayed less than the last.
 pub(super) fn fbra_extended() -> Scheme {
     let config = fbra_control::Config {
         report_interval: Span::from_millis(180),

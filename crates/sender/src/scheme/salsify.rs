@@ -6,9 +6,9 @@ use thalweg_control::salsify::{self, Grace, Smoothing, Unit};
 use thalweg_media::PacketSizes;
 use thalweg_units::{Bytes, Span};
 
-use super::{ControllerConfig, FeedbackStyle, FramesConfig, KeptAtReceiver, ReceiverKind, Scheme, vidaptive};
+use super::{ControllerConfig, FeedbackStyle, FramesConfig, ReceiverKind, Scheme, StatefulReceiver, vidaptive};
 use crate::frames::late_choice::{self, Candidates, Choice, EachSecond, Fitting, Room};
-use crate::frames::recovery::{self, kept_states, long_term};
+use crate::frames::recovery::{self, long_term, stateful};
 use crate::frames::safeguards;
 use crate::pacing;
 
@@ -24,8 +24,8 @@ fn smoothing() -> Smoothing {
     Smoothing { unit: Unit::Bytes(packets.max_payload + packets.overhead), ..Smoothing::default() }
 }
 
-fn kept_at_receiver() -> ReceiverKind {
-    ReceiverKind::KeepsStates(KeptAtReceiver { smoothing: smoothing(), ..KeptAtReceiver::default() })
+fn stateful_receiver() -> ReceiverKind {
+    ReceiverKind::Stateful(StatefulReceiver { smoothing: smoothing(), ..StatefulReceiver::default() })
 }
 
 /// Two candidates at a time, and the receiver keeps states.
@@ -39,12 +39,12 @@ pub(super) fn two_cores() -> Scheme {
             ..salsify::Config::default()
         }),
         pacing: pacing::Config::default(),
-        filler: None,
-        fill_with: None,
+        padding: None,
+        padding_content: None,
         frames: FramesConfig::LateChoice(late_choice::Config::default()),
         repair: None,
         feedback: FeedbackStyle::PerPacket,
-        receiver: kept_at_receiver(),
+        receiver: stateful_receiver(),
         packets,
     }
 }
@@ -66,10 +66,10 @@ pub(super) fn of_the_paper() -> Scheme {
             first_packets: None,
             ..salsify::Config::default()
         }),
-        receiver: ReceiverKind::KeepsStates(KeptAtReceiver {
+        receiver: ReceiverKind::Stateful(StatefulReceiver {
             smoothing: Smoothing::PAPER,
             grace,
-            ..KeptAtReceiver::default()
+            ..StatefulReceiver::default()
         }),
         ..scheme
     }
@@ -95,28 +95,28 @@ pub(super) fn no_grace() -> Scheme {
     let ControllerConfig::Salsify(config) = scheme.controller else { return scheme };
     Scheme {
         controller: ControllerConfig::Salsify(salsify::Config { grace: Grace::None, ..config }),
-        receiver: ReceiverKind::KeepsStates(KeptAtReceiver {
+        receiver: ReceiverKind::Stateful(StatefulReceiver {
             smoothing: smoothing(),
             grace: Grace::None,
-            ..KeptAtReceiver::default()
+            ..StatefulReceiver::default()
         }),
         ..scheme
     }
 }
 
-/// With its frame policy changed, for a receiver that keeps no states and is told none.
-fn for_ordinary_receivers(change: impl Fn(&mut late_choice::Config)) -> Scheme {
-    Scheme { receiver: ReceiverKind::Ordinary, packets: PacketSizes::default(), ..with_frames(change) }
+/// With its frame policy changed, for a receiver that keeps no states and is sent none.
+fn for_standard_receivers(change: impl Fn(&mut late_choice::Config)) -> Scheme {
+    Scheme { receiver: ReceiverKind::Standard, packets: PacketSizes::default(), ..with_frames(change) }
 }
 
-/// An ordinary receiver can follow: what it acknowledged is in its golden and altref frames. It says what arrived, no more.
+/// A standard receiver can follow: what it acknowledged is in its golden and altref frames. It says what arrived, no more.
 pub(super) fn standard_decoder() -> Scheme {
-    for_ordinary_receivers(|frames| frames.recovery = recovery::Config::LongTerm(long_term::Config::default()))
+    for_standard_receivers(|frames| frames.recovery = recovery::Config::LongTerm(long_term::Config::default()))
 }
 
 /// A codec that makes one frame of a picture and cannot go back.
 fn conventional(candidates: Candidates) -> Scheme {
-    for_ordinary_receivers(|frames| {
+    for_standard_receivers(|frames| {
         frames.candidates = candidates.clone();
         frames.choice = Choice::WhateverWasMade;
         frames.recovery = recovery::Config::Keyframe;
@@ -141,12 +141,12 @@ pub(super) fn under_vidaptive() -> Scheme {
         frames: FramesConfig::LateChoice(late_choice::Config {
             room: Room::Within(Span::from_millis(33)),
             candidates: Candidates::Fitting(Fitting::default()),
-            recovery: recovery::Config::KeptStates(kept_states::Config::default()),
+            recovery: recovery::Config::Stateful(stateful::Config::default()),
             safeguards: safeguards::Config { reset: Some(Span::from_millis(500)), ..safeguards::Config::NONE },
             ..late_choice::Config::default()
         }),
         repair: None,
-        receiver: kept_at_receiver(),
+        receiver: stateful_receiver(),
         packets: packets(),
         ..vidaptive::over_copa()
     }

@@ -1,7 +1,7 @@
 //! What may follow a scheme's name, and what it changes.
 
 use super::{Scheme, rebera};
-use crate::filler::useful::{self, Kind};
+use crate::padding::redundant::{self, Kind};
 
 /// Makes another scheme of one, as `gcc+fec` is `gcc` with FEC where it pads.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub fn suffixes() -> &'static [Suffix] {
     &[
         Suffix {
             name: "+fec",
-            about: "any scheme: what it pads with is XOR parity",
+            about: "any scheme: what it pads with is XOR FEC",
             change: |scheme| padded(scheme, Kind::Fec),
         },
         Suffix {
@@ -51,11 +51,11 @@ pub fn suffixes() -> &'static [Suffix] {
         Suffix {
             name: "+forecast",
             about: "schemes whose encoder is aimed at a rate: it is aimed at what that is forecast to become",
-            change: rebera::foreseeing,
+            change: rebera::forecasting,
         },
     ]
 }
 
 fn padded(scheme: Scheme, kind: Kind) -> Option<Scheme> {
-    Some(Scheme { fill_with: Some(useful::Config::of(kind)), ..scheme })
+    Some(Scheme { padding_content: Some(redundant::Config::of(kind)), ..scheme })
 }

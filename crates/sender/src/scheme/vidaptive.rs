@@ -3,9 +3,9 @@
 use thalweg_control::{gcc, rocc};
 
 use super::{ControllerConfig, FeedbackStyle, FramesConfig, Scheme, copa};
-use crate::filler::useful::{self, Kind};
 use crate::frames::rate_targeted::{self, TargetBase};
 use crate::frames::{headroom, resolution, safeguards};
+use crate::padding::redundant::{self, Kind};
 
 /// Over Copa with delta 0.9.
 pub(super) fn over_copa() -> Scheme {
@@ -22,14 +22,14 @@ pub(super) fn over_copa() -> Scheme {
     }
 }
 
-/// With parity for dummies (the paper's footnote 1).
-pub(super) fn filled_with_parity() -> Scheme {
-    Scheme { fill_with: Some(useful::Config::of(Kind::Fec)), ..over_copa() }
+/// With FEC for dummies (the paper's footnote 1).
+pub(super) fn filled_with_fec() -> Scheme {
+    Scheme { padding_content: Some(redundant::Config::of(Kind::Fec)), ..over_copa() }
 }
 
 /// With whatever the receiver could use most.
 pub(super) fn filled_with_the_best() -> Scheme {
-    Scheme { fill_with: Some(useful::Config::of(Kind::Best)), ..over_copa() }
+    Scheme { padding_content: Some(redundant::Config::of(Kind::Best)), ..over_copa() }
 }
 
 /// Over RoCC with gamma 0.5.

@@ -1,4 +1,4 @@
-//! Calls: sound beside the video, and another scheme in the middle.
+//! Calls: audio beside the video, and another scheme in the middle.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,11 +11,11 @@ use thalweg_units::{Bytes, Rate, Size, Span, Time};
 
 const INTERVAL: Span = Span::from_millis(33);
 const DELAY: Span = Span::from_millis(20);
-const SOUND: Span = Span::from_millis(20);
+const AUDIO: Span = Span::from_millis(20);
 
 enum Happening {
     Picture(u64),
-    Sound(u64),
+    Audio(u64),
     Encoded(Vec<EncodedFrame>),
     Report(Acknowledgement),
 }
@@ -50,16 +50,16 @@ impl Call {
         self.happenings.insert((at, self.count), what);
     }
 
-    fn run(&mut self, from: Time, until: Time, sound: bool) {
+    fn run(&mut self, from: Time, until: Time, audio: bool) {
         let (mut at, mut number) = (from, from.as_nanos() / INTERVAL.as_nanos() as u64);
         while at < until {
             self.happens(at, Happening::Picture(number));
             (at, number) = (at + INTERVAL, number + 1);
         }
         let mut at = from;
-        while sound && at < until {
-            self.happens(at, Happening::Sound(at.as_nanos()));
-            at += SOUND;
+        while audio && at < until {
+            self.happens(at, Happening::Audio(at.as_nanos()));
+            at += AUDIO;
         }
         let mut wake = from;
         loop {
@@ -72,9 +72,9 @@ impl Call {
                 let Some((_, what)) = self.happenings.pop_first() else { break };
                 match what {
                     Happening::Picture(number) => self.engine.on_picture(now, number),
-                    Happening::Sound(number) => self.engine.on_audio(now, number, 80),
+                    Happening::Audio(number) => self.engine.on_audio(now, number, 80),
                     Happening::Encoded(frames) => self.engine.on_encoded(now, &frames),
-                    Happening::Report(told) => self.engine.on_feedback(now, &[told], None),
+                    Happening::Report(reported) => self.engine.on_feedback(now, &[reported], None),
                 }
             } else {
                 self.engine.on_timeout(now);
@@ -89,8 +89,8 @@ impl Call {
                 Output::Transmit(packet) => {
                     let begins = self.free.max(now + DELAY);
                     self.free = begins + Rate::from_kbps(3000).time_for(packet.sent.size);
-                    let told = Acknowledgement { id: packet.sent.id, arrival: Some(self.free), ce: false };
-                    self.happens(self.free + DELAY, Happening::Report(told));
+                    let reported = Acknowledgement { id: packet.sent.id, arrival: Some(self.free), ce: false };
+                    self.happens(self.free + DELAY, Happening::Report(reported));
                     self.sent.push((now, packet));
                 }
                 Output::Encode { plan, .. } => {
@@ -137,30 +137,30 @@ impl Call {
 }
 
 #[test]
-fn sound_leaves_the_moment_it_is_made_under_every_scheme() {
+fn audio_leaves_the_moment_it_is_made_under_every_scheme() {
     for known in scheme::known() {
         let mut call = Call::new(&known.scheme());
         call.run(Time::ZERO, Time::from_millis(3000), true);
-        let sounds: Vec<(Time, u64)> = (call.sent.iter())
+        let audio_packets: Vec<(Time, u64)> = (call.sent.iter())
             .filter_map(|(at, packet)| match packet.content {
                 Content::Audio { number, .. } => Some((*at, number)),
                 _ => None,
             })
             .collect();
-        assert_eq!(sounds.len(), 150, "{}", known.name);
-        for (at, number) in sounds {
-            assert_eq!(at.as_nanos(), number, "{}: sound waited", known.name);
+        assert_eq!(audio_packets.len(), 150, "{}", known.name);
+        for (at, number) in audio_packets {
+            assert_eq!(at.as_nanos(), number, "{}: audio waited", known.name);
         }
         assert!(call.frames(Time::ZERO).len() > 20, "{}: frames go beside it", known.name);
     }
 }
 
 #[test]
-fn sound_is_taken_off_what_the_encoder_is_aimed_at() {
-    let target = |sound| {
+fn audio_is_taken_off_what_the_encoder_is_aimed_at() {
+    let target = |audio| {
         let controller = ControllerConfig::Fixed(fixed::Config { rate: Rate::from_kbps(1000) });
         let mut call = Call::new(&Scheme { controller, ..Scheme::from_str("gcc").unwrap() });
-        call.run(Time::ZERO, Time::from_millis(20_000), sound);
+        call.run(Time::ZERO, Time::from_millis(20_000), audio);
         let targets = call.events.iter().rev().filter_map(|event| match event {
             Event::EncodeStarted { target, .. } => Some(target.as_bps_f64()),
             _ => None,
@@ -212,9 +212,9 @@ fn any_scheme_can_follow_any_other_and_numbers_go_on() {
                 .collect();
             assert!(media.iter().enumerate().all(|(place, sequence)| place as u64 == *sequence), "{name}");
             let frames = call.frames(change);
-            // Nobody here tells the time between arrivals, so what Salsify allows stays small, and one guess in a hundred fits it.
-            let least = if after.name.contains("conventional") { 1 } else { 15 };
-            assert!(frames.len() >= least, "{name}: {} frames in 3 s", frames.len());
+            // No receiver here reports the time between arrivals, so what Salsify allows stays small, and one guess in a hundred fits it.
+            let min = if after.name.contains("conventional") { 1 } else { 15 };
+            assert!(frames.len() >= min, "{name}: {} frames in 3 s", frames.len());
             assert!(frames[0].1, "{name}: the first frame is a keyframe");
             assert!(call.events.contains(&Event::SchemeChanged));
         }

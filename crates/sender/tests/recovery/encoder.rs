@@ -16,7 +16,7 @@ pub fn mixed(parts: &[u64]) -> u64 {
 /// The state every decoder begins in.
 pub const NOTHING: StateHash = StateHash(17);
 
-/// The pictures that an ordinary decoder has.
+/// The pictures that a standard decoder has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pictures {
     last: u64,
@@ -77,26 +77,26 @@ impl Made {
     }
 }
 
-/// Keeps what it is told to keep and forgets what it is told to forget; complains of what was forgotten and is asked
+/// Keeps what it is asked to keep and forgets what it is asked to forget; complains of what was forgotten and is asked
 /// for.
 #[derive(Debug)]
 pub struct ModelEncoder {
     random: Random,
     pictures: Pictures,
     kept: BTreeMap<u64, StateHash>,
-    most_kept: usize,
+    max_kept: usize,
     offered: Option<(EncodePlan, Vec<(u64, EncodedFrame)>)>,
     /// By frame.
     pub made: Vec<Made>,
 }
 
 impl ModelEncoder {
-    pub fn new(random: Random, most_kept: usize) -> ModelEncoder {
+    pub fn new(random: Random, max_kept: usize) -> ModelEncoder {
         ModelEncoder {
             random,
             pictures: Pictures::default(),
             kept: BTreeMap::new(),
-            most_kept,
+            max_kept,
             offered: None,
             made: Vec::new(),
         }
@@ -152,7 +152,7 @@ impl ModelEncoder {
             assert_eq!(keep, number, "a state is kept under its frame's number");
             self.kept.insert(keep, transition.target);
             // One is on its way out.
-            assert!(self.kept.len() <= self.most_kept + 1, "{} states are kept", self.kept.len());
+            assert!(self.kept.len() <= self.max_kept + 1, "{} states are kept", self.kept.len());
         }
     }
 

@@ -12,7 +12,7 @@ use thalweg_sender::scheme::FramesConfig;
 use thalweg_sender::{Event, Scheme};
 use thalweg_units::{Span, Time};
 
-use receivers::{Keeping, Ordinary};
+use receivers::{Keeping, Standard};
 use world::{Outcome, Path, World, truth};
 
 fn ms(millis: u64) -> Time {
@@ -48,10 +48,10 @@ fn any_path() -> impl Strategy<Value = Path> {
     )
 }
 
-/// The scheme of this name, with recovery for an ordinary receiver if `ordinary`.
-fn scheme(name: &str, ordinary: bool) -> Scheme {
+/// The scheme of this name, with recovery for a standard receiver if `standard`.
+fn scheme(name: &str, standard: bool) -> Scheme {
     let mut scheme: Scheme = name.parse().unwrap();
-    if let (FramesConfig::LateChoice(frames), true) = (&mut scheme.frames, ordinary) {
+    if let (FramesConfig::LateChoice(frames), true) = (&mut scheme.frames, standard) {
         frames.recovery = recovery::Config::LongTerm(recovery::long_term::Config::default());
     }
     scheme
@@ -74,9 +74,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn whatever_an_ordinary_receiver_may_decode_is_what_was_meant(path in any_path(), seed: u64, which in 0usize..2) {
+    fn whatever_an_standard_receiver_may_decode_is_what_was_meant(path in any_path(), seed: u64, which in 0usize..2) {
         let scheme = scheme(SCHEMES[which], true);
-        recovers(&World::new(&scheme, Ordinary::default(), path, seed, truth).run(END))?;
+        recovers(&World::new(&scheme, Standard::default(), path, seed, truth).run(END))?;
     }
 
     #[test]
@@ -95,10 +95,10 @@ proptest! {
     fn whatever_a_receiver_says_of_its_states_plans_stay_valid(
         path in any_path(), seed: u64, which in 0usize..2, kinds: u8,
     ) {
-        let mut told: Vec<DecoderReport> = Vec::new();
+        let mut reported: Vec<DecoderReport> = Vec::new();
         let lies = |report: Option<DecoderReport>, lie: u64| {
             let mut report = report?;
-            told.push(report.clone());
+            reported.push(report.clone());
             let one_in = |shift: u32, of: u64| kinds & (1 << shift) != 0 && (lie >> (8 * shift)).is_multiple_of(of);
             if one_in(0, 3) {
                 report.current = StateHash(lie);
@@ -107,7 +107,7 @@ proptest! {
                 report.complete = (0..40).map(|state| StateHash(lie ^ state)).collect();
             }
             if one_in(2, 5) {
-                report = told[(lie % told.len() as u64) as usize].clone();
+                report = reported[(lie % reported.len() as u64) as usize].clone();
             }
             if one_in(3, 7) {
                 report.frame = lie >> (lie % 64);
@@ -143,10 +143,10 @@ fn a_receiver_that_never_acknowledges_a_state_costs_no_memory_and_no_keyframe_on
 #[test]
 fn an_outage_is_gone_through_without_a_keyframe_although_the_queue_is_thrown_away() {
     let path = Path { outage: (ms(2000), ms(4500)), ..good() };
-    for ordinary in [false, true] {
-        let scheme = scheme("vidaptive+functional", ordinary);
-        let outcome = if ordinary {
-            World::new(&scheme, Ordinary::default(), path, 5, truth).run(END)
+    for standard in [false, true] {
+        let scheme = scheme("vidaptive+functional", standard);
+        let outcome = if standard {
+            World::new(&scheme, Standard::default(), path, 5, truth).run(END)
         } else {
             World::new(&scheme, Keeping::new(64), path, 5, truth).run(END)
         };

@@ -35,13 +35,13 @@ impl Partial {
 
 /// Decodes what is whole as soon as what it depends on was decoded, and nothing older than what was.
 #[derive(Debug, Default)]
-pub struct Ordinary {
+pub struct Standard {
     partial: BTreeMap<u64, Partial>,
     decoded: BTreeSet<u64>,
     pictures: Pictures,
 }
 
-impl Receiver for Ordinary {
+impl Receiver for Standard {
     fn on_fragment(&mut self, fragment: Fragment, made: &[Made]) -> Vec<u64> {
         if self.decoded.last().is_some_and(|newest| fragment.frame <= *newest) {
             return Vec::new();
@@ -65,7 +65,7 @@ impl Receiver for Ordinary {
     }
 }
 
-impl Ordinary {
+impl Standard {
     fn next(&self) -> Option<u64> {
         let has = |partial: &Partial| {
             let template = &partial.template;
@@ -76,24 +76,24 @@ impl Ordinary {
     }
 }
 
-/// Keeps states by their hashes (specs/salsify.md 2), and no more than `most`.
+/// Keeps states by their hashes (specs/salsify.md 2), and no more than `max`.
 #[derive(Debug)]
 pub struct Keeping {
-    most: usize,
+    max: usize,
     next_frame: u64,
     partial: Option<Partial>,
     current: StateHash,
     complete: Vec<StateHash>,
     evicted: BTreeSet<StateHash>,
-    /// Whether the sender cannot know what was let go: because `most` was in the way, or because it was lied to.
+    /// Whether the sender cannot know what was let go: because `max` was in the way, or because it was lied to.
     unpredictable: bool,
     newest: Option<(u64, u16)>,
 }
 
 impl Keeping {
-    pub fn new(most: usize) -> Keeping {
+    pub fn new(max: usize) -> Keeping {
         Keeping {
-            most,
+            max,
             next_frame: 0,
             partial: None,
             current: NOTHING,
@@ -105,8 +105,8 @@ impl Keeping {
     }
 
     /// One whose reports are not what the sender hears.
-    pub fn of_a_liar(most: usize) -> Keeping {
-        Keeping { unpredictable: true, ..Keeping::new(most) }
+    pub fn of_a_liar(max: usize) -> Keeping {
+        Keeping { unpredictable: true, ..Keeping::new(max) }
     }
 
     fn damage(&mut self, with: u64) {
@@ -141,13 +141,13 @@ impl Keeping {
         if self.current != made.transition.target {
             return false;
         }
-        if self.complete.len() >= self.most {
+        if self.complete.len() >= self.max {
             // The oldest is what the sender codes from.
             self.unpredictable = true;
             self.evict(1, 1);
         }
         self.complete.push(self.current);
-        assert!(self.complete.len() <= self.most);
+        assert!(self.complete.len() <= self.max);
         true
     }
 }

@@ -63,7 +63,7 @@ pub struct World<R, L> {
     engine: Engine,
     encoder: ModelEncoder,
     receiver: R,
-    /// What becomes of a report on the way: the hostile receiver's lies.
+    /// What happens to a report on the way: the hostile receiver's lies.
     lies: L,
     path: Path,
     random: Random,

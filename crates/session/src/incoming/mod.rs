@@ -14,7 +14,7 @@ use thalweg_transport::{self as transport, Connection, Credentials, Datagram, Re
 use thalweg_units::{ConfigError, Span, Time};
 use thalweg_wire::rtcp::{self, Bye};
 
-pub use crate::outgoing::Notice;
+pub use crate::outgoing::ConnectionEvent;
 pub use setup::Setup;
 
 /// What an [`Incoming`] wants its driver to do.
@@ -28,8 +28,8 @@ pub enum Output {
     Audio(AudioPacket),
     /// As many frames, of which something came, will not come out any more.
     Abandoned(u64),
-    /// Something became of the connection.
-    News(Notice),
+    /// The connection's state changed.
+    Event(ConnectionEvent),
     /// Nothing more to do before this time, unless something comes.
     Wait {
         /// Until when; [`Time::NEVER`] if there is nothing to wait for.
@@ -37,27 +37,27 @@ pub enum Output {
     },
 }
 
-/// A receiver of one video, and sound along with it, from one other end.
+/// A receiver of one video, and audio along with it, from one peer.
 pub struct Incoming {
     setup: Setup,
     connection: Connection,
     reception: Option<Reception>,
-    notices: VecDeque<Notice>,
+    connection_events: VecDeque<ConnectionEvent>,
     round_trip: Option<Span>,
     closed: bool,
     now: Time,
 }
 
 impl Incoming {
-    /// A receiver over `connection`, which knows the other end.
+    /// A receiver over `connection`, which knows the peer.
     ///
     /// # Errors
     /// What [`Reception::new`] refuses of what was agreed on.
     pub fn new(setup: Setup, connection: Connection, now: Time) -> Result<Incoming, ConfigError> {
         // What is wrong is to be known now and not when the connection stands.
         Reception::new(setup.config(&connection)?)?;
-        let (reception, notices, round_trip) = (None, VecDeque::new(), None);
-        Ok(Incoming { setup, connection, reception, notices, round_trip, closed: false, now })
+        let (reception, connection_events, round_trip) = (None, VecDeque::new(), None);
+        Ok(Incoming { setup, connection, reception, connection_events, round_trip, closed: false, now })
     }
 
     /// A datagram came; returns what it was.
@@ -133,7 +133,7 @@ impl Incoming {
         self.reception.as_ref().map(Reception::statistics).unwrap_or_default()
     }
 
-    /// How much later than the sound of the same instant the picture comes ([`Reception::skew`]).
+    /// How much later than the audio of the same instant the picture comes ([`Reception::skew`]).
     pub fn skew(&self) -> Option<Span> {
         self.reception.as_ref()?.skew()
     }
@@ -149,8 +149,8 @@ impl Incoming {
                 }
                 transport::Output::Wait { until } => until,
             };
-            if let Some(notice) = self.notices.pop_front() {
-                return Output::News(notice);
+            if let Some(event) = self.connection_events.pop_front() {
+                return Output::Event(event);
             }
             let Some(reception) = self.reception.as_mut().filter(|_| !self.closed) else {
                 return Output::Wait { until };
@@ -179,10 +179,10 @@ impl Incoming {
                     reception.on_rtcp(self.now, &datagram);
                 }
             }
-            transport::Event::Disconnected => self.notices.push_back(Notice::Disconnected),
-            transport::Event::Reconnected => self.notices.push_back(Notice::Reconnected),
-            transport::Event::Closed => self.end(Notice::Closed),
-            transport::Event::Failed(error) => self.end(Notice::Failed(error)),
+            transport::Event::Disconnected => self.connection_events.push_back(ConnectionEvent::Disconnected),
+            transport::Event::Reconnected => self.connection_events.push_back(ConnectionEvent::Reconnected),
+            transport::Event::Closed => self.end(ConnectionEvent::Closed),
+            transport::Event::Failed(error) => self.end(ConnectionEvent::Failed(error)),
         }
     }
 
@@ -196,14 +196,14 @@ impl Incoming {
                     reception.learn(round_trip);
                 }
                 self.reception = Some(reception);
-                self.notices.push_back(Notice::Connected);
+                self.connection_events.push_back(ConnectionEvent::Connected);
             }
-            Err(error) => self.end(Notice::Unusable(error)),
+            Err(error) => self.end(ConnectionEvent::Unusable(error)),
         }
     }
 
-    fn end(&mut self, notice: Notice) {
+    fn end(&mut self, event: ConnectionEvent) {
         self.closed = true;
-        self.notices.push_back(notice);
+        self.connection_events.push_back(event);
     }
 }

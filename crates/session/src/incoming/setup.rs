@@ -2,7 +2,7 @@
 
 use thalweg_control::estimate::MeasurementConfig;
 use thalweg_receiver::rtp::{self, Codec, Config};
-use thalweg_sender::scheme::KeptAtReceiver;
+use thalweg_sender::scheme::StatefulReceiver;
 use thalweg_transport::Connection;
 use thalweg_transport::sdp::{self, Direction, Negotiated, VideoCodec};
 use thalweg_units::{ConfigError, check};
@@ -11,12 +11,12 @@ use thalweg_wire::overhead;
 /// What a receiver is made of.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// What was agreed on with the other end.
+    /// What was agreed on with the peer.
     pub media: Negotiated,
     /// The name in our reports (RFC 7022).
     pub cname: String,
-    /// What becomes of functional video, where its header extensions were agreed on; `None` for an ordinary decoder.
-    pub keeps_states: Option<KeptAtReceiver>,
+    /// What happens to functional video, where its header extensions were agreed on; `None` for a standard decoder.
+    pub stateful: Option<StatefulReceiver>,
     /// How the path is measured, where that was agreed on and the sender says what it sent before each packet; `None` for not at all.
     pub measures: Option<MeasurementConfig>,
     /// Whether packets come over IPv6, whose header is 20 bytes longer.
@@ -26,8 +26,8 @@ pub struct Setup {
 impl Setup {
     /// A receiver of what was agreed on over IPv4, which keeps states and measures the path where that is of use.
     pub fn new(media: Negotiated, cname: String) -> Setup {
-        let (keeps_states, measures) = (Some(KeptAtReceiver::default()), Some(MeasurementConfig::default()));
-        Setup { media, cname, keeps_states, measures, ipv6: false }
+        let (stateful, measures) = (Some(StatefulReceiver::default()), Some(MeasurementConfig::default()));
+        Setup { media, cname, stateful, measures, ipv6: false }
     }
 
     /// The reception over this connection.
@@ -64,12 +64,12 @@ impl Setup {
             },
             payload_type: video.payload_type,
             retransmission: video.retransmission,
-            parity: video.parity,
+            fec: video.fec,
             ssrcs: video.streams,
             mid: Some(video.mid.clone()),
             extensions: video.extensions,
             feedback: video.feedback,
-            keeps_states: self.keeps_states.filter(|_| is_functional),
+            stateful: self.stateful.filter(|_| is_functional),
         }
     }
 }

@@ -12,7 +12,7 @@ use thalweg_wire::rtp::BytesBefore;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counted {
     /// Whether packets say it.
-    are_told: bool,
+    are_reported: bool,
     /// What left in packets that said it, as IP counts them.
     total: Bytes,
     /// What left since the scheme began, as the engine counts it.
@@ -21,13 +21,13 @@ pub(super) struct Counted {
 
 impl Counted {
     /// A scheme begins, with a controller that saw nothing leave yet; whether its packets say it.
-    pub(super) fn begin(&mut self, are_told: bool) {
-        (self.are_told, self.charged) = (are_told, Bytes::ZERO);
+    pub(super) fn begin(&mut self, are_reported: bool) {
+        (self.are_reported, self.charged) = (are_reported, Bytes::ZERO);
     }
 
     /// What the next packet says, if it is to say it.
     pub(super) fn before(&self) -> Option<BytesBefore> {
-        self.are_told.then(|| BytesBefore::of(self.total))
+        self.are_reported.then(|| BytesBefore::of(self.total))
     }
 
     /// A packet of this size leaves, which the engine counts as `charged`; `said`: it said what was sent before it.
@@ -38,11 +38,11 @@ impl Counted {
         }
     }
 
-    /// What the other end measured, in the engine's bytes; `None` where nothing was told to measure by.
+    /// What the peer measured, in the engine's bytes; `None` where nothing was reported to measure by.
     pub(super) fn report(&self, report: PathReport) -> Option<PathReport> {
         // More than left cannot have come, whatever is said.
         let possible = report.received <= self.total && report.lost <= self.total;
-        (self.are_told && possible).then(|| {
+        (self.are_reported && possible).then(|| {
             // What is no longer under way of what left since the scheme began; of that, no more was lost.
             let over = (report.received + report.lost + self.charged).saturating_sub(self.total);
             let lost = report.lost.min(over);
@@ -83,7 +83,7 @@ mod tests {
         counted.begin(true);
         sent(&mut counted, 3);
         assert_eq!(counted.report(report(101_000 + 1010, 0)), Some(report(1000 - 20, 0)));
-        // Told before the change, or after it of what left before.
+        // Reported before the change, or after it about what left before.
         assert_eq!(counted.report(report(50_500, 0)), Some(report(0, 0)));
         // Much was lost before it.
         assert_eq!(counted.report(report(51_000, 50_000 + 1010)), Some(report(0, 1000 - 20)));

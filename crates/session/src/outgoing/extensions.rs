@@ -14,14 +14,14 @@ use super::counted::Counted;
 
 /// A scheme that wants each packet reported is content with a report this often: Chromium answers within 0.7 ms (specs/measured.md 1), and
 /// more reports than that would be a load of their own.
-pub const ASK_INTERVAL: Span = Span::from_millis(5);
+pub const FEEDBACK_REQUEST_INTERVAL: Span = Span::from_millis(5);
 
 /// The most packets one request covers: libwebrtc writes one message, which must fit a packet.
-const MOST_ASKED: u64 = 400;
+const MAX_ASKED: u64 = 400;
 
 /// Which packets ask for a report, and how far back (`transport-wide-cc-02`).
 ///
-/// Each request covers what the one before it covered again: a lost report, or a lost request, is then told by the next.
+/// Each request covers what the one before it covered again: a lost report, or a lost request, is then reported by the next.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Requests {
     last_at: Option<Time>,
@@ -35,11 +35,11 @@ impl Requests {
     /// What the packet asks for.
     fn of(&mut self, packet: &Packet) -> Option<FeedbackRequest> {
         let (now, id) = (packet.sent.at, packet.sent.id.0);
-        let overdue = self.last_at.is_none_or(|last| now - last >= ASK_INTERVAL);
-        if !packet.asks && !overdue {
+        let overdue = self.last_at.is_none_or(|last| now - last >= FEEDBACK_REQUEST_INTERVAL);
+        if !packet.requests_feedback && !overdue {
             return None;
         }
-        let count = (id + 1 - self.newly.min(id)).clamp(1, MOST_ASKED);
+        let count = (id + 1 - self.newly.min(id)).clamp(1, MAX_ASKED);
         self.last_at = Some(now);
         (self.newly, self.next) = (self.next, id + 1);
         Some(FeedbackRequest { timestamps: true, count: count as u16 })
@@ -85,7 +85,7 @@ impl Elements {
         if let Some(fragment) = fragment.filter(|fragment| fragment.index == 0) {
             if let Some(id) = ids.playout_delay {
                 // Shown as soon as it is there: the sender's business is to keep frames from coming unevenly.
-                block.push(id, &PlayoutDelay { least: Span::ZERO, most: Span::ZERO }.to_bytes()?);
+                block.push(id, &PlayoutDelay { min: Span::ZERO, max: Span::ZERO }.to_bytes()?);
             }
             if let (Some(id), Some(states)) = (ids.states, fragment.transition) {
                 block.push(id, &FrameStates { source: states.source.0, target: states.target.0 }.to_bytes());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thalweg_sender::filler::useful;
+use thalweg_sender::padding::redundant;
 use thalweg_sender::repair;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{FeedbackStyle, PacketSizes, Parts, Scheme, SenderFactory};
@@ -11,7 +11,7 @@ use thalweg_units::{ConfigError, Size};
 /// A sender with what was agreed on in the place of its own.
 pub(super) struct Fitted {
     scheme: Arc<dyn SenderFactory>,
-    fill_with: Option<useful::Config>,
+    padding_content: Option<redundant::Config>,
     repair: Option<repair::Config>,
     packets: PacketSizes,
 }
@@ -19,10 +19,10 @@ pub(super) struct Fitted {
 impl Fitted {
     /// `scheme` whose parts were fitted to these: a [`Scheme`] where it is one.
     pub(super) fn of(scheme: &Arc<dyn SenderFactory>, parts: Parts) -> Arc<dyn SenderFactory> {
-        let Parts { fill_with, repair, packets, .. } = parts;
+        let Parts { padding_content, repair, packets, .. } = parts;
         match scheme.as_scheme() {
-            Some(known) => Arc::new(Scheme { fill_with, repair, packets, ..known.clone() }),
-            None => Arc::new(Fitted { scheme: scheme.clone(), fill_with, repair, packets }),
+            Some(known) => Arc::new(Scheme { padding_content, repair, packets, ..known.clone() }),
+            None => Arc::new(Fitted { scheme: scheme.clone(), padding_content, repair, packets }),
         }
     }
 }
@@ -34,7 +34,7 @@ impl SenderFactory for Fitted {
 
     fn parts(&self, source: Size) -> Result<Parts, ConfigError> {
         let mut parts = self.scheme.parts(source)?;
-        (parts.fill_with, parts.repair, parts.packets) = (self.fill_with, self.repair, self.packets);
+        (parts.padding_content, parts.repair, parts.packets) = (self.padding_content, self.repair, self.packets);
         Ok(parts)
     }
 

@@ -1,4 +1,4 @@
-//! What was sent, as it was sent: for repeats, for filler that may yet be of use, and for the sums of parity.
+//! What was sent, as it was sent: for retransmissions, for padding that may yet be of use, and for FEC.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::RangeInclusive;
@@ -36,7 +36,7 @@ impl Sent {
 }
 
 /// As many as libwebrtc remembers at most (`RtpPacketHistory::kMaxCapacity`).
-const MOST: usize = 9_600;
+const MAX: usize = 9_600;
 
 /// Media packets by the engine's number.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Packet `number` of the engine's was sent; numbers follow one another. `None` when filler went in its place.
+    /// Packet `number` of the engine's was sent; numbers follow one another. `None` when padding went in its place.
     pub(super) fn push(&mut self, number: u64, sent: Option<Sent>) {
         if number != self.first + self.packets.len() as u64 {
             (self.first, self.packets, self.numbers) = (number, VecDeque::new(), BTreeMap::new());
@@ -57,7 +57,7 @@ impl History {
             self.numbers.insert(sent.sequence, number);
         }
         self.packets.push_back(sent);
-        if self.packets.len() > MOST
+        if self.packets.len() > MAX
             && let Some(oldest) = self.packets.pop_front()
         {
             self.first += 1;

@@ -3,6 +3,7 @@
 //! The contract is the engine's: mutate, then drain [`Outgoing::poll`] until it answers [`Output::Wait`]. The engine begins when the connection
 //! stands; pictures before that are let go.
 
+mod audio;
 mod counted;
 mod dependencies;
 mod extensions;
@@ -12,11 +13,10 @@ mod labels;
 mod output;
 mod payload;
 mod red;
-mod repeated;
 mod reports;
+mod retransmitted;
 mod round_trip;
 mod setup;
-mod sound;
 mod stream;
 mod writer;
 
@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use thalweg_media::feedback::{News, Reader};
+use thalweg_media::feedback::{Reader, RtcpFeedback};
 use thalweg_sender::event::Timed;
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Engine, Parts, SenderFactory, Wake, engine};
@@ -33,23 +33,23 @@ use thalweg_transport::{self as transport, Connection, Credentials, Received, Se
 use thalweg_units::{Bytes, ConfigError, Random, Time};
 use thalweg_wire::rtcp::{self, Bye};
 
-pub use extensions::ASK_INTERVAL;
+pub use audio::AudioFrame;
+pub use extensions::FEEDBACK_REQUEST_INTERVAL;
 use fitted::Fitted;
 use labels::Layered;
-pub use output::{Encoded, Figures, Notice, Output, Plain};
+pub use output::{ConnectionEvent, Encoded, Figures, Output, Plain};
 use reports::Reports;
 use round_trip::ReceiverTime;
 pub use setup::{Setup, SetupError};
-pub use sound::Sound;
 use writer::{PathOverhead, Writer};
 
-/// A sender of one video, and sound along with it, to one other end.
+/// A sender of one video, and audio along with it, to one peer.
 pub struct Outgoing {
     setup: Setup,
     video: Video,
     connection: Connection,
     flow: Option<Flow>,
-    notices: VecDeque<Notice>,
+    connection_events: VecDeque<ConnectionEvent>,
     figures: Figures,
     /// What passes in the clear, where somebody captures it.
     plain: Option<Vec<Plain>>,
@@ -73,7 +73,7 @@ struct Flow {
 }
 
 impl Outgoing {
-    /// A sender over `connection`, which knows the other end.
+    /// A sender over `connection`, which knows the peer.
     ///
     /// # Errors
     /// When no video was agreed on, or a parameter of the scheme is out of range.
@@ -81,8 +81,18 @@ impl Outgoing {
         let video = setup.media.video.clone().ok_or(SetupError::NoVideo)?;
         // What is wrong with a scheme is to be known now and not when the connection stands.
         Engine::new(&*setup.scheme, setup.camera, now)?;
-        let (notices, figures) = (VecDeque::new(), Figures::default());
-        Ok(Outgoing { setup, video, connection, flow: None, notices, figures, plain: None, closed: false, now })
+        let (connection_events, figures) = (VecDeque::new(), Figures::default());
+        Ok(Outgoing {
+            setup,
+            video,
+            connection,
+            flow: None,
+            connection_events,
+            figures,
+            plain: None,
+            closed: false,
+            now,
+        })
     }
 
     /// A datagram came; returns what it was.
@@ -103,25 +113,25 @@ impl Outgoing {
     pub fn on_encoded(&mut self, now: Time, candidates: Vec<Encoded>) {
         self.now = now;
         if let Some(flow) = &mut self.flow {
-            let (codec, most) = (self.video.codec, flow.max_payload);
-            let sized = |made: &Encoded| payload::sized(codec, made.frame, &made.data, most);
+            let (codec, max) = (self.video.codec, flow.max_payload);
+            let sized = |made: &Encoded| payload::sized(codec, made.frame, &made.data, max);
             let frames: Vec<EncodedFrame> = candidates.iter().map(sized).collect();
             flow.candidates = candidates;
             flow.engine.on_encoded(now, &frames);
         }
     }
 
-    /// A packet of sound was made.
-    pub fn on_sound(&mut self, now: Time, sound: Sound) {
+    /// An audio packet was made.
+    pub fn on_audio(&mut self, now: Time, frame: AudioFrame) {
         self.now = now;
         let (Some(flow), Some(audio)) = (&mut self.flow, &self.setup.media.audio) else { return };
-        let length = sound.data.len() as u32;
-        let number = flow.writer.keep_sound(sound);
+        let length = frame.data.len() as u32;
+        let number = flow.writer.keep_audio(frame);
         if is_reported(audio, &self.video) {
             flow.engine.on_audio(now, number, length);
             return;
         }
-        match flow.writer.unreported_sound(number) {
+        match flow.writer.unreported_audio(number) {
             Some(Ok(bytes)) => self.send_rtp(bytes),
             Some(Err(error)) => self.on_unsent(error.to_string()),
             None => {}
@@ -207,7 +217,7 @@ impl Outgoing {
         &self.video
     }
 
-    /// From now on what passes is to be had in the clear from [`Outgoing::take_plain`]: whoever asks takes it often, or it fills memory.
+    /// From now on what passes is to be had in the clear from [`Outgoing::take_plain`]: the one who asks takes it often, or it fills memory.
     pub fn capture(&mut self) {
         self.plain.get_or_insert_default();
     }
@@ -244,8 +254,8 @@ impl Outgoing {
                 }
                 transport::Output::Wait { until } => until,
             };
-            if let Some(notice) = self.notices.pop_front() {
-                return Output::News(notice);
+            if let Some(event) = self.connection_events.pop_front() {
+                return Output::Event(event);
             }
             let Some(flow) = &mut self.flow else { return Output::Wait { until, why: Wake::Nothing } };
             if flow.reports.due(self.now) {
@@ -293,15 +303,15 @@ impl Outgoing {
             transport::Event::Rtcp(datagram) => self.on_rtcp(&datagram),
             // Nobody was asked to send us media.
             transport::Event::Rtp(_) => {}
-            transport::Event::Disconnected => self.notices.push_back(Notice::Disconnected),
-            transport::Event::Reconnected => self.notices.push_back(Notice::Reconnected),
+            transport::Event::Disconnected => self.connection_events.push_back(ConnectionEvent::Disconnected),
+            transport::Event::Reconnected => self.connection_events.push_back(ConnectionEvent::Reconnected),
             transport::Event::Closed => {
                 self.flow = None;
-                self.notices.push_back(Notice::Closed);
+                self.connection_events.push_back(ConnectionEvent::Closed);
             }
             transport::Event::Failed(error) => {
                 self.flow = None;
-                self.notices.push_back(Notice::Failed(error));
+                self.connection_events.push_back(ConnectionEvent::Failed(error));
             }
         }
     }
@@ -343,9 +353,9 @@ impl Outgoing {
                     candidates,
                     layered: None,
                 });
-                self.notices.push_back(Notice::Connected);
+                self.connection_events.push_back(ConnectionEvent::Connected);
             }
-            Err(error) => self.notices.push_back(Notice::Unusable(error)),
+            Err(error) => self.connection_events.push_back(ConnectionEvent::Unusable(error)),
         }
     }
 
@@ -357,29 +367,29 @@ impl Outgoing {
         if self.video.feedback.round_trip {
             flow.receiver_time.on_rtcp(self.now, datagram);
         }
-        let Ok(news) = flow.reader.read_at(self.now, datagram, flow.writer.sent()) else {
+        let Ok(rtcp_feedback) = flow.reader.read_at(self.now, datagram, flow.writer.sent()) else {
             self.figures.malformed += 1;
             return;
         };
-        for news in news {
-            match news {
-                News::Arrivals { acknowledgements, hold } => {
+        for rtcp_feedback in rtcp_feedback {
+            match rtcp_feedback {
+                RtcpFeedback::Arrivals { acknowledgements, hold } => {
                     self.figures.reports += 1;
                     flow.writer.on_report(&acknowledgements);
                     flow.engine.on_feedback(self.now, &acknowledgements, hold);
                 }
-                News::Missing(sequences) => {
+                RtcpFeedback::Missing(sequences) => {
                     self.figures.nacks += 1;
                     flow.engine.on_missing(self.now, &flow.writer.missing(&sequences));
                 }
-                News::Decoder(report) => flow.engine.on_decoder(self.now, &report),
-                News::Path(report) => {
+                RtcpFeedback::Decoder(report) => flow.engine.on_decoder(self.now, &report),
+                RtcpFeedback::Path(report) => {
                     if let Some(report) = flow.writer.measured(report) {
                         self.figures.path_reports += 1;
                         flow.engine.on_path_report(self.now, &report);
                     }
                 }
-                News::KeyframeNeeded => {
+                RtcpFeedback::KeyframeNeeded => {
                     self.figures.keyframe_requests += 1;
                     flow.engine.on_keyframe_request(self.now);
                 }
@@ -401,7 +411,7 @@ impl Outgoing {
     fn on_unsent(&mut self, error: String) {
         self.figures.unsent += 1;
         if self.figures.unsent == 1 {
-            self.notices.push_back(Notice::Unsent(error));
+            self.connection_events.push_back(ConnectionEvent::Unsent(error));
         }
     }
 
@@ -417,7 +427,7 @@ impl Outgoing {
     }
 }
 
-/// Whether packets of sound are reported as those of the video are. Where they are not, they would count as lost if they were
+/// Whether audio packets are reported as those of the video are. Where they are not, they would count as lost if they were
 /// numbered among the others; they then go along beside the engine, as audio without feedback does in libwebrtc.
 fn is_reported(audio: &Audio, video: &Video) -> bool {
     match video.congestion() {

@@ -38,8 +38,8 @@ pub enum Output {
         /// The frame.
         frame: u64,
     },
-    /// Something became of the connection.
-    News(Notice),
+    /// The connection's state changed.
+    Event(ConnectionEvent),
     /// Nothing more to do before this time, unless something happens.
     Wait {
         /// Until when; [`Time::NEVER`] if there is nothing to wait for.
@@ -49,16 +49,16 @@ pub enum Output {
     },
 }
 
-/// What became of the connection.
+/// A change of the connection's state.
 #[derive(Debug)]
-pub enum Notice {
+pub enum ConnectionEvent {
     /// Media may flow: pictures are taken from now on.
     Connected,
-    /// Nothing is heard of the other end; it may come back.
+    /// Nothing is received from the peer; it may come back.
     Disconnected,
     /// It came back.
     Reconnected,
-    /// The other end left, or was given up; nothing more will happen.
+    /// The peer left, or was given up; nothing more will happen.
     Closed,
     /// The connection failed for good.
     Failed(TransportError),
@@ -82,7 +82,7 @@ pub struct Plain {
 /// Figures of the conversation that are not the engine's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Requests for repeats that came.
+    /// Requests for retransmissions that came.
     pub nacks: u64,
     /// Requests for a keyframe that came.
     pub keyframe_requests: u64,

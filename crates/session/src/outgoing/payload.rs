@@ -18,7 +18,7 @@ use super::labels::{Label, Labels, Layered};
 pub(super) struct Frames {
     codec: VideoCodec,
     /// The most payload of one packet, descriptor not counted.
-    most: Bytes,
+    max: Bytes,
     frames: BTreeMap<u64, (Frame, Option<Layered>)>,
     labels: Labels,
 }
@@ -41,15 +41,15 @@ pub(super) struct Payload {
 }
 
 impl Frames {
-    pub(super) fn new(codec: VideoCodec, most: Bytes) -> Frames {
-        Frames { codec, most, frames: BTreeMap::new(), labels: Labels::default() }
+    pub(super) fn new(codec: VideoCodec, max: Bytes) -> Frames {
+        Frames { codec, max, frames: BTreeMap::new(), labels: Labels::default() }
     }
 
     /// A frame was chosen to be sent, in one of several layers or in none.
     pub(super) fn keep(&mut self, frame: u64, data: Arc<[u8]>, layered: Option<Layered>) {
         let kept = match self.codec {
             VideoCodec::Vp8 | VideoCodec::Vp9 => Frame::Bytes(data),
-            VideoCodec::H264 => Frame::Payloads(units(&data, self.most).unwrap_or_default()),
+            VideoCodec::H264 => Frame::Payloads(units(&data, self.max).unwrap_or_default()),
         };
         self.frames.insert(frame, (kept, layered));
     }
@@ -82,22 +82,22 @@ impl Frames {
 
 /// What the engine is to take a frame for, so that it cuts it into at least as many packets as it takes: H.264's units share packets only
 /// whole, so that parameter sets before a long slice take one of their own.
-pub(super) fn sized(codec: VideoCodec, frame: EncodedFrame, data: &[u8], most: Bytes) -> EncodedFrame {
+pub(super) fn sized(codec: VideoCodec, frame: EncodedFrame, data: &[u8], max: Bytes) -> EncodedFrame {
     if codec != VideoCodec::H264 {
         return frame;
     }
-    let packets = h264::fragments(data, most).map_or(0, |fragments| fragments.len() as u64);
-    let least = if packets > 1 { most * (packets - 1) + Bytes::new(1) } else { Bytes::ZERO };
-    EncodedFrame { size: frame.size.max(least), ..frame }
+    let packets = h264::fragments(data, max).map_or(0, |fragments| fragments.len() as u64);
+    let min = if packets > 1 { max * (packets - 1) + Bytes::new(1) } else { Bytes::ZERO };
+    EncodedFrame { size: frame.size.max(min), ..frame }
 }
 
-fn units(data: &[u8], most: Bytes) -> Result<Vec<Vec<u8>>, WriteError> {
+fn units(data: &[u8], max: Bytes) -> Result<Vec<Vec<u8>>, WriteError> {
     let write = |fragment: h264::Fragment<'_>| {
         let mut bytes = Vec::with_capacity(fragment.payload.size());
         fragment.payload.write(&mut bytes)?;
         Ok(bytes)
     };
-    h264::fragments(data, most)?.into_iter().map(write).collect()
+    h264::fragments(data, max)?.into_iter().map(write).collect()
 }
 
 fn piece(codec: VideoCodec, data: &[u8], fragment: &Fragment, label: Option<Label>) -> Result<Payload, WriteError> {
@@ -177,7 +177,7 @@ mod tests {
     use thalweg_sender::PacketSizes;
     use thalweg_units::{Size, Time};
 
-    const MOST: Bytes = Bytes::new(1_140);
+    const MAX: Bytes = Bytes::new(1_140);
 
     /// Sends a frame as the engine would cut it; its payloads and which one says that it is the last.
     fn sent(codec: VideoCodec, data: &[u8]) -> Vec<Payload> {
@@ -189,10 +189,10 @@ mod tests {
             picture: Size::HD,
             transition: None,
         };
-        let size = sized(codec, encoded, data, MOST).size;
-        let sizes = PacketSizes { max_payload: MOST, ..PacketSizes::default() };
+        let size = sized(codec, encoded, data, MAX).size;
+        let sizes = PacketSizes { max_payload: MAX, ..PacketSizes::default() };
         let count = sizes.cut(size, None).packets;
-        let mut frames = Frames::new(codec, MOST);
+        let mut frames = Frames::new(codec, MAX);
         frames.keep(7, data.into(), None);
         let mut payloads = Vec::new();
         for index in 0..count {
@@ -219,7 +219,7 @@ mod tests {
     fn assert_marked(payloads: &[Payload]) {
         let last = payloads.len() - 1;
         assert!(payloads.iter().enumerate().all(|(index, payload)| payload.last == (index == last)));
-        assert!(payloads.iter().all(|payload| payload.bytes.len() as u64 <= MOST.get() + 4));
+        assert!(payloads.iter().all(|payload| payload.bytes.len() as u64 <= MAX.get() + 4));
     }
 
     #[test]

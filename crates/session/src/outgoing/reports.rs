@@ -18,7 +18,7 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// The first is due at once, so that sound and pictures can be played together from the beginning.
+    /// The first is due at once, so that audio and pictures can be played together from the beginning.
     pub(super) fn new(now: Time, wall: NtpTime, cname: &str) -> Reports {
         Reports { next: now, wall, cname: cname.as_bytes().to_vec() }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use thalweg_sender::filler::useful::{self, Kind};
-use thalweg_sender::repair::parity::Format;
+use thalweg_sender::padding::redundant::{self, Kind};
+use thalweg_sender::repair::fec::Format;
 use thalweg_sender::scheme::ReceiverKind;
 use thalweg_sender::{Camera, PacketSizes, Parts, SenderFactory};
 use thalweg_transport::sdp::{ExtensionIds, Negotiated, Redundancy, Video, VideoCodec};
@@ -19,7 +19,7 @@ pub struct Setup {
     pub scheme: Arc<dyn SenderFactory>,
     /// What takes its pictures.
     pub camera: Camera,
-    /// What was agreed on with the other end.
+    /// What was agreed on with the peer.
     pub media: Negotiated,
     /// The name common to its streams (RFC 7022).
     pub cname: String,
@@ -34,8 +34,8 @@ pub struct Setup {
 /// Why there can be no sender.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The other end agreed to no video.
-    #[error("the other end agreed to no video codec: it must offer VP8, H.264 or VP9")]
+    /// The peer agreed to no video.
+    #[error("the peer agreed to no video codec: it must offer VP8, H.264 or VP9")]
     NoVideo,
     /// A parameter of the scheme is out of range.
     #[error(transparent)]
@@ -52,13 +52,13 @@ pub(super) fn fit(
 ) {
     match &mut parts.repair {
         Some(repair) if video.retransmission.is_some() && video.feedback.nack => {
-            if !takes_sums(video) {
-                repair.parity = None;
+            if !takes_xor(video) {
+                repair.fec = None;
             }
         }
         repair => *repair = None,
     }
-    parts.fill_with = parts.fill_with.and_then(|useful| fillable(useful, video));
+    parts.padding_content = parts.padding_content.and_then(|redundant| fillable(redundant, video));
     let redundancy = in_red(parts, video);
     let red = if redundancy.is_some() { RED } else { Bytes::ZERO };
     let layered = parts.frames.layers() > 1;
@@ -76,7 +76,7 @@ pub(super) fn fit(
         overhead: of_video + red + descriptor(video.codec, layered),
         audio: of_audio,
         states: of_first.saturating_sub(of_video),
-        // Repeats of RED are in it too, where that was agreed on.
+        // Retransmissions of RED are in it too, where that was agreed on.
         retransmission: match redundancy {
             Some(Redundancy { retransmission: None, .. }) => overhead::RTX - RED,
             _ => overhead::RTX,
@@ -86,36 +86,37 @@ pub(super) fn fit(
     };
     let extensions = overhead::extension_block(&every);
     let format = if redundancy.is_some() { Format::Ulpfec } else { Format::Flexfec };
-    if let Some(parity) = parts.repair.as_mut().and_then(|repair| repair.parity.as_mut()) {
-        (parity.format, parity.extensions) = (format, extensions);
-        parity.packets = parity.packets.min(format.longest());
+    if let Some(fec) = parts.repair.as_mut().and_then(|repair| repair.fec.as_mut()) {
+        (fec.format, fec.extensions) = (format, extensions);
+        fec.packets = fec.packets.min(format.longest());
     }
-    if let Some(useful) = &mut parts.fill_with {
-        (useful.format, useful.extensions) = (format, extensions);
-        let most = format.longest() as u16;
-        useful.most_group = useful.most_group.min(most);
-        useful.least_group = useful.least_group.min(most);
+    if let Some(redundant) = &mut parts.padding_content {
+        (redundant.format, redundant.extensions) = (format, extensions);
+        let max = format.longest() as u16;
+        redundant.max_group = redundant.max_group.min(max);
+        redundant.min_group = redundant.min_group.min(max);
     }
 }
 
 /// What a payload alone in RED has before it (RFC 2198 section 3).
 const RED: Bytes = Bytes::new(1);
 
-/// What media leaves in with parts that are fitted: parity is among it, or would be if there was any.
+/// What media leaves in with parts that are fitted: FEC is among it, or would be if there was any.
 pub(super) fn in_red(fitted: &Parts, video: &Video) -> Option<Redundancy> {
-    let beforehand = fitted.repair.as_ref().is_some_and(|repair| repair.parity.is_some());
-    let fills = fitted.fill_with.as_ref().is_some_and(|useful| matches!(useful.kind, Kind::Fec | Kind::Best));
+    let beforehand = fitted.repair.as_ref().is_some_and(|repair| repair.fec.is_some());
+    let fills =
+        fitted.padding_content.as_ref().is_some_and(|redundant| matches!(redundant.kind, Kind::Fec | Kind::Best));
     among_media(video).filter(|_| beforehand || fills)
 }
 
-/// Whether the other end makes something of sums of packets.
-fn takes_sums(video: &Video) -> bool {
-    video.parity.is_some() || among_media(video).is_some()
+/// Whether the peer makes something of XOR of packets.
+fn takes_xor(video: &Video) -> bool {
+    video.fec.is_some() || among_media(video).is_some()
 }
 
-/// RED, if it was agreed on and parity in it does no harm. Where it is lost there is a hole in the numbers that is never filled: a receiver
+/// RED, if it was agreed on and FEC in it does no harm. Where it is lost there is a hole in the numbers that is never filled: a receiver
 /// that knows frames by the numbers of their packets alone waits for it (libwebrtc `PayloadTypeSupportsSkippingFecPackets`: no ULPFEC then, with
-/// repeats).
+/// retransmissions).
 fn among_media(video: &Video) -> Option<Redundancy> {
     let has_picture_ids = match video.codec {
         VideoCodec::Vp8 | VideoCodec::Vp9 => true,
@@ -124,23 +125,23 @@ fn among_media(video: &Video) -> Option<Redundancy> {
     video.redundancy.filter(|_| has_picture_ids || !video.feedback.nack)
 }
 
-/// Filler that the other end can make something of.
-fn fillable(useful: useful::Config, video: &Video) -> Option<useful::Config> {
-    let (sums, repeats) = (takes_sums(video), video.retransmission.is_some());
-    match useful.kind {
-        Kind::Fec if !sums => None,
-        Kind::Rtx if !repeats => None,
-        Kind::Best if sums && !repeats => Some(useful::Config { kind: Kind::Fec, ..useful }),
-        Kind::Best if repeats && !sums => Some(useful::Config { kind: Kind::Rtx, ..useful }),
-        Kind::Best if !repeats => Some(useful::Config { kind: Kind::Keyframe, ..useful }),
-        _ => Some(useful),
+/// Padding that the peer can make something of.
+fn fillable(redundant: redundant::Config, video: &Video) -> Option<redundant::Config> {
+    let (xor, rtx) = (takes_xor(video), video.retransmission.is_some());
+    match redundant.kind {
+        Kind::Fec if !xor => None,
+        Kind::Rtx if !rtx => None,
+        Kind::Best if xor && !rtx => Some(redundant::Config { kind: Kind::Fec, ..redundant }),
+        Kind::Best if rtx && !xor => Some(redundant::Config { kind: Kind::Rtx, ..redundant }),
+        Kind::Best if !rtx => Some(redundant::Config { kind: Kind::Keyframe, ..redundant }),
+        _ => Some(redundant),
     }
 }
 
 /// libwebrtc pads with as much at most (`kMaxPaddingLength`).
 const LONGEST_PADDING: u64 = 224;
 
-/// Whether the other end measures the path for the scheme, and is told what was sent before each packet.
+/// Whether the peer measures the path for the scheme, and is given what was sent before each packet.
 pub(super) fn is_measured(receiver: ReceiverKind, video: &Video) -> bool {
     let wanted = matches!(receiver, ReceiverKind::Measures(_));
     wanted && video.feedback.path && video.extensions.bytes_before.is_some()

@@ -13,23 +13,23 @@ use thalweg_wire::rtp::{self, ExtensionBuffer, Header};
 use thalweg_wire::rtx::Retransmission;
 use thalweg_wire::{WriteError, flexfec, overhead, ulpfec};
 
+use super::audio::{AudioFrame, AudioQueue};
 use super::dependencies::Dependencies;
 use super::extensions::{self, Elements};
 use super::history::{History, Sent};
 use super::labels::Layered;
 use super::payload::{Frames, Payload};
 use super::red;
-use super::repeated::Repeated;
-use super::sound::{Sound, Sounds};
+use super::retransmitted::Retransmitted;
 use super::stream::Stream;
 
 /// Ticks of the media clock a second: of video (RFC 7741, RFC 6184, RFC 9628) and of Opus (RFC 7587).
 const VIDEO_CLOCK: u64 = 90_000;
 const AUDIO_CLOCK: u64 = 48_000;
 
-/// Filler larger than padding alone can be is a repeat of one of the newest packets, in the hope that it was lost: of as many (libwebrtc looks
+/// Padding larger than padding alone can be is a retransmission of one of the newest packets, in the hope that it was lost: of as many (libwebrtc looks
 /// through all of its history for the one of best size; what is older than a round trip or two is of no use to anyone).
-const REPEATED_AMONG: usize = 64;
+const RTX_PADDING_AMONG: usize = 64;
 
 /// What is around RTP on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,20 +45,20 @@ pub(super) struct PathOverhead {
 pub(super) struct Writer {
     video: Video,
     audio: Option<Audio>,
-    /// What media leaves in, where parity is to be among it.
+    /// What media leaves in, where FEC is to be among it.
     redundancy: Option<Redundancy>,
     media: Stream,
-    repeats: Stream,
-    parity: Stream,
-    sound: Stream,
+    rtx: Stream,
+    fec: Stream,
+    audio_stream: Stream,
     /// IP, UDP and the SRTP tag around each packet.
     around: Bytes,
     elements: Elements,
     frames: Frames,
     dependencies: Dependencies,
-    sounds: Sounds,
+    audio_queue: AudioQueue,
     history: History,
-    repeated: Repeated,
+    retransmitted: Retransmitted,
     sent: Streams,
     last_timestamp: u32,
 }
@@ -68,7 +68,7 @@ impl Writer {
         agreed: &Negotiated,
         video: Video,
         path: PathOverhead,
-        most: Bytes,
+        max: Bytes,
         random: &mut Random,
     ) -> Writer {
         let PathOverhead { ipv6, srtp_tag } = path;
@@ -79,35 +79,35 @@ impl Writer {
         sent.on_clock(agreed.local.audio, AUDIO_CLOCK as u32);
         Writer {
             media: stream(agreed.local.video, VIDEO_CLOCK),
-            repeats: stream(agreed.local.retransmission, VIDEO_CLOCK),
-            parity: stream(agreed.local.parity, VIDEO_CLOCK),
+            rtx: stream(agreed.local.retransmission, VIDEO_CLOCK),
+            fec: stream(agreed.local.fec, VIDEO_CLOCK),
             redundancy: None,
-            sound: stream(agreed.local.audio, AUDIO_CLOCK),
+            audio_stream: stream(agreed.local.audio, AUDIO_CLOCK),
             video,
             audio: agreed.audio.clone(),
             around: ip + overhead::UDP + srtp_tag,
             elements: Elements::default(),
-            frames: Frames::new(codec, most),
+            frames: Frames::new(codec, max),
             dependencies: Dependencies::default(),
-            sounds: Sounds::default(),
+            audio_queue: AudioQueue::default(),
             history: History::default(),
-            repeated: Repeated::default(),
+            retransmitted: Retransmitted::default(),
             sent,
             last_timestamp: 0,
         }
     }
 
-    /// From now on media and parity leave in RED, or media as it is.
+    /// From now on media and FEC leave in RED, or media as it is.
     pub(super) fn put_in_red(&mut self, redundancy: Option<Redundancy>) {
         self.redundancy = redundancy;
     }
 
     /// A scheme begins; whether its packets say what was sent before them.
-    pub(super) fn count(&mut self, are_told: bool) {
-        self.elements.counted.begin(are_told);
+    pub(super) fn count(&mut self, are_reported: bool) {
+        self.elements.counted.begin(are_reported);
     }
 
-    /// What the other end measured of the path, in the engine's bytes.
+    /// What the peer measured of the path, in the engine's bytes.
     pub(super) fn measured(&self, report: PathReport) -> Option<PathReport> {
         self.elements.counted.report(report)
     }
@@ -117,16 +117,16 @@ impl Writer {
         &self.sent
     }
 
-    /// The engine's numbers of media packets that the other end misses and names by theirs; numbers of padding, and of parity
-    /// among the media, are of none, and what a repeat is known to have brought is not missed.
+    /// The engine's numbers of media packets that the peer misses and names by theirs; numbers of padding, and of FEC
+    /// among the media, are of none, and what a retransmission is known to have brought is not missed.
     pub(super) fn missing(&self, sequences: &[u64]) -> Vec<u64> {
-        let missing = sequences.iter().filter(|sequence| !self.repeated.has_arrived(**sequence));
+        let missing = sequences.iter().filter(|sequence| !self.retransmitted.has_arrived(**sequence));
         missing.filter_map(|sequence| self.history.number(*sequence)).collect()
     }
 
-    /// The other end says what has arrived.
+    /// The peer says what has arrived.
     pub(super) fn on_report(&mut self, acknowledgements: &[Acknowledgement]) {
-        self.repeated.on_report(acknowledgements);
+        self.retransmitted.on_report(acknowledgements);
     }
 
     /// A frame was chosen: its packets will be asked for.
@@ -134,21 +134,21 @@ impl Writer {
         self.frames.keep(frame, data, layered);
     }
 
-    /// A packet of sound came: the number the engine is to know it by.
-    pub(super) fn keep_sound(&mut self, sound: Sound) -> u64 {
-        self.sounds.keep(sound)
+    /// An audio packet came: the number the engine is to know it by.
+    pub(super) fn keep_audio(&mut self, frame: AudioFrame) -> u64 {
+        self.audio_queue.keep(frame)
     }
 
     /// Reports of what was sent, for each stream of media that was sent on.
     pub(super) fn reports(&self, now: Time, ntp: NtpTime) -> impl Iterator<Item = SenderReport> + '_ {
         let video = self.media.report(ntp, self.media.timestamp(now));
-        let sound = self.sound.report(ntp, self.sounds.timestamp(now, &self.sound));
-        video.into_iter().chain(sound)
+        let frame = self.audio_stream.report(ntp, self.audio_queue.timestamp(now, &self.audio_stream));
+        video.into_iter().chain(frame)
     }
 
     /// The SSRCs of all streams.
     pub(super) fn sources(&self) -> Vec<u32> {
-        [&self.media, &self.repeats, &self.parity, &self.sound].map(|stream| stream.ssrc).into()
+        [&self.media, &self.rtx, &self.fec, &self.audio_stream].map(|stream| stream.ssrc).into()
     }
 
     /// The bytes of a packet that leaves now.
@@ -158,10 +158,10 @@ impl Writer {
     pub(super) fn write(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
         let bytes = match packet.content {
             Content::Media { sequence, fragment } => self.media(packet, sequence, &fragment),
-            Content::Retransmission { of, .. } => self.repeat(packet, of),
-            Content::Audio { number, .. } => self.sound(packet, number),
-            Content::Parity { protects } => self.parity(packet, &protects),
-            Content::Padding => self.filler(packet),
+            Content::Retransmission { of, .. } => self.retransmission(packet, of),
+            Content::Audio { number, .. } => self.audio_packet(packet, number),
+            Content::Fec { protects } => self.fec(packet, &protects),
+            Content::Padding => self.padding(packet),
         }?;
         self.elements.on_packet(packet, self.around + Bytes::new(bytes.len() as u64));
         Ok(bytes)
@@ -171,7 +171,7 @@ impl Writer {
         let layered = self.frames.layered(fragment.frame).filter(|_| self.video.extensions.dependencies.is_some());
         let Some(Payload { bytes: payload, last: marker }) = self.frames.payload(fragment)? else {
             self.history.push(number, None);
-            return self.filler(packet);
+            return self.padding(packet);
         };
         let dependency = match layered {
             Some(layered) => self.dependencies.element(fragment, layered)?,
@@ -194,31 +194,26 @@ impl Writer {
         })
     }
 
-    fn parity(&mut self, packet: &Packet, protects: &Protected) -> Result<Vec<u8>, WriteError> {
-        let kind = match (self.video.parity, self.redundancy) {
+    fn fec(&mut self, packet: &Packet, protects: &Protected) -> Result<Vec<u8>, WriteError> {
+        let kind = match (self.video.fec, self.redundancy) {
             (Some(kind), _) => kind,
-            (None, Some(types)) => return self.parity_in_red(packet, protects, types),
-            (None, None) => return self.filler(packet),
+            (None, Some(types)) => return self.fec_in_red(packet, protects, types),
+            (None, None) => return self.padding(packet),
         };
         let packets = self.protected(protects.iter());
         let payload = packets.and_then(|packets| flexfec::protect(packets.iter().map(Vec::as_slice)).ok());
         // The packets are no longer known, or padding among them has put them too far apart.
-        let Some(payload) = payload else { return self.filler(packet) };
+        let Some(payload) = payload else { return self.padding(packet) };
         let block = self.block(packet, None, None)?;
         let timestamp = self.last_timestamp;
-        let (header, sequence) = self.parity.next(kind, timestamp, false, payload.len());
+        let (header, sequence) = self.fec.next(kind, timestamp, false, payload.len());
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         write(header, &block, &payload, 0)
     }
 
-    /// Parity among the media. It has a number of theirs, under which it is not repeated.
-    fn parity_in_red(
-        &mut self,
-        packet: &Packet,
-        protects: &Protected,
-        types: Redundancy,
-    ) -> Result<Vec<u8>, WriteError> {
-        // Parity and padding among the packets set them apart: what a mask does not reach back to is left out.
+    /// FEC among the media. It has a number of theirs, under which it is not retransmitted.
+    fn fec_in_red(&mut self, packet: &Packet, protects: &Protected, types: Redundancy) -> Result<Vec<u8>, WriteError> {
+        // FEC and padding among the packets set them apart: what a mask does not reach back to is left out.
         let sequence = |number| self.history.get(number).map(|sent| sent.sequence);
         let last = sequence(protects.last());
         let reached = |number: &u64| {
@@ -226,7 +221,7 @@ impl Writer {
         };
         let packets = self.protected(protects.iter().filter(reached));
         let Some(sum) = packets.and_then(|packets| ulpfec::protect(packets.iter().map(Vec::as_slice)).ok()) else {
-            return self.filler(packet);
+            return self.padding(packet);
         };
         let block = self.block(packet, None, None)?;
         let payload = red::payload(types.ulpfec, &sum)?;
@@ -235,7 +230,7 @@ impl Writer {
         write(header, &block, &payload, 0)
     }
 
-    /// Packets as they were sent, out of RED, but for the extensions that libwebrtc takes for zeros under parity.
+    /// Packets as they were sent, out of RED, but for the extensions that libwebrtc takes for zeros under FEC.
     fn protected(&self, numbers: impl Iterator<Item = u64>) -> Option<Vec<Vec<u8>>> {
         let blank: Vec<u8> = self.video.extensions.transport_sequence.into_iter().collect();
         let packet = |number| {
@@ -247,86 +242,86 @@ impl Writer {
         numbers.map(packet).collect()
     }
 
-    fn repeat(&mut self, packet: &Packet, of: u64) -> Result<Vec<u8>, WriteError> {
+    fn retransmission(&mut self, packet: &Packet, of: u64) -> Result<Vec<u8>, WriteError> {
         match (self.history.get(of).cloned(), self.video.retransmission) {
-            (Some(sent), Some(payload_type)) => self.repeat_of(packet, &sent, payload_type, 0),
+            (Some(sent), Some(payload_type)) => self.rtx_packet(packet, &sent, payload_type, 0),
             // The engine remembers no longer than this does; if it did, what it counted on leaving leaves.
-            _ => self.filler(packet),
+            _ => self.padding(packet),
         }
     }
 
-    fn repeat_of(&mut self, packet: &Packet, sent: &Sent, kind: u8, padding: u8) -> Result<Vec<u8>, WriteError> {
+    fn rtx_packet(&mut self, packet: &Packet, sent: &Sent, kind: u8, padding: u8) -> Result<Vec<u8>, WriteError> {
         // As it went out, too.
         let dependency = self.video.extensions.dependencies.and_then(|id| sent.element(id));
         let block = self.block(packet, Some(&sent.fragment), dependency)?;
         let (original_sequence, mut payload) = (sent.sequence as u16, Vec::with_capacity(sent.payload().len() + 3));
-        // As it went out, so that parity over it finds it: where repeats of RED were not agreed on, as media alone.
-        let in_red = self.repeats_of_red();
+        // As it went out, so that FEC over it finds it: where retransmissions of RED were not agreed on, as media alone.
+        let in_red = self.rtx_of_red();
         let original = in_red.map(|_| red::payload(self.video.payload_type, sent.payload())).transpose()?;
         let original = original.as_deref().unwrap_or(sent.payload());
         Retransmission { original_sequence, payload: original }.write(&mut payload);
         let kind = in_red.unwrap_or(kind);
-        let (header, sequence) = self.repeats.next(kind, sent.timestamp, sent.marker, payload.len());
+        let (header, sequence) = self.rtx.next(kind, sent.timestamp, sent.marker, payload.len());
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
-        self.repeated.on_sent(packet.sent.id, sent.sequence);
+        self.retransmitted.on_sent(packet.sent.id, sent.sequence);
         write(header, &block, &payload, padding)
     }
 
-    fn sound(&mut self, packet: &Packet, number: u64) -> Result<Vec<u8>, WriteError> {
-        let (Some(audio), Some(sound)) = (self.audio.clone(), self.sounds.take(number)) else {
-            return self.filler(packet);
+    fn audio_packet(&mut self, packet: &Packet, number: u64) -> Result<Vec<u8>, WriteError> {
+        let (Some(audio), Some(frame)) = (self.audio.clone(), self.audio_queue.take(number)) else {
+            return self.padding(packet);
         };
         let block = self.elements.block(&audio.extensions, &audio.mid, packet, None, None)?;
-        let (header, sequence) = self.sound_header(&audio, &sound);
+        let (header, sequence) = self.audio_header(&audio, &frame);
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
-        write(header, &block, &sound.data, 0)
+        write(header, &block, &frame.data, 0)
     }
 
-    /// A packet of sound that the engine does not know of; `None` when there is none of this number.
-    pub(super) fn unreported_sound(&mut self, number: u64) -> Option<Result<Vec<u8>, WriteError>> {
-        let (audio, sound) = (self.audio.clone()?, self.sounds.take(number)?);
+    /// An audio packet that the engine does not know of; `None` when there is none of this number.
+    pub(super) fn unreported_audio(&mut self, number: u64) -> Option<Result<Vec<u8>, WriteError>> {
+        let (audio, frame) = (self.audio.clone()?, self.audio_queue.take(number)?);
         let block = extensions::of_section(&audio.extensions, &audio.mid);
-        let (header, _) = self.sound_header(&audio, &sound);
-        Some(block.and_then(|block| write(header, &block, &sound.data, 0)))
+        let (header, _) = self.audio_header(&audio, &frame);
+        Some(block.and_then(|block| write(header, &block, &frame.data, 0)))
     }
 
-    fn sound_header(&mut self, audio: &Audio, sound: &Sound) -> (Header, u64) {
-        let timestamp = self.sound.timestamp_of(sound.ticks);
-        self.sound.next(audio.payload_type, timestamp, false, sound.data.len())
+    fn audio_header(&mut self, audio: &Audio, frame: &AudioFrame) -> (Header, u64) {
+        let timestamp = self.audio_stream.timestamp_of(frame.ticks);
+        self.audio_stream.next(audio.payload_type, timestamp, false, frame.data.len())
     }
 
-    /// A packet of the size that was asked for, which the receiver needs for nothing: padding alone on the stream of repeats, where numbers
-    /// are of no consequence, or when more is wanted, a repeat filled up with padding. Without such a stream it is padding among the media.
-    fn filler(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
+    /// A packet of the size that was asked for, which the receiver needs for nothing: padding alone on the stream of retransmissions, where numbers
+    /// are of no consequence, or when more is wanted, a retransmission filled up with padding. Without such a stream it is padding among the media.
+    fn padding(&mut self, packet: &Packet) -> Result<Vec<u8>, WriteError> {
         let ids = self.video.extensions;
         let block = self.block(packet, None, None)?;
         let headers = self.around + overhead::RTP + Bytes::new(block.as_extensions().size() as u64);
         let room = packet.sent.size.saturating_sub(headers).get() as usize;
-        let most = usize::from(u8::MAX);
+        let max = usize::from(u8::MAX);
         if let Some(kind) = self.video.retransmission
-            && room > most
+            && room > max
         {
-            // A repeat says of which frame it is, so its extensions may be longer.
-            let red = usize::from(self.repeats_of_red().is_some());
+            // A retransmission says of which frame it is, so its extensions may be longer.
+            let red = usize::from(self.rtx_of_red().is_some());
             let dependency = if self.dependencies.are_said() { Dependencies::LONGEST + 1 } else { 0 };
             let room = room.saturating_sub(longer(&ids) + dependency + overhead::RTX.get() as usize + red);
-            if let Some(sent) = self.history.largest(REPEATED_AMONG, 1..=room).cloned() {
-                let padding = (room - sent.payload().len()).min(most) as u8;
-                return self.repeat_of(packet, &sent, kind, padding);
+            if let Some(sent) = self.history.largest(RTX_PADDING_AMONG, 1..=room).cloned() {
+                let padding = (room - sent.payload().len()).min(max) as u8;
+                return self.rtx_packet(packet, &sent, kind, padding);
             }
         }
-        let padding = room.clamp(1, most) as u8;
+        let padding = room.clamp(1, max) as u8;
         let timestamp = self.last_timestamp;
         let (header, sequence) = match self.video.retransmission {
-            Some(kind) => self.repeats.next(kind, timestamp, false, 0),
+            Some(kind) => self.rtx.next(kind, timestamp, false, 0),
             None => self.media.next(self.video.payload_type, timestamp, false, 0),
         };
         self.sent.on_sent(packet.sent.id, header.ssrc, sequence);
         write(header, &block, &[], padding)
     }
 
-    /// Payload type of repeats in RED, where media is.
-    fn repeats_of_red(&self) -> Option<u8> {
+    /// Payload type of retransmissions in RED, where media is.
+    fn rtx_of_red(&self) -> Option<u8> {
         self.redundancy.and_then(|types| types.retransmission)
     }
 

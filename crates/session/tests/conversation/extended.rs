@@ -1,4 +1,4 @@
-//! Extended reports (RFC 3611): what FBRA is told by, from a live receiver to the sender's engine.
+//! Extended reports (RFC 3611): FBRA's feedback, from a live receiver to the sender's engine.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use thalweg_wire::rtcp::{self, Compound, XrBlock};
 
 use super::*;
 
-/// A world in which `scheme` is told by extended reports for 10 s, what passes in the clear along with it.
-fn told_by_reports(scheme: &str, loss: f64) -> World {
+/// A world in which `scheme` is fed by extended reports for 10 s, what passes in the clear along with it.
+fn with_extended_reports(scheme: &str, loss: f64) -> World {
     let congestion = vec![CongestionFeedback::Extended];
     let receiver = Capabilities { congestion, ..Capabilities::all(Direction::ReceiveOnly) };
     let mut world = World::new(scheme.parse().expect("a scheme"), &path(loss), &receiver);
@@ -16,12 +16,12 @@ fn told_by_reports(scheme: &str, loss: f64) -> World {
     world
 }
 
-/// The streams whose losses the receiver told of in run lengths, and those of which it told receipt times.
-fn streams_told(world: &mut World) -> (BTreeSet<u32>, BTreeSet<u32>) {
+/// The streams whose losses the receiver reported in run lengths, and those whose receipt times it reported.
+fn streams_reported(world: &mut World) -> (BTreeSet<u32>, BTreeSet<u32>) {
     let (mut losses, mut times) = (BTreeSet::new(), BTreeSet::new());
     for plain in world.outgoing.take_plain().iter().filter(|plain| !plain.leaves) {
         for packet in Compound::new(&plain.bytes) {
-            let rtcp::Packet::Xr(report) = packet.expect("the receiver's RTCP is sound") else { continue };
+            let rtcp::Packet::Xr(report) = packet.expect("the receiver's RTCP can be read") else { continue };
             for block in &report.blocks {
                 match block {
                     XrBlock::Losses(packets) if packets.sequences(false).next().is_some() => {
@@ -40,7 +40,7 @@ fn streams_told(world: &mut World) -> (BTreeSet<u32>, BTreeSet<u32>) {
 
 #[test]
 fn fbra_hears_of_losses_and_of_times_of_all_its_streams_in_extended_reports() {
-    let mut world = told_by_reports("fbra:xr", 0.03);
+    let mut world = with_extended_reports("fbra:xr", 0.03);
     assert_exact(&world);
     let (mut lost, mut sent) = (0, 0);
     for timed in world.outgoing.drain_events().collect::<Vec<_>>() {
@@ -56,11 +56,11 @@ fn fbra_hears_of_losses_and_of_times_of_all_its_streams_in_extended_reports() {
     assert!((0.01..0.06).contains(&share), "{lost} of {sent} lost");
     let reports = world.outgoing.figures().reports;
     assert!((45..200).contains(&reports), "{reports} reports in 10 s");
-    // Media, its repeats, parity (FBRA's probes), sound.
-    let [video, retransmission, parity, audio] = [100, 101, 102, 103];
-    let (losses, times) = streams_told(&mut world);
+    // Media, its retransmissions, FEC (FBRA's probes), audio.
+    let [video, retransmission, fec, audio] = [100, 101, 102, 103];
+    let (losses, times) = streams_reported(&mut world);
     assert!(losses.contains(&video), "{losses:?}");
-    assert_eq!(times, BTreeSet::from([video, retransmission, parity, audio]));
+    assert_eq!(times, BTreeSet::from([video, retransmission, fec, audio]));
     assert!(world.incoming.statistics().round_trip.is_some());
     assert!(
         world.shown.len() > 200,
@@ -74,7 +74,7 @@ fn fbra_hears_of_losses_and_of_times_of_all_its_streams_in_extended_reports() {
 #[test]
 fn what_is_taken_for_lost_is_what_the_queue_dropped_and_nothing_else() {
     for scheme in ["fbra:xr", "gcc", "vidaptive"] {
-        let mut world = told_by_reports(scheme, 0.0);
+        let mut world = with_extended_reports(scheme, 0.0);
         assert_exact(&world);
         let mut lost = 0;
         for timed in world.outgoing.drain_events().collect::<Vec<_>>() {
@@ -83,12 +83,8 @@ fn what_is_taken_for_lost_is_what_the_queue_dropped_and_nothing_else() {
             }
         }
         let statistics = world.incoming.statistics();
-        let streams = [
-            statistics.video_stream,
-            statistics.retransmission_stream,
-            statistics.parity_stream,
-            statistics.audio_stream,
-        ];
+        let streams =
+            [statistics.video_stream, statistics.retransmission_stream, statistics.fec_stream, statistics.audio_stream];
         let dropped: i64 = streams.iter().map(|stream| stream.lost).sum();
         assert_eq!(i64::from(lost), dropped, "{scheme}: {streams:?}");
         assert_eq!((world.outgoing.figures().malformed, world.incoming.statistics().malformed), (0, 0), "{scheme}");

@@ -23,7 +23,7 @@ fn every_frame_that_is_sent_in_layers_is_shown_with_dependency_descriptors_and_w
             world.shown.len()
         );
         assert_eq!(
-            (statistics.video.keyframes_asked_for, statistics.malformed, statistics.unknown),
+            (statistics.video.keyframes_requested, statistics.malformed, statistics.unknown),
             (0, 0, 0),
             "{codec:?}"
         );

@@ -63,19 +63,19 @@ fn every_frame_of_a_call_over_a_clean_path_is_shown_whatever_kind_of_feedback_wa
         assert!(world.shown.len() + 5 > world.encoded.len() && world.shown.len() > 120, "{kind:?}: {statistics:?}");
         assert_eq!((statistics.video.keyframes, statistics.malformed, statistics.unknown), (1, 0, 0), "{kind:?}");
         // Extended reports come every 200 ms.
-        let least = if kind == CongestionFeedback::Extended { 25 } else { 50 };
-        assert!(world.outgoing.figures().reports > least, "{kind:?}: {}", world.outgoing.figures().reports);
+        let min = if kind == CongestionFeedback::Extended { 25 } else { 50 };
+        assert!(world.outgoing.figures().reports > min, "{kind:?}: {}", world.outgoing.figures().reports);
     }
 }
 
 #[test]
-fn what_is_lost_is_repeated_and_sound_comes_along_within_a_frame_of_the_picture() {
+fn what_is_lost_is_retransmitted_and_audio_comes_along_within_a_frame_of_the_picture() {
     let world = play("gcc", 0.02, |_| {});
     assert_exact(&world);
     let statistics = world.incoming.statistics();
-    assert!(statistics.video.repeated > 5 && world.shown.len() > 110, "{statistics:?}");
+    assert!(statistics.video.retransmitted > 5 && world.shown.len() > 110, "{statistics:?}");
     assert!(world.outgoing.figures().nacks > 5);
-    assert!(world.heard.len() > 250 && statistics.audio.lost > 0, "{}", world.heard.len());
+    assert!(world.audio_received.len() > 250 && statistics.audio.lost > 0, "{}", world.audio_received.len());
     let captured = world.shown.iter().filter(|frame| frame.captured.is_some()).count();
     assert!(captured > 100);
     let skew = world.incoming.skew().expect("both came");
@@ -83,10 +83,10 @@ fn what_is_lost_is_repeated_and_sound_comes_along_within_a_frame_of_the_picture(
 }
 
 #[test]
-fn only_media_can_be_asked_for_again_and_numbers_of_repeats_and_parity_are_none_of_its() {
+fn only_media_can_be_asked_for_again_and_numbers_of_retransmissions_and_fec_are_none_of_its() {
     let mut world = play("gcc", 0.0, |_| {});
     let before = (world.outgoing.figures().nacks, world.incoming.statistics().retransmission_stream.received);
-    // All numbers there are, and so all that were sent, of media (100), repeats, parity and sound.
+    // All numbers there are, and so all that were sent, of media (100), retransmissions, FEC and audio.
     let mut asked = |ssrc| {
         for first in (0..u16::MAX).step_by(2_000) {
             let nack = rtcp::Packet::Nack(Nack::of(200, ssrc, first..first.saturating_add(2_000)));
@@ -100,8 +100,8 @@ fn only_media_can_be_asked_for_again_and_numbers_of_repeats_and_parity_are_none_
     for ssrc in [101, 102, 103] {
         assert_eq!(asked(ssrc), before, "{ssrc}");
     }
-    let (nacks, repeats) = asked(100);
-    assert!(nacks > before.0 && repeats > before.1, "{nacks}, {repeats}");
+    let (nacks, retransmissions) = asked(100);
+    assert!(nacks > before.0 && retransmissions > before.1, "{nacks}, {retransmissions}");
 }
 
 #[test]
@@ -113,21 +113,25 @@ fn dummies_are_reported_and_show_nothing() {
 }
 
 #[test]
-fn filler_that_is_parity_recovers_what_is_lost() {
+fn padding_that_is_fec_recovers_what_is_lost() {
     let world = play("vidaptive+fec", 0.03, |_| {});
     assert_exact(&world);
     let statistics = world.incoming.statistics();
     assert_eq!((statistics.malformed, statistics.unknown), (0, 0));
-    assert!(statistics.parity_stream.received > 15 && world.shown.len() > 100, "{statistics:?}");
+    assert!(statistics.fec_stream.received > 15 && world.shown.len() > 100, "{statistics:?}");
     // About eight of some three hundred; identities are drawn anew each time, and with them what is lost.
     assert!(statistics.video.recovered > 0, "{statistics:?}");
-    let repeats = play("vidaptive+rtx", 0.03, |_| {});
-    assert_exact(&repeats);
-    assert!(repeats.incoming.statistics().video.repeated > 10, "{:?}", repeats.incoming.statistics());
+    let retransmissions = play("vidaptive+rtx", 0.03, |_| {});
+    assert_exact(&retransmissions);
+    assert!(
+        retransmissions.incoming.statistics().video.retransmitted > 10,
+        "{:?}",
+        retransmissions.incoming.statistics()
+    );
 }
 
 #[test]
-fn salsifys_receiver_goes_back_to_states_it_has_and_needs_no_repeats() {
+fn salsifys_receiver_goes_back_to_states_it_has_and_needs_no_retransmissions() {
     let world = play("salsify", 0.02, |_| {});
     let (mut current, mut kept, mut exact, mut back) = (INITIAL, BTreeSet::new(), 0, 0);
     for frame in &world.shown {
@@ -154,7 +158,7 @@ fn salsifys_receiver_goes_back_to_states_it_has_and_needs_no_repeats() {
     }
     assert!(exact > 100 && back > 0, "{exact} exact, {back} times back");
     let video = world.incoming.statistics().video;
-    assert_eq!((video.repeated, video.asked_for, video.keyframes_asked_for), (0, 0, 0));
+    assert_eq!((video.retransmitted, video.asked_for, video.keyframes_requested), (0, 0, 0));
 }
 
 #[test]
@@ -180,9 +184,9 @@ fn who_only_receives_learns_the_round_trip_where_that_was_agreed_on() {
     assert_eq!(world.incoming.statistics().round_trip, None);
 }
 
-/// The offer without a kind of congestion feedback of sound.
-fn without_feedback_of_sound(offer: &str) -> String {
-    let (video, audio) = offer.split_once("m=audio").expect("sound is offered");
+/// The offer without a kind of congestion feedback of audio.
+fn without_feedback_of_audio(offer: &str) -> String {
+    let (video, audio) = offer.split_once("m=audio").expect("audio is offered");
     let is_feedback =
         |line: &str| line.contains("transport-cc") || line.contains("transport-wide-cc") || line.contains("ack ccfb");
     let kept: String = audio.split_inclusive("\r\n").filter(|line| !is_feedback(line)).collect();
@@ -190,11 +194,11 @@ fn without_feedback_of_sound(offer: &str) -> String {
 }
 
 #[test]
-fn sound_that_nobody_reports_is_heard_and_not_taken_for_lost() {
+fn audio_that_nobody_reports_is_heard_and_not_taken_for_lost() {
     for kind in [CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport] {
         let receiver = Capabilities { congestion: vec![kind], ..Capabilities::all(Direction::ReceiveOnly) };
         let known = scheme::known().iter().find(|known| known.name == "gcc").expect("a scheme");
-        let mut world = World::with_offer(known.scheme(), &path(0.0), &receiver, without_feedback_of_sound);
+        let mut world = World::with_offer(known.scheme(), &path(0.0), &receiver, without_feedback_of_audio);
         world.run(Span::from_secs(4));
         let lost: u32 = world
             .outgoing
@@ -202,7 +206,11 @@ fn sound_that_nobody_reports_is_heard_and_not_taken_for_lost() {
             .filter_map(|timed| if let Event::Feedback { lost, .. } = timed.event { Some(lost) } else { None })
             .sum();
         assert_eq!(lost, 0, "{kind:?}");
-        assert!(world.heard.len() > 170 && world.shown.len() > 100, "{kind:?}: {}", world.heard.len());
+        assert!(
+            world.audio_received.len() > 170 && world.shown.len() > 100,
+            "{kind:?}: {}",
+            world.audio_received.len()
+        );
         assert!(world.outgoing.figures().reports > 50, "{kind:?}");
         let skew = world.incoming.skew().expect("both came");
         assert!(skew.abs() < Span::from_millis(60), "{kind:?}: {skew}");
@@ -212,11 +220,11 @@ fn sound_that_nobody_reports_is_heard_and_not_taken_for_lost() {
 #[test]
 fn packets_that_cannot_be_protected_are_counted_and_the_first_is_reported() {
     let (scheme, receiver) = ("gcc".parse().expect("a scheme"), Capabilities::all(Direction::ReceiveOnly));
-    // Keys for one stream: sound comes first, and the video's packets are refused.
-    let config = Config { most_streams: 1, ..Config::default() };
+    // Keys for one stream: audio comes first, and the video's packets are refused.
+    let config = Config { max_streams: 1, ..Config::default() };
     let mut world = World::with_config(scheme, &path(0.0), &receiver, str::to_owned, config);
     world.run(Span::from_secs(1));
     let why = world.unsent.as_deref().expect("a notice");
-    assert!(why.contains("most_streams"), "{why}");
+    assert!(why.contains("max_streams"), "{why}");
     assert!(world.outgoing.figures().unsent > 10 && world.shown.is_empty(), "{:?}", world.outgoing.figures());
 }

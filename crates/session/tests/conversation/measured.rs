@@ -29,11 +29,11 @@ fn said(world: &World) -> (PathReport, u64) {
 fn a_receiver_measures_what_the_path_bears_and_tells_it_ten_times_a_second() {
     for name in ["rebera", "rebera:paper", "rebera+fec"] {
         let world = play_slowly(name, |_| {});
-        let (path, told) = said(&world);
+        let (path, reported) = said(&world);
         let capacity = path.capacity.expect("frames are of two packets at least");
-        // Sound comes between the packets of a train, and takes a sixteenth of the path.
+        // Audio comes between the packets of a train, and takes a sixteenth of the path.
         assert!((440..=505).contains(&(capacity.as_bps() / 1000)), "{name}: {capacity}");
-        assert!((85..=100).contains(&told), "{name}: {told} reports in 10 s");
+        assert!((85..=100).contains(&reported), "{name}: {reported} reports in 10 s");
         assert_eq!(path.lost.get(), 0, "{name}");
         // All RTP was counted, to the byte, and nothing else: handshakes, checks and RTCP are the rest.
         let rest = world.sent.1.saturating_sub(path.received).get();
@@ -59,9 +59,12 @@ fn the_sender_plans_by_what_the_receiver_says_and_measures_itself_where_nothing_
         world.outgoing.drain_events().filter_map(|timed| value(timed.event)).last().expect("it measured")
     };
     let mut world = play_slowly("rebera", |_| {});
-    let (path, told) = said(&world);
+    let (path, reported) = said(&world);
     let (theirs, ours) = (path.capacity.map_or(0.0, Rate::as_kbps_f64), measured(&mut world));
-    assert!(told > 85 && (ours - theirs).abs() < 0.1 * theirs, "{told} reports, {theirs} kbps there, {ours} here");
+    assert!(
+        reported > 85 && (ours - theirs).abs() < 0.1 * theirs,
+        "{reported} reports, {theirs} kbps there, {ours} here"
+    );
     for change in
         [(|receiver| receiver.feedback.path = false) as fn(&mut Capabilities), |receiver| receiver.bytes_before = false]
     {
@@ -86,7 +89,7 @@ fn a_sender_that_becomes_one_of_reberas_in_the_middle_of_a_call_is_told_from_the
     let (before, shown) = (world.outgoing.figures().path_reports, world.shown.len());
     world.outgoing.change_scheme(world.now(), Registry::new().find("rebera").expect("a scheme")).expect("in range");
     world.run(Span::from_secs(4));
-    let told = world.outgoing.figures().path_reports - before;
-    assert!((30..42).contains(&told) && (30..42).contains(&before), "{before}, then {told}");
+    let reported = world.outgoing.figures().path_reports - before;
+    assert!((30..42).contains(&reported) && (30..42).contains(&before), "{before}, then {reported}");
     assert!(world.shown.len() > shown + 60, "{}", world.shown.len() - shown);
 }

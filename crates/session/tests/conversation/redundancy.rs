@@ -1,10 +1,10 @@
-//! Parity among the media: RED and ULPFEC, where the other end knows no flexfec-03.
+//! FEC among the media: RED and ULPFEC, where the peer knows no flexfec-03.
 
 use std::sync::Arc;
 
 use thalweg_control::fixed;
 use thalweg_sender::event::Event;
-use thalweg_sender::repair::parity::{self, Amount};
+use thalweg_sender::repair::fec::{self, Amount};
 use thalweg_sender::{Scheme, SenderFactory, repair};
 use thalweg_session::outgoing::Plain;
 use thalweg_transport::sdp::{Capabilities, CongestionFeedback, VideoCodec};
@@ -16,14 +16,14 @@ use super::*;
 
 /// A receiver of RED and no flexfec-03.
 fn without_flexfec(receiver: &mut Capabilities) {
-    receiver.parity = false;
+    receiver.fec = false;
 }
 
 fn known(name: &str) -> Scheme {
     name.parse().expect("a scheme")
 }
 
-/// A world in which `scheme` has been played for 20 s, what left in the clear along with it. How much filler there is room for is a matter of
+/// A world in which `scheme` has been played for 20 s, what left in the clear along with it. How much padding there is room for is a matter of
 /// chance: of the handshake's, too.
 fn played(scheme: Scheme, loss: f64, change: impl Fn(&mut Capabilities)) -> World {
     let mut receiver = Capabilities::all(Direction::ReceiveOnly);
@@ -35,7 +35,7 @@ fn played(scheme: Scheme, loss: f64, change: impl Fn(&mut Capabilities)) -> Worl
     world
 }
 
-/// Packets of video that left, by their payload type: media, RED with media, RED with parity, repeats of media, repeats of RED.
+/// Packets of video that left, by their payload type: media, RED with media, RED with FEC, retransmissions of media, retransmissions of RED.
 fn left(world: &mut World) -> [u32; 5] {
     let video = world.outgoing.video().clone();
     let types = video.redundancy.expect("agreed on");
@@ -62,17 +62,17 @@ fn left(world: &mut World) -> [u32; 5] {
 }
 
 #[test]
-fn parity_in_red_makes_what_is_lost_whatever_kind_of_feedback_was_agreed_on() {
+fn fec_in_red_makes_what_is_lost_whatever_kind_of_feedback_was_agreed_on() {
     for kind in [CongestionFeedback::TransportOnRequest, CongestionFeedback::PerStream, CongestionFeedback::Transport] {
         let mut world = played(known("vidaptive+fec"), 0.03, |receiver| receiver.congestion = vec![kind]);
         assert_exact(&world);
         let statistics = world.incoming.statistics();
         assert_eq!((statistics.malformed, statistics.unknown), (0, 0), "{kind:?}");
-        assert!(statistics.parity_in_red > 30 && world.shown.len() > 500, "{kind:?}: {statistics:?}");
+        assert!(statistics.fec_in_red > 30 && world.shown.len() > 500, "{kind:?}: {statistics:?}");
         assert!(statistics.video.recovered > 4, "{kind:?}: {statistics:?}");
-        let [media, in_red, parity, repeats, in_red_again] = left(&mut world);
-        assert!(media == 0 && repeats == 0, "{kind:?}: {media} and {repeats} outside of RED");
-        assert!(in_red > 2000 && parity > 30 && in_red_again > 0, "{kind:?}: {in_red}, {parity}, {in_red_again}");
+        let [media, in_red, fec, retransmissions, in_red_again] = left(&mut world);
+        assert!(media == 0 && retransmissions == 0, "{kind:?}: {media} and {retransmissions} outside of RED");
+        assert!(in_red > 2000 && fec > 30 && in_red_again > 0, "{kind:?}: {in_red}, {fec}, {in_red_again}");
     }
 }
 
@@ -112,22 +112,22 @@ fn kind(world: &World, bytes: &[u8]) -> Option<&'static str> {
     match packet.header.payload_type {
         _ if packet.payload.is_empty() => None,
         kind if kind == video.payload_type => Some("media"),
-        kind if Some(kind) == video.parity => Some("parity"),
+        kind if Some(kind) == video.fec => Some("fec"),
         kind if types.is_some_and(|(red, _)| red == kind) => {
             let red = Red::parse(packet.payload).expect("RED");
-            Some(if types.is_some_and(|(_, ulpfec)| red.payload_type == ulpfec) { "parity" } else { "media" })
+            Some(if types.is_some_and(|(_, ulpfec)| red.payload_type == ulpfec) { "fec" } else { "media" })
         }
         _ => Some("another"),
     }
 }
 
 #[test]
-fn media_and_parity_weigh_to_the_byte_what_the_engine_charges_in_either_format() {
+fn media_and_fec_weigh_to_the_byte_what_the_engine_charges_in_either_format() {
     let filled = known("vidaptive+fec");
     let mut beforehand = known("gcc");
-    let parity = parity::Config { amount: Amount::Share(0.05), packets: 40, ..parity::Config::default() };
-    beforehand.repair = Some(repair::Config { parity: Some(parity), ..repair::Config::default() });
-    // Over sound: each packet of the engine's is one of the wire's. The same extensions in every packet.
+    let fec = fec::Config { amount: Amount::Share(0.05), packets: 40, ..fec::Config::default() };
+    beforehand.repair = Some(repair::Config { fec: Some(fec), ..repair::Config::default() });
+    // Over audio: each packet of the engine's is one of the wire's. The same extensions in every packet.
     let plain = |receiver: &mut Capabilities| {
         receiver.congestion = vec![CongestionFeedback::Transport];
         (receiver.functional, receiver.playout_delay, receiver.mid) = (false, false, false);
@@ -135,7 +135,7 @@ fn media_and_parity_weigh_to_the_byte_what_the_engine_charges_in_either_format()
     for (scheme, flexfec) in [(&filled, true), (&filled, false), (&beforehand, true), (&beforehand, false)] {
         let mut world = played(scheme.clone(), 0.03, |receiver| {
             plain(receiver);
-            receiver.parity = flexfec;
+            receiver.fec = flexfec;
         });
         let name = format!("{}, flexfec: {flexfec}", scheme.name);
         let charged: Vec<_> = world.outgoing.drain_events().collect();
@@ -153,7 +153,7 @@ fn media_and_parity_weigh_to_the_byte_what_the_engine_charges_in_either_format()
             let weighs = plain.bytes.len() as u64 + 28 + 16;
             match kind(&world, &plain.bytes) {
                 Some("media") => media += 1,
-                Some("parity") => {
+                Some("fec") => {
                     let payload = Packet::parse(&plain.bytes).expect("RTP").payload;
                     headers.insert(if flexfec { payload[18] >> 7 == 1 } else { payload[1] & 0x40 != 0 });
                 }
@@ -169,26 +169,26 @@ fn media_and_parity_weigh_to_the_byte_what_the_engine_charges_in_either_format()
 }
 
 #[test]
-fn a_scheme_without_parity_sends_media_as_it_is_and_a_change_of_schemes_changes_that() {
+fn a_scheme_without_fec_sends_media_as_it_is_and_a_change_of_schemes_changes_that() {
     let mut world = played(known("gcc"), 0.02, |_| {});
-    let [media, in_red, parity, repeats, in_red_again] = left(&mut world);
-    assert!(media > 300 && repeats > 5, "{media}, {repeats}");
-    assert_eq!((in_red, parity, in_red_again), (0, 0, 0));
+    let [media, in_red, fec, retransmissions, in_red_again] = left(&mut world);
+    assert!(media > 300 && retransmissions > 5, "{media}, {retransmissions}");
+    assert_eq!((in_red, fec, in_red_again), (0, 0, 0));
     let now = world.now();
     world.outgoing.change_scheme(now, Arc::new(known("vidaptive+fec"))).expect("a good scheme");
     world.run(Span::from_secs(20));
-    let [media, in_red, parity, ..] = left(&mut world);
-    assert!(in_red > 2000 && parity > 20, "{in_red}, {parity}");
+    let [media, in_red, fec, ..] = left(&mut world);
+    assert!(in_red > 2000 && fec > 20, "{in_red}, {fec}");
     assert!(media < 5, "{media}");
     assert_exact(&world);
     assert!(world.incoming.statistics().video.recovered > 0);
 }
 
 #[test]
-fn parity_sent_unasked_recovers_and_no_number_of_it_is_repeated() {
-    let parity = parity::Config { amount: Amount::Share(0.2), ..parity::Config::default() };
+fn fec_sent_unasked_recovers_and_no_number_of_it_is_retransmitted() {
+    let fec = fec::Config { amount: Amount::Share(0.2), ..fec::Config::default() };
     let mut scheme = known("gcc");
-    scheme.repair = Some(repair::Config { parity: Some(parity), ..repair::Config::default() });
+    scheme.repair = Some(repair::Config { fec: Some(fec), ..repair::Config::default() });
     let world = played(scheme, 0.03, |_| {});
     assert_exact(&world);
     let statistics = world.incoming.statistics();
@@ -197,29 +197,29 @@ fn parity_sent_unasked_recovers_and_no_number_of_it_is_repeated() {
 }
 
 #[test]
-fn without_repeats_of_red_media_is_repeated_outside_of_it_and_without_any_parity_fills() {
-    let receiver = Capabilities { parity: false, ..Capabilities::all(Direction::ReceiveOnly) };
-    let no_red_repeats = |offer: &str| offer.replace("a=rtpmap:120 rtx/90000\r\n", "");
-    let mut world = World::with_offer(known("vidaptive+fec"), &path(0.03), &receiver, no_red_repeats);
+fn without_retransmissions_of_red_media_is_retransmitted_outside_of_it_and_without_any_fec_fills() {
+    let receiver = Capabilities { fec: false, ..Capabilities::all(Direction::ReceiveOnly) };
+    let no_red_rtx = |offer: &str| offer.replace("a=rtpmap:120 rtx/90000\r\n", "");
+    let mut world = World::with_offer(known("vidaptive+fec"), &path(0.03), &receiver, no_red_rtx);
     world.outgoing.capture();
     world.run(Span::from_secs(20));
     assert_exact(&world);
-    let [media, in_red, parity, repeats, in_red_again] = left(&mut world);
-    assert!(in_red > 2000 && parity > 20 && repeats > 0, "{in_red}, {parity}, {repeats}");
+    let [media, in_red, fec, retransmissions, in_red_again] = left(&mut world);
+    assert!(in_red > 2000 && fec > 20 && retransmissions > 0, "{in_red}, {fec}, {retransmissions}");
     assert_eq!((media, in_red_again), (0, 0));
     let world = played(known("vidaptive+fec"), 0.01, |receiver| receiver.retransmission = false);
     assert_exact(&world);
     let statistics = world.incoming.statistics();
-    assert!(statistics.video.recovered > 0 && statistics.video.repeated == 0, "{statistics:?}");
+    assert!(statistics.video.recovered > 0 && statistics.video.retransmitted == 0, "{statistics:?}");
 }
 
 #[test]
-fn h264_whose_frames_are_not_numbered_leaves_as_it_is_where_repeats_mend_it() {
+fn h264_whose_frames_are_not_numbered_leaves_as_it_is_where_retransmissions_mend_it() {
     let world = played(known("vidaptive+fec"), 0.0, |receiver| receiver.video = vec![VideoCodec::H264]);
     assert!(world.outgoing.video().redundancy.is_some());
     let fitted = world.outgoing.fitted_scheme().expect("a good scheme");
     let fitted = fitted.as_scheme().expect("a scheme of this project");
-    assert!(fitted.fill_with.is_none() && world.incoming.statistics().parity_in_red == 0, "{fitted:?}");
+    assert!(fitted.padding_content.is_none() && world.incoming.statistics().fec_in_red == 0, "{fitted:?}");
 }
 
 #[test]

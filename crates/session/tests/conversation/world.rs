@@ -10,7 +10,7 @@ use thalweg_link::{Link, Path, PathConfig, Trace};
 use thalweg_receiver::rtp::{AudioPacket, VideoFrame};
 use thalweg_sender::frames::{Basis, EncodePlan, EncodedFrame, StateHash, Target, Transition};
 use thalweg_sender::{Camera, Scheme};
-use thalweg_session::outgoing::{Notice, Sound};
+use thalweg_session::outgoing::{AudioFrame, ConnectionEvent};
 use thalweg_session::{Encoded, Incoming, Outgoing, incoming, outgoing};
 use thalweg_transport::sdp::{self, Capabilities, Direction, Local, StreamIds, VideoCodec};
 use thalweg_transport::{Config, Connection, Datagram, DtlsRole, Identity};
@@ -45,11 +45,11 @@ pub struct World {
     /// What the encoder made, in order.
     pub encoded: Vec<Arc<[u8]>>,
     pub shown: Vec<VideoFrame>,
-    pub heard: Vec<AudioPacket>,
+    pub audio_received: Vec<AudioPacket>,
     there: Path<Datagram>,
     back: Path<Datagram>,
     pictures: u64,
-    sounds: u64,
+    audio_packets: u64,
     /// Whether what the receiver would say of media is kept from the sender; the connection is kept up.
     pub muted: bool,
     /// Why the first packet could not be sent, of those that could not.
@@ -59,7 +59,7 @@ pub struct World {
 }
 
 /// Turns at one instant that no honest sender needs.
-const MOST_TURNS: u32 = 5_000;
+const MAX_TURNS: u32 = 5_000;
 
 impl World {
     /// The receiver offers, as `thalweg watch` does.
@@ -99,7 +99,7 @@ impl World {
             candidates: vec![address],
             lite: false,
             setup: DtlsRole::Client,
-            streams: StreamIds { video: number, retransmission: number + 1, parity: number + 2, audio: number + 3 },
+            streams: StreamIds { video: number, retransmission: number + 1, fec: number + 2, audio: number + 3 },
             cname: format!("end-{number}"),
         };
         let mut watching = connect(&configs[1], &identities[1], there);
@@ -130,7 +130,7 @@ impl World {
         let mut none = |_: &str| -> Result<Arc<Trace>, Infallible> { unreachable!("no hop has a trace") };
         let there = path.build(Seed::new(1).child("there"), &mut none).expect("a path");
         let back = path.build(Seed::new(1).child("back"), &mut none).expect("a path");
-        let (encoded, shown, heard) = Default::default();
+        let (encoded, shown, audio_received) = Default::default();
         let (transitions, states) = Default::default();
         World {
             now: Time::ZERO,
@@ -143,31 +143,31 @@ impl World {
             incoming,
             encoded,
             shown,
-            heard,
+            audio_received,
             there,
             back,
             pictures: 0,
-            sounds: 0,
+            audio_packets: 0,
             muted: false,
             unsent: None,
             sent: (0, Bytes::ZERO),
         }
     }
 
-    /// A picture every 33 ms and a packet of sound every 20 ms, for so long.
+    /// A picture every 33 ms and an audio packet every 20 ms, for so long.
     pub fn run(&mut self, span: Span) {
         let end = self.now + span;
         let mut turns = 0;
         loop {
             let due = self.drain();
-            let (picture, sound) = (Time::from_millis(33 * self.pictures), Time::from_millis(20 * self.sounds));
-            let next = due.min(picture).min(sound).min(self.there.next_event()).min(self.back.next_event());
+            let (picture, audio) = (Time::from_millis(33 * self.pictures), Time::from_millis(20 * self.audio_packets));
+            let next = due.min(picture).min(audio).min(self.there.next_event()).min(self.back.next_event());
             if next > end {
                 self.now = end;
                 return;
             }
             turns = if next > self.now { 0 } else { turns + 1 };
-            assert!(turns < MOST_TURNS, "no end at {}: the sender waits for {due}", self.now);
+            assert!(turns < MAX_TURNS, "no end at {}: the sender waits for {due}", self.now);
             self.now = next.max(self.now);
             while let Some(departure) = self.there.poll(self.now) {
                 let Datagram { from, to, bytes } = departure.packet;
@@ -183,10 +183,14 @@ impl World {
                 self.outgoing.on_picture(self.now, self.pictures);
                 self.pictures += 1;
             }
-            if sound <= self.now {
-                let sound = Sound { data: vec![0xfc, 0xff, 0xfe].into(), ticks: 960 * self.sounds, captured: self.now };
-                self.outgoing.on_sound(self.now, sound);
-                self.sounds += 1;
+            if audio <= self.now {
+                let audio = AudioFrame {
+                    data: vec![0xfc, 0xff, 0xfe].into(),
+                    ticks: 960 * self.audio_packets,
+                    captured: self.now,
+                };
+                self.outgoing.on_audio(self.now, audio);
+                self.audio_packets += 1;
             }
             self.outgoing.on_timeout(self.now);
             self.incoming.on_timeout(self.now);
@@ -230,8 +234,8 @@ impl World {
                     self.latest = self.transitions[self.candidates + index].target;
                     self.states.insert(frame, self.latest);
                 }
-                outgoing::Output::News(Notice::Unsent(why)) => self.unsent = Some(why),
-                outgoing::Output::Commit { .. } | outgoing::Output::Forget { .. } | outgoing::Output::News(_) => {}
+                outgoing::Output::Event(ConnectionEvent::Unsent(why)) => self.unsent = Some(why),
+                outgoing::Output::Commit { .. } | outgoing::Output::Forget { .. } | outgoing::Output::Event(_) => {}
             }
         }
     }
@@ -246,9 +250,9 @@ impl World {
                     self.back.offer(self.now, size, datagram);
                 }
                 incoming::Output::Frame(frame) => self.shown.push(frame),
-                incoming::Output::Audio(packet) => self.heard.push(packet),
+                incoming::Output::Audio(packet) => self.audio_received.push(packet),
                 incoming::Output::Wait { until } => return until,
-                incoming::Output::Abandoned(_) | incoming::Output::News(_) => {}
+                incoming::Output::Abandoned(_) | incoming::Output::Event(_) => {}
             }
         }
     }

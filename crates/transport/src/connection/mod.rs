@@ -16,9 +16,9 @@ use crate::{
     TransportError, identity,
 };
 
-/// A connection to one other end.
+/// A connection to one peer.
 ///
-/// Until the handshake is done, its records are not authentic: who can send from an address of the other end's that has been
+/// Until the handshake is done, its records are not authentic: who can send from an address of the peer's that has been
 /// checked can end the connection in that tenth of a second, as with any DTLS, though not come to know or to change anything.
 ///
 /// Every call with a time may leave outputs: [`Connection::poll`] until [`Output::Wait`]. Times never go back; one that does
@@ -38,8 +38,8 @@ pub struct Connection {
     /// When signalling was complete.
     begun: Option<Time>,
     /// When something authentic last came.
-    heard: Time,
-    /// When the other end last showed that it wants to be sent to.
+    last_received: Time,
+    /// When the peer last showed that it wants to be sent to.
     consent: Time,
     silent: bool,
     over: bool,
@@ -47,7 +47,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection that knows nothing of the other end yet. `origin` is the instant of [`Time::ZERO`].
+    /// A connection that knows nothing of the peer yet. `origin` is the instant of [`Time::ZERO`].
     ///
     /// # Errors
     /// When the configuration cannot work, or the system has no random numbers for the credentials.
@@ -66,7 +66,7 @@ impl Connection {
             waiting: VecDeque::new(),
             outputs: VecDeque::new(),
             begun: None,
-            heard: Time::ZERO,
+            last_received: Time::ZERO,
             consent: Time::ZERO,
             silent: false,
             over: false,
@@ -74,7 +74,7 @@ impl Connection {
         })
     }
 
-    /// What the other end's checks must be authenticated with: for signalling.
+    /// What the peer's checks must be authenticated with: for signalling.
     pub fn credentials(&self) -> &Credentials {
         self.ice.credentials()
     }
@@ -93,7 +93,7 @@ impl Connection {
         self.config.dtls = role;
     }
 
-    /// Takes what signalling said of the other end, and begins; again after [`Connection::restart`].
+    /// Takes what signalling said of the peer, and begins; again after [`Connection::restart`].
     ///
     /// # Errors
     /// When the credentials or a candidate cannot be read, there are too many candidates, or another certificate is
@@ -124,7 +124,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Adds a candidate of the other end that came later (trickle, RFC 8838). One that cannot be used here, such as an
+    /// Adds a candidate of the peer that came later (trickle, RFC 8838). One that cannot be used here, such as an
     /// mDNS name, is passed over and counted.
     ///
     /// # Errors
@@ -256,8 +256,8 @@ impl Connection {
         }
     }
 
-    /// Addresses that signalling named for the other end, those that cannot be used here left out. A lite end sends from no
-    /// others and makes no checks that would name it ([`crate::ufrag_of`]): whoever shares a port among connections knows it by these.
+    /// Addresses that signalling named for the peer, those that cannot be used here left out. A lite end sends from no
+    /// others and makes no checks that would name it ([`crate::ufrag_of`]): a port shared among connections tells them apart by these.
     pub fn remote_candidates(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.ice.candidates()
     }

@@ -8,12 +8,12 @@ use thalweg_units::Time;
 use super::Connection;
 use crate::demultiplex::Kind;
 use crate::dtls::{Dtls, Progress};
-use crate::ice::{Heard, Route};
+use crate::ice::{Liveness, Route};
 use crate::srtp::{Inbound, Keys, Outbound};
 use crate::{Datagram, Event, Output, Received, Refusal, TransportError};
 
 /// Datagrams of a handshake that wait for a path: more than a flight has.
-const MOST_WAITING: usize = 32;
+const MAX_WAITING: usize = 32;
 
 impl Connection {
     pub(super) fn take(
@@ -32,12 +32,12 @@ impl Connection {
         }
         match kind {
             Kind::Stun => {
-                if self.ice.on_stun(instant, from, to, datagram)? == Heard::Consent {
+                if self.ice.on_stun(instant, from, to, datagram)? == Liveness::Consent {
                     self.consent = self.now;
                 }
                 self.statistics.stun += 1;
                 self.ice.on_timeout(instant);
-                self.hear();
+                self.note_received();
                 Ok(Received::Stun)
             }
             Kind::Dtls => {
@@ -53,14 +53,14 @@ impl Connection {
             Kind::Rtp => {
                 let packet = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtp(datagram)?;
                 self.statistics.rtp += 1;
-                self.hear();
+                self.note_received();
                 self.outputs.push_back(Output::Event(Event::Rtp(packet)));
                 Ok(Received::Rtp)
             }
             Kind::Rtcp => {
                 let compound = self.inbound.as_mut().ok_or(Refusal::BeforeKeys)?.rtcp(datagram)?;
                 self.statistics.rtcp += 1;
-                self.hear();
+                self.note_received();
                 self.outputs.push_back(Output::Event(Event::Rtcp(compound)));
                 Ok(Received::Rtcp)
             }
@@ -68,8 +68,8 @@ impl Connection {
     }
 
     /// Something authentic came.
-    fn hear(&mut self) {
-        self.heard = self.now;
+    fn note_received(&mut self) {
+        self.last_received = self.now;
         if std::mem::take(&mut self.silent) {
             self.outputs.push_back(Output::Event(Event::Reconnected));
         }
@@ -98,7 +98,7 @@ impl Connection {
             match progress {
                 Progress::Transmit(bytes) => match self.ice.route() {
                     Some(route) => self.transmit(route, bytes),
-                    None if self.waiting.len() < MOST_WAITING => self.waiting.push_back(bytes),
+                    None if self.waiting.len() < MAX_WAITING => self.waiting.push_back(bytes),
                     None => {}
                 },
                 Progress::Connected(ours, theirs) => self.connect(&ours, theirs),
@@ -110,15 +110,15 @@ impl Connection {
     }
 
     fn connect(&mut self, ours: &Keys, theirs: Keys) {
-        let most = self.config.most_streams;
-        let both = Outbound::new(ours, most).and_then(|outbound| {
-            let inbound = Inbound::new(theirs, most, self.config.replay_window)?;
+        let max = self.config.max_streams;
+        let both = Outbound::new(ours, max).and_then(|outbound| {
+            let inbound = Inbound::new(theirs, max, self.config.replay_window)?;
             Ok((outbound, inbound))
         });
         match both {
             Ok((outbound, inbound)) => {
                 (self.outbound, self.inbound) = (Some(outbound), Some(inbound));
-                (self.heard, self.consent) = (self.now, self.now);
+                (self.last_received, self.consent) = (self.now, self.now);
                 self.outputs.push_back(Output::Event(Event::Connected));
             }
             Err(error) => self.fail(error),
@@ -136,7 +136,7 @@ impl Connection {
             }
         } else if self.now >= self.consent + self.config.give_up {
             self.end(Event::Closed);
-        } else if !self.silent && self.now >= self.heard + self.config.silence {
+        } else if !self.silent && self.now >= self.last_received + self.config.disconnect_timeout {
             self.silent = true;
             self.outputs.push_back(Output::Event(Event::Disconnected));
         }
@@ -148,7 +148,7 @@ impl Connection {
         }
         let own = match (self.is_connected(), self.begun) {
             (true, _) if self.silent => self.consent + self.config.give_up,
-            (true, _) => (self.heard + self.config.silence).min(self.consent + self.config.give_up),
+            (true, _) => (self.last_received + self.config.disconnect_timeout).min(self.consent + self.config.give_up),
             (false, Some(begun)) => begun + self.config.connect,
             (false, None) => Time::NEVER,
         };

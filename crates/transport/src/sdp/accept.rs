@@ -12,20 +12,20 @@ use crate::sdp::capabilities::Direction;
 /// What an answer means here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The other end.
+    /// The peer.
     pub remote: Remote,
     /// This end's role in DTLS.
     pub dtls: DtlsRole,
     /// What was agreed on.
     pub media: Negotiated,
-    /// Sections the other end refused, or answered in a way this end cannot use, and why.
+    /// Sections the peer refused, or answered in a way this end cannot use, and why.
     pub refused: Vec<Refusal>,
 }
 
 impl Offer {
     /// Takes an answer: it must have the sections of the offer in their order, and name payload types and header extensions
     /// of the offer only, with their meaning. Where the answer leaves several codecs, a sender takes the one it
-    /// prefers, a receiver the one the other end does.
+    /// prefers, a receiver the one the peer does.
     ///
     /// # Errors
     /// [`SdpError`], which names the line, what it says and what is needed.

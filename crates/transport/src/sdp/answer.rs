@@ -17,7 +17,7 @@ use crate::parameters::{DtlsRole, Remote};
 pub struct Answer {
     /// The SDP to send back.
     pub text: String,
-    /// The other end.
+    /// The peer.
     pub remote: Remote,
     /// This end's role in DTLS.
     pub dtls: DtlsRole,
@@ -75,7 +75,7 @@ fn section_lines(
                 direction,
                 formats: video_formats(
                     &[Codec { codec, h264, payload_type, retransmission }],
-                    video.parity,
+                    video.fec,
                     redundancy,
                     video.feedback,
                 ),

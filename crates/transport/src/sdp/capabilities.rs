@@ -22,7 +22,7 @@ impl Direction {
         }
     }
 
-    /// The other end's direction.
+    /// The peer's direction.
     pub const fn reverse(self) -> Direction {
         match self {
             Direction::SendOnly => Direction::ReceiveOnly,
@@ -78,11 +78,11 @@ pub struct Capabilities {
     pub h264: Vec<H264Profile>,
     /// Opus (RFC 7587).
     pub audio: bool,
-    /// Repeats on a stream of their own (RFC 4588).
+    /// Retransmissions on a stream of their own (RFC 4588).
     pub retransmission: bool,
-    /// Parity packets on a stream of their own: `flexfec-03`, the draft that libwebrtc speaks, not RFC 8627.
-    pub parity: bool,
-    /// RED and ULPFEC in it, among the media (RFC 2198, RFC 5109): agreed on only where `flexfec-03` is not, which keeps parity apart.
+    /// FEC packets on a stream of their own: `flexfec-03`, the draft that libwebrtc speaks, not RFC 8627.
+    pub fec: bool,
+    /// RED and ULPFEC in it, among the media (RFC 2198, RFC 5109): agreed on only where `flexfec-03` is not, which keeps FEC apart.
     pub redundancy: bool,
     /// Kinds of congestion feedback; an answer names the first that the offer has too. The default order is by how often
     /// Chromium 156 reports: on request at once, RFC 8888 every 31 ms, at its own pace every 62 ms; extended reports it has none.
@@ -119,7 +119,7 @@ impl Capabilities {
             h264: vec![H264Profile::ConstrainedBaseline, H264Profile::Main, H264Profile::High],
             audio: true,
             retransmission: true,
-            parity: true,
+            fec: true,
             redundancy: true,
             congestion: vec![
                 CongestionFeedback::TransportOnRequest,

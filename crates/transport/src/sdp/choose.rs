@@ -10,7 +10,7 @@ pub(super) struct Chosen<'a> {
     pub(super) video: Option<(usize, Video)>,
     pub(super) audio: Option<(usize, Audio)>,
     pub(super) refused: Vec<Refusal>,
-    /// Names of those taken that share a transport, the one that describes it first; none where the other end does not
+    /// Names of those taken that share a transport, the one that describes it first; none where the peer does not
     /// bundle.
     pub(super) bundle: Vec<String>,
     /// The section that describes the transport.

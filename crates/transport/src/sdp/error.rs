@@ -47,20 +47,20 @@ impl fmt::Display for Refusal {
 #[non_exhaustive]
 pub enum SdpError {
     /// More bytes than are read.
-    #[error("the SDP has {found} bytes, at most {most} are read: offer fewer codecs and candidates")]
+    #[error("the SDP has {found} bytes, at most {max} are read: offer fewer codecs and candidates")]
     TooLong {
         /// Its bytes.
         found: usize,
         /// Most that are read.
-        most: usize,
+        max: usize,
     },
     /// More sections than are read.
-    #[error("the SDP has {found} sections, at most {most} are read: offer one of video and one of audio")]
+    #[error("the SDP has {found} sections, at most {max} are read: offer one of video and one of audio")]
     TooManySections {
         /// Its sections.
         found: usize,
         /// Most that are read.
-        most: usize,
+        max: usize,
     },
     /// No SDP as RFC 8866 writes it.
     #[error("line {line} of the SDP, {found:?}, is not what RFC 8866 allows there ({why}): send an unaltered SDP")]
@@ -99,6 +99,6 @@ pub enum SdpError {
         source: FingerprintError,
     },
     /// No section could be taken.
-    #[error("nothing in common with the other end; {}", .0.iter().map(Refusal::to_string).collect::<Vec<_>>().join("; "))]
+    #[error("nothing in common with the peer; {}", .0.iter().map(Refusal::to_string).collect::<Vec<_>>().join("; "))]
     NothingInCommon(Vec<Refusal>),
 }

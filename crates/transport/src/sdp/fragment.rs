@@ -1,10 +1,10 @@
-//! What is told after offer and answer: candidates found later, and the credentials of an ICE restart
+//! What is signalled after offer and answer: candidates found later, and the credentials of an ICE restart
 //! (`application/trickle-ice-sdpfrag`, RFC 8840 section 9).
 
 use std::fmt;
 
 use super::error::{Place, SdpError};
-use super::{MOST_BYTES, MOST_CANDIDATES, read};
+use super::{MAX_BYTES, MAX_CANDIDATES, read};
 use crate::parameters::{Credentials, excerpt};
 
 /// The media type of a fragment.
@@ -58,8 +58,8 @@ impl Fragment {
     /// # Errors
     /// [`SdpError`], if it is too long, has a line that is none, or lacks the section, its name or the credentials.
     pub fn read(text: &str) -> Result<Fragment, SdpError> {
-        if text.len() > MOST_BYTES {
-            return Err(SdpError::TooLong { found: text.len(), most: MOST_BYTES });
+        if text.len() > MAX_BYTES {
+            return Err(SdpError::TooLong { found: text.len(), max: MAX_BYTES });
         }
         let (mut kind, mut mid, mut ufrag, mut password) = (None, None, None, None);
         let (mut lite, mut ended, mut bundle, mut candidates) = (false, false, Vec::new(), Vec::new());
@@ -81,7 +81,7 @@ impl Fragment {
                 ("ice-pwd", value) => password = Some(value),
                 ("mid", value) => mid = Some(value),
                 ("group", value) => bundle = value.split_whitespace().skip(1).map(str::to_owned).collect(),
-                ("candidate", _) if candidates.len() < MOST_CANDIDATES => candidates.push(attribute.to_owned()),
+                ("candidate", _) if candidates.len() < MAX_CANDIDATES => candidates.push(attribute.to_owned()),
                 ("end-of-candidates", _) => ended = true,
                 ("ice-lite", _) => lite = true,
                 _ => {}
@@ -137,7 +137,7 @@ mod tests {
         }
         let error = Fragment::read(&format!("{RESTART}v=0\r\n")).unwrap_err();
         assert!(error.to_string().contains("line 10") && error.to_string().contains("v=0"), "{error}");
-        let error = Fragment::read(&"a".repeat(MOST_BYTES + 1)).unwrap_err();
-        assert_eq!(error, SdpError::TooLong { found: MOST_BYTES + 1, most: MOST_BYTES });
+        let error = Fragment::read(&"a".repeat(MAX_BYTES + 1)).unwrap_err();
+        assert_eq!(error, SdpError::TooLong { found: MAX_BYTES + 1, max: MAX_BYTES });
     }
 }

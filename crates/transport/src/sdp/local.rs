@@ -1,4 +1,4 @@
-//! What this end tells of itself.
+//! This endpoint's own parameters, for signalling.
 
 use std::net::SocketAddr;
 
@@ -9,10 +9,10 @@ use crate::parameters::{Credentials, DtlsRole, Fingerprint};
 pub struct StreamIds {
     /// Video.
     pub video: u32,
-    /// Repeats of video.
+    /// Retransmissions of video.
     pub retransmission: u32,
-    /// Parity packets over video.
-    pub parity: u32,
+    /// FEC packets over video.
+    pub fec: u32,
     /// Audio.
     pub audio: u32,
 }
@@ -20,7 +20,7 @@ pub struct StreamIds {
 /// This end of a connection to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Local {
-    /// What the other end's checks must be authenticated with.
+    /// What the peer's checks must be authenticated with.
     pub credentials: Credentials,
     /// Of the certificate this end will show.
     pub fingerprint: Fingerprint,
@@ -28,7 +28,7 @@ pub struct Local {
     pub candidates: Vec<SocketAddr>,
     /// Answers checks and makes none.
     pub lite: bool,
-    /// Who begins the DTLS handshake, where the other end leaves it open.
+    /// Who begins the DTLS handshake, where the peer leaves it open.
     pub setup: DtlsRole,
     /// SSRCs, all different.
     pub streams: StreamIds,

@@ -35,13 +35,13 @@ pub use negotiated::{Audio, ExtensionIds, Feedback, Negotiated, Redundancy, Ssrc
 pub use offer::{Offer, offer};
 
 /// Most bytes of an SDP that are read; Chromium's offers with every codec and candidate are about 10 kB.
-pub const MOST_BYTES: usize = 64 * 1024;
+pub const MAX_BYTES: usize = 64 * 1024;
 
 /// Most sections of an SDP that are read; each must be answered.
-pub const MOST_SECTIONS: usize = 32;
+pub const MAX_SECTIONS: usize = 32;
 
-/// Most candidates of the other end that are read; a browser has one for each address and a few of servers.
-const MOST_CANDIDATES: usize = 64;
+/// Most candidates of the peer that are read; a browser has one for each address and a few of servers.
+const MAX_CANDIDATES: usize = 64;
 
 #[cfg(test)]
 mod tests;

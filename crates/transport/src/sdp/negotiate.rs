@@ -31,17 +31,16 @@ impl Negotiator<'_> {
         let Codec { codec, h264, payload_type, .. } = self.codec(&formats).ok_or_else(|| self.no_codec(&formats))?;
         let media =
             formats.iter().find(|format| format.payload_type == payload_type).expect("the codec is one of them");
-        let repeats = repeats_of(&formats, media).filter(|_| self.capabilities.retransmission);
-        let parity = formats.iter().find(|format| format.is(FLEXFEC)).filter(|_| self.capabilities.parity);
+        let rtx = rtx_of(&formats, media).filter(|_| self.capabilities.retransmission);
+        let fec = formats.iter().find(|format| format.is(FLEXFEC)).filter(|_| self.capabilities.fec);
         let red = formats.iter().find(|format| format.is(RED));
-        let red = red.filter(|_| self.capabilities.redundancy && parity.is_none());
+        let red = red.filter(|_| self.capabilities.redundancy && fec.is_none());
         let red = red.zip(formats.iter().find(|format| format.is(ULPFEC)));
-        let red_repeats = red.and_then(|(red, _)| repeats_of(&formats, red)).filter(|_| repeats.is_some());
+        let red_rtx = red.and_then(|(red, _)| rtx_of(&formats, red)).filter(|_| rtx.is_some());
         let mapped = extensions(section, self.capabilities.direction);
-        let counted = [Some(media), repeats, parity, red.map(|(red, _)| red), red_repeats];
+        let counted = [Some(media), rtx, fec, red.map(|(red, _)| red), red_rtx];
         let congestion = self.congestion(section, &counted, &mapped, &self.capabilities.congestion);
-        let (retransmission, parity) =
-            (repeats.map(|format| format.payload_type), parity.map(|format| format.payload_type));
+        let (retransmission, fec) = (rtx.map(|format| format.payload_type), fec.map(|format| format.payload_type));
         let ours = self.local.streams;
         Ok(Video {
             mid: mid.to_owned(),
@@ -49,11 +48,11 @@ impl Negotiator<'_> {
             h264,
             payload_type,
             retransmission,
-            parity,
+            fec,
             redundancy: red.map(|(red, ulpfec)| Redundancy {
                 red: red.payload_type,
                 ulpfec: ulpfec.payload_type,
-                retransmission: red_repeats.map(|format| format.payload_type),
+                retransmission: red_rtx.map(|format| format.payload_type),
             }),
             extensions: ExtensionIds {
                 playout_delay: self.capabilities.playout_delay.then(|| id(&mapped, uri::PLAYOUT_DELAY)).flatten(),
@@ -67,14 +66,14 @@ impl Negotiator<'_> {
                 Direction::SendOnly => Ssrcs {
                     media: Some(ours.video),
                     retransmission: retransmission.map(|_| ours.retransmission),
-                    parity: parity.map(|_| ours.parity),
+                    fec: fec.map(|_| ours.fec),
                 },
                 Direction::ReceiveOnly => {
                     let theirs = streams(section);
                     Ssrcs {
                         media: theirs.media,
                         retransmission: theirs.retransmission.filter(|_| retransmission.is_some()),
-                        parity: theirs.parity.filter(|_| parity.is_some()),
+                        fec: theirs.fec.filter(|_| fec.is_some()),
                     }
                 }
             },
@@ -186,7 +185,7 @@ impl Negotiator<'_> {
         format!("offers {}, needed is one of {}{detail}", listed(formats), codecs.join(", "))
     }
 
-    /// The first of `kinds` that the other end has for all packets that count.
+    /// The first of `kinds` that the peer has for all packets that count.
     fn congestion(
         &self,
         section: &Section<'_>,
@@ -231,8 +230,8 @@ impl Negotiator<'_> {
     }
 }
 
-/// Repeats of packets of the type of `media`.
-fn repeats_of<'a, 'b>(formats: &'b [Format<'a>], media: &Format<'_>) -> Option<&'b Format<'a>> {
+/// Retransmissions of packets of the type of `media`.
+fn rtx_of<'a, 'b>(formats: &'b [Format<'a>], media: &Format<'_>) -> Option<&'b Format<'a>> {
     let apt = |format: &&Format<'_>| format.parameter("apt").and_then(|number| number.parse().ok());
     formats.iter().filter(|format| format.is(RTX)).find(|format| apt(format) == Some(media.payload_type))
 }

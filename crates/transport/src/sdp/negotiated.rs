@@ -33,11 +33,11 @@ pub struct Video {
     pub h264: Option<H264Format>,
     /// Payload type of media.
     pub payload_type: u8,
-    /// Payload type of repeats (RFC 4588).
+    /// Payload type of retransmissions (RFC 4588).
     pub retransmission: Option<u8>,
-    /// Payload type of parity packets (`flexfec-03`).
-    pub parity: Option<u8>,
-    /// Payload types of RED, where there are no parity packets on a stream of their own.
+    /// Payload type of FEC packets (`flexfec-03`).
+    pub fec: Option<u8>,
+    /// Payload types of RED, where there are no FEC packets on a stream of their own.
     pub redundancy: Option<Redundancy>,
     /// Header extensions.
     pub extensions: ExtensionIds,
@@ -45,7 +45,7 @@ pub struct Video {
     pub feedback: Feedback,
     /// SSRCs of what is sent.
     pub streams: Ssrcs,
-    /// Where the other end receives: most it wants to be sent in this section (`b=TIAS` or `b=AS`, RFC 3890).
+    /// Where the peer receives: most it wants to be sent in this section (`b=TIAS` or `b=AS`, RFC 3890).
     pub limit: Option<Rate>,
 }
 
@@ -68,9 +68,9 @@ pub struct Audio {
     pub mid: String,
     /// Payload type.
     pub payload_type: u8,
-    /// The other end wants two channels, where it receives (`stereo=1`); it decodes either.
+    /// The peer wants two channels, where it receives (`stereo=1`); it decodes either.
     pub stereo: bool,
-    /// The other end can use the redundancy inside packets of Opus (`useinbandfec=1`).
+    /// The peer can use the redundancy inside packets of Opus (`useinbandfec=1`).
     pub in_band_repair: bool,
     /// Header extensions.
     pub extensions: ExtensionIds,
@@ -125,7 +125,7 @@ pub(super) trait Kinds: Sized {
     /// What both have.
     fn and(self, other: Self) -> Self;
 
-    /// What audio has of it: sound is not repeated and has no pictures, and the round trip is the video's.
+    /// What audio has of it: audio is not retransmitted and has no pictures, and the round trip is the video's.
     fn of_audio(self) -> Self;
 
     /// Without congestion feedback.

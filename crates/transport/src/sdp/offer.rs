@@ -14,8 +14,8 @@ use crate::parameters::Credentials;
 /// The first payload type of video: of the dynamic range, 96 to 127, that every end leaves to video and audio.
 const FIRST_VIDEO: u8 = 96;
 
-/// Payload type of parity packets, above those of all codecs.
-const PARITY: u8 = 118;
+/// Payload type of FEC packets, above those of all codecs.
+const FEC: u8 = 118;
 
 /// Payload types of RED and of what belongs to it.
 const REDUNDANCY: Redundancy = Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) };
@@ -71,15 +71,15 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
     };
     let ids = local.streams;
     if !capabilities.video.is_empty() {
-        let parity = capabilities.parity.then_some(PARITY);
+        let fec = capabilities.fec.then_some(FEC);
         let streams = Ssrcs {
             media: Some(ids.video),
             retransmission: capabilities.retransmission.then_some(ids.retransmission),
-            parity: parity.map(|_| ids.parity),
+            fec: fec.map(|_| ids.fec),
         };
-        let repeats = REDUNDANCY.retransmission.filter(|_| capabilities.retransmission);
-        let redundancy = capabilities.redundancy.then_some(Redundancy { retransmission: repeats, ..REDUNDANCY });
-        add("video", video_formats(&codecs(capabilities), parity, redundancy, feedback), streams);
+        let rtx = REDUNDANCY.retransmission.filter(|_| capabilities.retransmission);
+        let redundancy = capabilities.redundancy.then_some(Redundancy { retransmission: rtx, ..REDUNDANCY });
+        add("video", video_formats(&codecs(capabilities), fec, redundancy, feedback), streams);
     }
     if capabilities.audio {
         let streams = Ssrcs { media: Some(ids.audio), ..Ssrcs::default() };
@@ -91,7 +91,7 @@ pub fn offer(local: &Local, capabilities: &Capabilities) -> Offer {
 }
 
 impl Offer {
-    /// What an ICE restart or a further candidate is told with (RFC 8840, RFC 9725 section 4.3): a fragment about the
+    /// What signals an ICE restart or a further candidate (RFC 8840, RFC 9725 section 4.3): a fragment about the
     /// transport of all sections. `candidates` are values of `a=candidate` lines, `candidate:...`.
     pub fn fragment(&self, credentials: &Credentials, candidates: &[String]) -> Fragment {
         let section = self.sections.first();

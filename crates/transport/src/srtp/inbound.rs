@@ -12,12 +12,12 @@ use crate::{Refusal, TransportError};
 /// How many packets of unknown streams that fail authentication one context is tried on before its state of them is thrown
 /// away: it bounds that state to as many streams, and the cost of a new context (some key derivations) to a small part
 /// of the authentication of a packet.
-const MOST_TRIED: u32 = 64;
+const MAX_TRIED: u32 = 64;
 
-/// The other end's streams.
+/// The peer's streams.
 ///
 /// A stream is known from its first authentic packet on; whatever else comes of an unknown one costs its authentication
-/// and leaves nothing. Memory is `most_streams` windows, each way of them one for RTP and one for RTCP.
+/// and leaves nothing. Memory is `max_streams` windows, each way of them one for RTP and one for RTCP.
 pub struct Inbound {
     keys: Keys,
     /// For the streams below; has state of no other.
@@ -27,20 +27,20 @@ pub struct Inbound {
     tried: u32,
     rtp: BTreeMap<u32, Window>,
     rtcp: BTreeMap<u32, Window>,
-    most_streams: usize,
+    max_streams: usize,
     window: u32,
 }
 
 impl Inbound {
-    /// Nothing known of any stream yet; at most `most_streams` of each kind will be, each with a replay window of `window`
+    /// Nothing known of any stream yet; at most `max_streams` of each kind will be, each with a replay window of `window`
     /// packets.
     ///
     /// # Errors
     /// When the cipher refuses the keys.
-    pub fn new(keys: Keys, most_streams: usize, window: u32) -> Result<Inbound, TransportError> {
+    pub fn new(keys: Keys, max_streams: usize, window: u32) -> Result<Inbound, TransportError> {
         let (known, trial) = (keys.context()?, keys.context()?);
         let (rtp, rtcp) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Inbound { keys, known, trial, tried: 0, rtp, rtcp, most_streams, window })
+        Ok(Inbound { keys, known, trial, tried: 0, rtp, rtcp, max_streams, window })
     }
 
     /// The RTP packet in an SRTP packet.
@@ -101,13 +101,13 @@ impl Inbound {
     }
 
     fn room(&self, streams: usize) -> Result<(), Refusal> {
-        if streams < self.most_streams { Ok(()) } else { Err(Refusal::TooManyStreams) }
+        if streams < self.max_streams { Ok(()) } else { Err(Refusal::TooManyStreams) }
     }
 
     /// Counts a trial, and begins afresh after too many, or after one whose state `known` has now.
     fn forget(&mut self, authentic: bool) {
         self.tried += 1;
-        if (authentic || self.tried >= MOST_TRIED)
+        if (authentic || self.tried >= MAX_TRIED)
             && let Ok(fresh) = self.keys.context()
         {
             self.trial = fresh;

@@ -16,17 +16,17 @@ pub struct Outbound {
     rtp: BTreeMap<u32, u64>,
     /// How many compound packets of each; the context counts the same.
     rtcp: BTreeMap<u32, u32>,
-    most_streams: usize,
+    max_streams: usize,
 }
 
 impl Outbound {
-    /// Nothing sent yet; at most `most_streams` of each kind will be.
+    /// Nothing sent yet; at most `max_streams` of each kind will be.
     ///
     /// # Errors
     /// When the cipher refuses the keys.
-    pub fn new(keys: &Keys, most_streams: usize) -> Result<Outbound, TransportError> {
+    pub fn new(keys: &Keys, max_streams: usize) -> Result<Outbound, TransportError> {
         let context = keys.context()?;
-        Ok(Outbound { profile: keys.profile, context, rtp: BTreeMap::new(), rtcp: BTreeMap::new(), most_streams })
+        Ok(Outbound { profile: keys.profile, context, rtp: BTreeMap::new(), rtcp: BTreeMap::new(), max_streams })
     }
 
     /// How packets are protected.
@@ -42,8 +42,8 @@ impl Outbound {
         let header = Header::read(packet).map_err(SendError::Malformed)?;
         let Header { ssrc, sequence, .. } = header;
         let index = match self.rtp.get(&ssrc) {
-            None if self.rtp.len() >= self.most_streams => {
-                return Err(SendError::TooManyStreams { ssrc, most: self.most_streams });
+            None if self.rtp.len() >= self.max_streams => {
+                return Err(SendError::TooManyStreams { ssrc, max: self.max_streams });
             }
             None => u64::from(sequence),
             Some(&last) => {
@@ -72,8 +72,8 @@ impl Outbound {
         if !compound.len().is_multiple_of(4) {
             return Err(SendError::Malformed("RTCP is not whole words"));
         }
-        if !self.rtcp.contains_key(&ssrc) && self.rtcp.len() >= self.most_streams {
-            return Err(SendError::TooManyStreams { ssrc, most: self.most_streams });
+        if !self.rtcp.contains_key(&ssrc) && self.rtcp.len() >= self.max_streams {
+            return Err(SendError::TooManyStreams { ssrc, max: self.max_streams });
         }
         let count = self.rtcp.entry(ssrc).or_default();
         if *count >= i32::MAX as u32 {

@@ -41,7 +41,7 @@ pub fn clean() -> PathConfig {
 
 /// A path that delays by 300 ms, reorders within 60 ms and loses a share.
 pub fn bad(probability: f64) -> PathConfig {
-    let jitter = Jitter::Uniform { most: Span::from_millis(60) };
+    let jitter = Jitter::Uniform { max: Span::from_millis(60) };
     let delay = HopConfig::Delay { delay: Span::from_millis(300), jitter, reorders: true };
     PathConfig { hops: vec![HopConfig::Loss(LossModel::Random { probability }), delay] }
 }
@@ -95,10 +95,10 @@ impl World {
 
     /// Two that are connected.
     pub fn connected(configs: [Config; 2], path: &PathConfig, seed: u64) -> World {
-        let patience = configs[0].connect;
+        let timeout = configs[0].connect;
         let mut world = World::new(configs, path, seed);
         world.signal();
-        let connected = world.run_until(Time::ZERO + patience, |world| world.are_connected());
+        let connected = world.run_until(Time::ZERO + timeout, |world| world.are_connected());
         assert!(connected, "{:?}", world.events);
         world
     }

@@ -83,7 +83,7 @@ impl<T: Source + ?Sized> Source for Box<T> {
     }
 }
 
-/// A source of pictures or of sound could not be read.
+/// A source of pictures or of audio could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file or pipe failed.

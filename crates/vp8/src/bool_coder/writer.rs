@@ -7,7 +7,7 @@ const FLUSHED_BITS: u32 = 32;
 
 /// As soon as there are these bits 32 of them leave. The 16 that stay may be the last, which [`Writer::finish`] drops;
 /// the 55 that there can be, the byte that the next bool adds to and the carry have room in 64.
-const MOST_HELD: u32 = 48;
+const MAX_HELD: u32 = 48;
 
 /// Writes bools to bytes, the same ones as libvpx.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl Burst<'_> {
     #[inline(always)]
     pub fn bool(&mut self, probability: Probability, bool: bool) {
         self.interval = self.interval.after(probability, bool);
-        if self.interval.held >= MOST_HELD {
+        if self.interval.held >= MAX_HELD {
             self.interval = self.writer.give(self.interval, 4);
         }
     }
@@ -100,7 +100,7 @@ impl Writer {
     #[inline(always)]
     pub fn bool(&mut self, probability: Probability, bool: bool) {
         self.interval = self.interval.after(probability, bool);
-        if self.interval.held >= MOST_HELD {
+        if self.interval.held >= MAX_HELD {
             self.interval = self.give(self.interval, 4);
         }
     }

@@ -28,14 +28,14 @@ pub struct DecodeSettings {
     /// The most pixels a picture may have; a larger key frame is refused before memory is taken for it. Decoding takes time
     /// and memory in proportion to the pixels, whatever is in a frame. By default 2^24, twice as many as 4K has; a stream of a known
     /// size needs no more than that size.
-    pub most_pixels: usize,
+    pub max_pixels: usize,
     /// The inner loops. By default the fastest this processor runs.
     pub kernels: &'static Kernels,
 }
 
 impl Default for DecodeSettings {
     fn default() -> Self {
-        Self { most_pixels: 1 << 24, kernels: Kernels::detected() }
+        Self { max_pixels: 1 << 24, kernels: Kernels::detected() }
     }
 }
 
@@ -66,9 +66,9 @@ impl DecodeSettings {
         }
         let open = OpenFrame::new(frame)?;
         if let FrameKind::Key(key) = &open.header.kind
-            && key.size.pixels() > self.most_pixels
+            && key.size.pixels() > self.max_pixels
         {
-            return Err(Corrupt::TooLarge { size: key.size, limit: self.most_pixels });
+            return Err(Corrupt::TooLarge { size: key.size, limit: self.max_pixels });
         }
         let mut coding = state.before(&open.header)?;
         let mut image = Image::blank(coding.size);

@@ -87,9 +87,9 @@ mod tests {
     fn no_other_probability_is_cheaper_than_the_best() {
         for counts in [[0, 0], [1, 0], [0, 1], [3, 5], [1000, 1], [7, 90_000], [128, 128]] {
             let best = of_bools(best_probability(counts), counts);
-            let least = (1..=255).map(|probability| of_bools(probability, counts)).min().unwrap();
+            let min = (1..=255).map(|probability| of_bools(probability, counts)).min().unwrap();
             // The costs' own rounding may prefer a neighbour by a hair.
-            assert!(best <= least + least / 1000 + 2, "{counts:?}");
+            assert!(best <= min + min / 1000 + 2, "{counts:?}");
         }
     }
 }

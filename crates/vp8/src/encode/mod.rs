@@ -4,7 +4,7 @@
 //! (motion, modes, predictions, the transformed residual) is found once, and any number of candidates are coded from
 //! it, on any threads, at a [quantiser](Analysis::encode) or to a [size](Analysis::encode_to_size). Which is sent, and
 //! whether any is, the caller decides afterwards: to go on from a candidate is to take its state, to skip an image is
-//! not to. A [`Plan`] says for each frame which references it may use and what becomes of them.
+//! not to. A [`Plan`] says for each frame which references it may use and what happens to them.
 //!
 //! ```
 //! use thalweg_vp8::encode::{Analysis, Plan, Settings, encode};

@@ -29,10 +29,10 @@ pub enum PlanKind {
         from: ReferenceSet,
         /// Whether it becomes the last frame.
         refreshes_last: bool,
-        /// What becomes of the golden frame. If it becomes the altref frame while that becomes another, it becomes what
+        /// What happens to the golden frame. If it becomes the altref frame while that becomes another, it becomes what
         /// altref is by then, which the frame says so that [all decoders](ReferenceUpdate) see the same.
         golden: ReferenceUpdate,
-        /// What becomes of the altref frame.
+        /// What happens to the altref frame.
         altref: ReferenceUpdate,
     },
 }

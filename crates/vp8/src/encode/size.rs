@@ -18,7 +18,7 @@ const AIM: u64 = 123;
 /// The coarsest quantiser.
 const COARSEST: u8 = 127;
 /// The most codings of a frame but for the last resorts.
-const MOST_CODINGS: u32 = 4;
+const MAX_CODINGS: u32 = 4;
 
 /// Codes an analysed image to at most `target` bytes, if it can be done, and near to it.
 pub fn code_to_size(analysis: &Analysis<'_>, target: usize) -> Coded {
@@ -108,7 +108,7 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
     // The coarsest quantiser that is known to be too fine, and the finest that is known to fit.
     let (mut too_fine, mut fits): (Option<Measured>, Option<Measured>) = (None, None);
     let mut quantizer = estimate.quantizer(target as u64, None);
-    for _ in 0..MOST_CODINGS {
+    for _ in 0..MAX_CODINGS {
         let coded = coding::code(analysis, Coding::at(quantizer as u8));
         let size = coded.frame.len();
         let measured = Measured::of(&coded);
@@ -120,9 +120,9 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
         } else {
             too_fine = Some(measured);
         }
-        let least = too_fine.map_or(0, |measured| measured.quantizer + 1);
-        let most = fits.map_or(127, |measured| measured.quantizer - 1);
-        if least > most {
+        let min = too_fine.map_or(0, |measured| measured.quantizer + 1);
+        let max = fits.map_or(127, |measured| measured.quantizer - 1);
+        if min > max {
             break;
         }
         let aim = target as u64 * AIM / 128;
@@ -130,7 +130,7 @@ fn search(analysis: &Analysis<'_>, target: usize) -> Result<Coded, usize> {
             (Some(too_fine), Some(fits)) => between(too_fine, fits, aim),
             _ => estimate.next(aim, measured),
         };
-        quantizer = next.clamp(least, most);
+        quantizer = next.clamp(min, max);
     }
     match (best, too_fine) {
         (Some(best), _) => Ok(best),
@@ -166,7 +166,7 @@ fn between(too_fine: Measured, fits: Measured, size: u64) -> i32 {
     too_fine.quantizer + (span * (large - aim) + (large - small) / 2) / (large - small).max(1)
 }
 
-/// How many magnitudes of coefficients are told apart: four in each octave.
+/// How many magnitudes of coefficients are distinguished: four in each octave.
 const BINS: usize = 48;
 
 /// What is known of a frame's size before it is coded.
@@ -201,16 +201,16 @@ impl Estimate {
                 <= u128::from(target)
         };
         // It falls as the quantiser rises.
-        let (mut least, mut most) = (0, 127);
-        while least < most {
-            let middle = (least + most) / 2;
+        let (mut min, mut max) = (0, 127);
+        while min < max {
+            let middle = (min + max) / 2;
             if fits(middle) {
-                most = middle;
+                max = middle;
             } else {
-                least = middle + 1;
+                min = middle + 1;
             }
         }
-        least
+        min
     }
 
     /// The quantiser to try after one that was measured. The estimate is not to be trusted far from there.

@@ -221,11 +221,11 @@ impl<'a> Rest<'a> {
         &mut self,
         part: &'static str,
         field: &'static str,
-        most: i8,
+        max: i8,
         range: &'static str,
     ) -> Result<[i8; 4], StateError> {
         let values = self.array::<4>(part)?.map(|byte| byte as i8);
-        match values.into_iter().find(|&value| value < -most || value > most) {
+        match values.into_iter().find(|&value| value < -max || value > max) {
             Some(value) => Err(out_of_range(field, i64::from(value), range)),
             None => Ok(values),
         }

@@ -38,9 +38,9 @@ impl SegmentValues {
         self.value(self.levels[segment], of_frame, 63)
     }
 
-    fn value(&self, value: i8, of_frame: u8, most: i16) -> u8 {
+    fn value(&self, value: i8, of_frame: u8, max: i16) -> u8 {
         let base = if self.are_absolute { 0 } else { i16::from(of_frame) };
-        (base + i16::from(value)).clamp(0, most) as u8
+        (base + i16::from(value)).clamp(0, max) as u8
     }
 }
 

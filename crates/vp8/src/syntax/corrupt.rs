@@ -42,7 +42,7 @@ pub enum Corrupt {
         limit: usize,
     },
     /// What takes the place of a reference is a code that has no meaning.
-    #[error("what becomes of the {which} frame is coded as 3: 0, 1 and 2 have meanings")]
+    #[error("what happens to the {which} frame is coded as 3: 0, 1 and 2 have meanings")]
     ReferenceCopy {
         /// Which reference.
         which: &'static str,
@@ -72,15 +72,13 @@ pub enum WriteError {
         expected: usize,
     },
     /// A part is longer than the bits for its length can say.
-    #[error(
-        "the {part} of the frame has {length} bytes, and can have {most}: code a smaller picture, or more coarsely"
-    )]
+    #[error("the {part} of the frame has {length} bytes, and can have {max}: code a smaller picture, or more coarsely")]
     TooLong {
         /// Which part.
         part: &'static str,
         /// How many bytes it has.
         length: usize,
         /// How many it can have.
-        most: usize,
+        max: usize,
     },
 }

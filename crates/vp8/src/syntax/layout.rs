@@ -106,7 +106,7 @@ impl FrameWriter {
         let modes = self.modes.finish();
         let partitions: Vec<Vec<u8>> = self.partitions.into_iter().map(Writer::finish).collect();
         let check =
-            |part, length, most| if length > most { Err(WriteError::TooLong { part, length, most }) } else { Ok(()) };
+            |part, length, max| if length > max { Err(WriteError::TooLong { part, length, max }) } else { Ok(()) };
         check("first partition", modes.len(), LARGEST_FIRST_PARTITION)?;
         let mut frame = Vec::new();
         self.header.tag(modes.len()).write(&mut frame);

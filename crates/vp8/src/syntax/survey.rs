@@ -17,8 +17,8 @@ const MARGIN: i32 = 16 * 4;
 /// Which vectors keep a macroblock in the frame or just outside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    least: (i32, i32),
-    most: (i32, i32),
+    min: (i32, i32),
+    max: (i32, i32),
 }
 
 impl Bounds {
@@ -29,8 +29,8 @@ impl Bounds {
             macroblocks as i32 * 16 * 4
         }
         Self {
-            least: (-quarters(column) - MARGIN, -quarters(row) - MARGIN),
-            most: (quarters(size.columns() - 1 - column) + MARGIN, quarters(size.rows() - 1 - row) + MARGIN),
+            min: (-quarters(column) - MARGIN, -quarters(row) - MARGIN),
+            max: (quarters(size.columns() - 1 - column) + MARGIN, quarters(size.rows() - 1 - row) + MARGIN),
         }
     }
 
@@ -39,8 +39,8 @@ impl Bounds {
     pub fn clamp(&self, vector: MotionVector) -> MotionVector {
         // The bounds enclose 0, so what is clamped gets no larger and still fits.
         MotionVector {
-            x: i32::from(vector.x).clamp(self.least.0, self.most.0) as i16,
-            y: i32::from(vector.y).clamp(self.least.1, self.most.1) as i16,
+            x: i32::from(vector.x).clamp(self.min.0, self.max.0) as i16,
+            y: i32::from(vector.y).clamp(self.min.1, self.max.1) as i16,
         }
     }
 }

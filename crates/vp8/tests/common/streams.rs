@@ -108,7 +108,7 @@ fn any_prediction() -> impl Strategy<Value = Prediction> {
 
 /// Any header fields, for frames of any kind.
 pub fn any_header(kind: FrameKind) -> impl Strategy<Value = FrameHeader> {
-    let signed = |most: i8| prop::option::of(-most..=most);
+    let signed = |max: i8| prop::option::of(-max..=max);
     let values = (any::<bool>(), prop::array::uniform4(signed(127)), prop::array::uniform4(signed(63)))
         .prop_map(|(are_absolute, quantizers, levels)| SegmentUpdates { are_absolute, quantizers, levels });
     let map = prop::array::uniform3(prop::option::of(1u8..=255));

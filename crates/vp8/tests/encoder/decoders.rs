@@ -80,7 +80,7 @@ fn frames_of_a_size_are_shown_as_the_encoder_says() {
     show_what_the_encoder_says(&all(), &streams);
 }
 
-/// Two candidates of each picture, of which one is taken, or none: what an ordinary receiver gets of that.
+/// Two candidates of each picture, of which one is taken, or none: what a standard receiver gets of that.
 fn late_choices(pictures: impl Iterator<Item = Image>, settings: &Settings, random: &mut Random) -> Vec<Emitted> {
     let mut state = State::default();
     let mut emitted = Vec::new();

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::LONGEST;
-use crate::parity::Mask;
+use crate::fec::Mask;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
@@ -49,14 +49,14 @@ impl Mask {
                 let long = reader.u64("FlexFEC mask, third part")?;
                 if long & LAST_LONG == 0 {
                     let what = "flag that ends the third part of a flexfec-03 mask";
-                    return Err(ParseError::OutOfRange { what, at, found: 0, least: 1, most: 1 });
+                    return Err(ParseError::OutOfRange { what, at, found: 0, min: 1, max: 1 });
                 }
                 bits |= u128::from(long & !LAST_LONG) << (65 - MIDDLE);
             }
         }
         if bits == 0 {
-            let (least, most) = (1, LONGEST.into());
-            return Err(ParseError::OutOfRange { what: "packets in a FlexFEC mask", at, found: 0, least, most });
+            let (min, max) = (1, LONGEST.into());
+            return Err(ParseError::OutOfRange { what: "packets in a FlexFEC mask", at, found: 0, min, max });
         }
         Ok(Mask { first, places: bits.reverse_bits() })
     }

@@ -4,7 +4,7 @@
 //! Read and written is one protected stream with an explicit mask (R and F bits 0). RFC 8627 differs in the place of the protected stream
 //! and the end of the mask; no browser uses it.
 //!
-//! Parity is over plaintext RTP, whole packets less their first twelve bytes, of which it has the fields that differ.
+//! FEC is over plaintext RTP, whole packets less their first twelve bytes, of which it has the fields that differ.
 //! Extensions that are written when a packet leaves must be blanked on both sides first
 //! ([`blank_extensions`](crate::rtp::blank_extensions)): libwebrtc does, and draws wrong packets otherwise.
 //!
@@ -23,8 +23,8 @@
 //! let payload = flexfec::protect(media.iter().map(Vec::as_slice))?;
 //!
 //! // It arrives in a packet of the FEC stream, and packet 8 does not.
-//! let parity = flexfec::parse(&payload)?;
-//! let recovered = parity.recover(|sequence| (sequence == 7).then_some(media[0].as_slice()))?;
+//! let fec = flexfec::parse(&payload)?;
+//! let recovered = fec.recover(|sequence| (sequence == 7).then_some(media[0].as_slice()))?;
 //! assert_eq!(recovered, Recovery::Packet(media[1].clone()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -34,7 +34,7 @@ mod payload;
 
 pub use payload::{parse, protect};
 
-pub use crate::parity::{Corrupt, Mask, Parity, Recovery};
+pub use crate::fec::{Corrupt, Fec, Mask, Recovery};
 
 /// How many sequence numbers a mask spans at most.
 pub const LONGEST: u16 = 109;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::LONGEST;
-use crate::parity::{Mask, Parity, Protected, Sums};
+use crate::fec::{Fec, Mask, Protected, Xor};
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
@@ -15,46 +15,46 @@ const BEFORE_MASK: usize = 16;
 /// # Errors
 /// A header cut short, another variant of the format (R or F set), other than one protected stream, a mask without
 /// packets or without end.
-pub fn parse(payload: &[u8]) -> Result<Parity, ParseError> {
+pub fn parse(payload: &[u8]) -> Result<Fec, ParseError> {
     let mut reader = Reader::new(payload);
-    let (variant, mut sums) = Sums::parse(&mut reader)?;
+    let (variant, mut xor) = Xor::parse(&mut reader)?;
     if variant != 0 {
         let found = variant.into();
-        return Err(ParseError::OutOfRange { what: "FlexFEC R and F", at: 0, found, least: 0, most: 0 });
+        return Err(ParseError::OutOfRange { what: "FlexFEC R and F", at: 0, found, min: 0, max: 0 });
     }
     let streams = reader.u8("FlexFEC number of streams")?;
     if streams != 1 {
         let what = "number of streams under a FlexFEC packet";
-        return Err(ParseError::OutOfRange { what, at: 8, found: streams.into(), least: 1, most: 1 });
+        return Err(ParseError::OutOfRange { what, at: 8, found: streams.into(), min: 1, max: 1 });
     }
     reader.u24("FlexFEC reserved bytes")?;
     let ssrc = reader.u32("FlexFEC protected SSRC")?;
     let mask = Mask::parse(&mut reader)?;
-    sums.rest = reader.rest().to_vec();
-    Ok(Parity { ssrc, mask, sums, covers_beginnings: false })
+    xor.rest = reader.rest().to_vec();
+    Ok(Fec { ssrc, mask, xor, covers_beginnings: false })
 }
 
-/// The payload of a parity packet over `packets`, plaintext RTP of one stream in ascending order of sequence numbers
+/// The payload of an FEC packet over `packets`, plaintext RTP of one stream in ascending order of sequence numbers
 /// (those that wrap included).
 ///
 /// # Errors
 /// No packet, one that is none (12 to 65,547 bytes, version 2), one of another stream, one not after the last, one
 /// [`LONGEST`] or farther from the first.
 pub fn protect<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, WriteError> {
-    let Protected { ssrc, mask, sums } = Protected::of(LONGEST, packets)?;
-    let mut out = Vec::with_capacity(BEFORE_MASK + mask.size() + sums.rest.len());
-    sums.write(&mut out);
+    let Protected { ssrc, mask, xor } = Protected::of(LONGEST, packets)?;
+    let mut out = Vec::with_capacity(BEFORE_MASK + mask.size() + xor.rest.len());
+    xor.write(&mut out);
     out.extend_from_slice(&[1, 0, 0, 0]);
     out.extend_from_slice(&ssrc.to_be_bytes());
     mask.write(&mut out);
-    out.extend_from_slice(&sums.rest);
+    out.extend_from_slice(&xor.rest);
     Ok(out)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parity::testing::example;
+    use crate::fec::testing::example;
 
     #[test]
     fn the_example_gives_the_bytes_of_the_draft() {
@@ -64,8 +64,8 @@ mod tests {
             0x5f, 0x4e, 0xa0, 0x04, 0x05,
         ];
         assert_eq!(payload, expected);
-        let parity = parse(&payload).unwrap();
-        assert_eq!((parity.ssrc, parity.mask.first(), parity.mask.places()), (0x1122_3344, 1000, 0b111));
+        let fec = parse(&payload).unwrap();
+        assert_eq!((fec.ssrc, fec.mask.first(), fec.mask.places()), (0x1122_3344, 1000, 0b111));
     }
 
     #[test]
@@ -73,15 +73,15 @@ mod tests {
         let [a, b, c] = example();
         let refused = |packets: &[&[u8]]| protect(packets.iter().copied()).unwrap_err().what;
         assert_eq!(refused(&[]), "length of a mask of protected packets");
-        assert_eq!(refused(&[&a, &a]), "distance of a packet under parity from the first");
-        assert_eq!(refused(&[&a, &c, &b]), "distance of a packet under parity from the first");
-        assert_eq!(refused(&[&b, &a]), "distance of a packet under parity from the first");
-        assert_eq!(refused(&[&a[..11]]), "bytes of a packet under parity");
+        assert_eq!(refused(&[&a, &a]), "distance of a packet under FEC from the first");
+        assert_eq!(refused(&[&a, &c, &b]), "distance of a packet under FEC from the first");
+        assert_eq!(refused(&[&b, &a]), "distance of a packet under FEC from the first");
+        assert_eq!(refused(&[&a[..11]]), "bytes of a packet under FEC");
         let (mut other, mut old) = (b.clone(), b);
         other[11] ^= 1;
         old[0] = 0x40;
-        assert_eq!(refused(&[&a, &other]), "stream of a packet under parity");
-        assert_eq!(refused(&[&old]), "RTP version of a packet under parity");
+        assert_eq!(refused(&[&a, &other]), "stream of a packet under FEC");
+        assert_eq!(refused(&[&old]), "RTP version of a packet under FEC");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::bits::BitReader;
 
 /// The most zeros before the first one of a code whose number fits into 32 bits.
-const MOST_ZEROS: usize = 31;
+const MAX_ZEROS: usize = 31;
 
 /// What a unit holds, without the bytes that keep start codes out of it (section 7.4.1).
 pub(super) fn unescaped(unit: &[u8]) -> Vec<u8> {
@@ -44,7 +44,7 @@ impl<'a> Codes<'a> {
         let mut zeros = 0;
         while !self.flag()? {
             zeros += 1;
-            if zeros > MOST_ZEROS {
+            if zeros > MAX_ZEROS {
                 return None;
             }
         }

@@ -30,8 +30,8 @@ pub struct Fragment<'a> {
 /// # Errors
 /// A `limit` below 3, or a unit of a type that is RTP's own (0, 24 to 31).
 pub fn fragments(access_unit: &[u8], limit: Bytes) -> Result<Vec<Fragment<'_>>, WriteError> {
-    let least = Payload::PART_HEAD as u64 + 1;
-    WriteError::check("limit of an H.264 payload in bytes", limit.get(), least, u64::MAX)?;
+    let min = Payload::PART_HEAD as u64 + 1;
+    WriteError::check("limit of an H.264 payload in bytes", limit.get(), min, u64::MAX)?;
     let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
     let mut payloads = Vec::new();
     // Units that may yet share a packet, and the bytes they take in it.

@@ -128,7 +128,7 @@ impl<'a> Payload<'a> {
 fn check_whole(kind: u8, at: usize) -> Result<(), ParseError> {
     match kind {
         1..AGGREGATE => Ok(()),
-        _ => Err(ParseError::OutOfRange { what: "type of an H.264 unit", at, found: kind.into(), least: 1, most: 23 }),
+        _ => Err(ParseError::OutOfRange { what: "type of an H.264 unit", at, found: kind.into(), min: 1, max: 23 }),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Feedback that applications made up (RFC 4585 section 6.4): payload-specific, of one format, told apart by the four
+//! Feedback that applications made up (RFC 4585 section 6.4): payload-specific, of one format, distinguished by the four
 //! bytes it begins with, as REMB began it.
 
 use super::header::Header;

@@ -81,7 +81,7 @@ mod tests {
         write(&[LOSS, LOSS], &mut datagram).unwrap();
         assert_eq!(parse(&datagram), Ok([LOSS, LOSS].to_vec()));
         datagram[12] = 0;
-        let error = ParseError::OutOfRange { what: "RTCP version", at: 12, found: 0, least: 2, most: 2 };
+        let error = ParseError::OutOfRange { what: "RTCP version", at: 12, found: 0, min: 2, max: 2 };
         assert_eq!(Compound::new(&datagram).collect::<Vec<_>>(), [Ok(LOSS), Err(error)]);
         assert_eq!(parse(&datagram), Err(error));
     }

@@ -64,7 +64,7 @@ pub struct DecoderState {
 
 impl DecoderState {
     /// The most complete states a message holds.
-    pub const MOST: usize = 255;
+    pub const MAX: usize = 255;
 
     pub(super) fn parse(header: &Header<'_>) -> Result<DecoderState, ParseError> {
         let mut reader = header.body();
@@ -79,10 +79,10 @@ impl DecoderState {
         let count = reader.u8("decoder state count")?;
         let interarrival = Span::from_micros(reader.u32("decoder state interarrival time")?.into());
         let current = reader.u64("decoder state")?;
-        let room = (reader.left() / 8).min(DecoderState::MOST) as u64;
+        let room = (reader.left() / 8).min(DecoderState::MAX) as u64;
         if u64::from(count) > room {
             let what = "number of complete decoder states";
-            return Err(ParseError::OutOfRange { what, at, found: count.into(), least: 0, most: room });
+            return Err(ParseError::OutOfRange { what, at, found: count.into(), min: 0, max: room });
         }
         let complete = (0..count).map(|_| reader.u64("complete decoder state")).collect::<Result<_, _>>()?;
         Ok(DecoderState { sender_ssrc, media_ssrc, frame, fragment, interarrival, current, complete })
@@ -90,7 +90,7 @@ impl DecoderState {
 
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         frame(out, PAYLOAD, FORMAT, |out| {
-            WriteError::check("complete decoder states", self.complete.len() as u64, 0, DecoderState::MOST as u64)?;
+            WriteError::check("complete decoder states", self.complete.len() as u64, 0, DecoderState::MAX as u64)?;
             let what = "microseconds by which an interarrival time is below zero";
             let interarrival = micros::whole(what, self.interarrival, u32::MAX)?;
             out.extend_from_slice(&self.sender_ssrc.to_be_bytes());
@@ -150,7 +150,7 @@ mod tests {
         for count in 3..=255 {
             bytes[23] = count;
             let what = "number of complete decoder states";
-            let error = ParseError::OutOfRange { what, at: 23, found: count.into(), least: 0, most: 2 };
+            let error = ParseError::OutOfRange { what, at: 23, found: count.into(), min: 0, max: 2 };
             assert_eq!(parse(&bytes), Err(error));
         }
         // A word more is no state.
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(bytes.len(), 36 + 8 * 255);
         assert_eq!(parse(&bytes), Ok([Packet::DecoderState(of(&states[..255]))].to_vec()));
         let mut out = Vec::new();
-        let error = WriteError { what: "complete decoder states", found: 256, least: 0, most: 255 };
+        let error = WriteError { what: "complete decoder states", found: 256, min: 0, max: 255 };
         assert_eq!(of(&states).write(&mut out), Err(error));
         assert!(out.is_empty());
         assert!(bytes_of(&of(&states[..145])).len() <= 1200 && bytes_of(&of(&states[..146])).len() > 1200);
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(written(i64::MAX), expected(4_294_967_295_000));
         let mut out = Vec::new();
         let what = "microseconds by which an interarrival time is below zero";
-        assert_eq!(with(-1).write(&mut out), Err(WriteError { what, found: 1, least: 0, most: 0 }));
+        assert_eq!(with(-1).write(&mut out), Err(WriteError { what, found: 1, min: 0, max: 0 }));
         assert!(out.is_empty());
     }
 

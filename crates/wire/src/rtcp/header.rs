@@ -30,7 +30,7 @@ impl<'a> Header<'a> {
         let first = reader.u8("RTCP first byte")?;
         let version = u64::from(first >> 6);
         if version != 2 {
-            return Err(ParseError::OutOfRange { what: "RTCP version", at, found: version, least: 2, most: 2 });
+            return Err(ParseError::OutOfRange { what: "RTCP version", at, found: version, min: 2, max: 2 });
         }
         let kind = reader.u8("RTCP packet type")?;
         let words = usize::from(reader.u16("RTCP length")?);

@@ -1,8 +1,8 @@
 //! RTCP (RFC 3550 section 6, RFC 4585): what the other side says of what it got.
 //!
 //! A datagram holds one packet after another, a compound packet; [`parse`] reads them all and [`Compound`] one by one.
-//! Reduced-size compounds (RFC 5506), which need not begin with a report, are accepted: browsers send them. A type
-//! nobody here knows is an [`Opaque`] packet, not an error.
+//! Reduced-size compounds (RFC 5506), which need not begin with a report, are accepted: browsers send them. A packet
+//! of an unknown type is an [`Opaque`] packet, not an error.
 //!
 //! ```
 //! use thalweg_wire::rtcp::{self, Nack, Packet, Pli};
@@ -95,7 +95,7 @@ pub enum Packet {
     Fir(Fir),
     /// What the receiver thinks the path bears (206, format 15, "REMB").
     Remb(Remb),
-    /// What became of a packet of functional video (206, format 15, "SLFY").
+    /// The decoder's state after a packet of functional video (206, format 15, "SLFY").
     DecoderState(DecoderState),
     /// What a receiver measured of the path (206, format 15, "PATH").
     PathReport(PathReport),

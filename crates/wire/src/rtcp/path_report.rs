@@ -1,4 +1,4 @@
-//! What a receiver that measures the path itself tells of it.
+//! What a receiver that measures the path itself reports.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ pub(super) const IDENTIFIER: [u8; 4] = *b"PATH";
 /// A receiver's own account of the path: what it bore of late, and what came over it and what did not since the
 /// beginning.
 ///
-/// It is what Rebera's receiver sends every tenth of a second (specs/rebera.md 3; the paper says what is told and not
+/// It is what Rebera's receiver sends every tenth of a second (specs/rebera.md 3; the paper says what is reported and not
 /// how it is written), as feedback of an application (RFC 4585 section 6.4). After the SSRCs and the identifier "PATH",
 /// most significant byte first:
 ///

@@ -35,10 +35,10 @@ impl Remb {
         let at = reader.at();
         let word = reader.u24("REMB bitrate")?;
         let (exponent, mantissa) = (word >> MANTISSA, u64::from(word & ((1 << MANTISSA) - 1)));
-        let most = mantissa.leading_zeros();
-        if exponent > most {
-            let (found, most) = (exponent.into(), most.into());
-            return Err(ParseError::OutOfRange { what: "REMB exponent", at, found, least: 0, most });
+        let max = mantissa.leading_zeros();
+        if exponent > max {
+            let (found, max) = (exponent.into(), max.into());
+            return Err(ParseError::OutOfRange { what: "REMB exponent", at, found, min: 0, max });
         }
         let bitrate = Rate::from_bps(mantissa.checked_shl(exponent).unwrap_or(0));
         let streams = (0..count).map(|_| reader.u32("REMB stream SSRC")).collect::<Result<_, _>>()?;
@@ -87,7 +87,7 @@ mod tests {
         let word = |exponent: u32, mantissa: u32| exponent << 18 | mantissa;
         let expected = Remb { sender_ssrc: 1, bitrate: Rate::from_bps(1 << 63), streams: Vec::new() };
         assert_eq!(with(word(46, 1 << 17)), Ok([Packet::Remb(expected)].to_vec()));
-        let error = ParseError::OutOfRange { what: "REMB exponent", at: 17, found: 47, least: 0, most: 46 };
+        let error = ParseError::OutOfRange { what: "REMB exponent", at: 17, found: 47, min: 0, max: 46 };
         assert_eq!(with(word(47, 1 << 17)), Err(error));
         assert!(with(word(63, 0)).is_ok());
     }

@@ -8,9 +8,9 @@ use crate::ParseError;
 
 /// Fills the data of the extension elements with these `ids` with zeros, in place.
 ///
-/// Parity protects packets as they are before they leave, and libwebrtc writes some extensions only then: the
+/// FEC protects packets as they are before they leave, and libwebrtc writes some extensions only then: the
 /// transport-wide sequence number, the absolute send time, the transmission offset. Both its sides take them for zeros
-/// (`RtpPacket::ZeroMutableExtensions`, `flexfec_receiver.cc`), and whoever repairs packets with it must do the same.
+/// (`RtpPacket::ZeroMutableExtensions`, `flexfec_receiver.cc`), and a receiver that recovers packets with it must do the same.
 ///
 /// # Errors
 /// What is no RTP packet; it is then as it was.

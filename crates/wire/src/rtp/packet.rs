@@ -52,7 +52,7 @@ impl<'a> Packet<'a> {
         let first = reader.u8("RTP first byte")?;
         let version = u64::from(first >> 6);
         if version != 2 {
-            return Err(ParseError::OutOfRange { what: "RTP version", at: 0, found: version, least: 2, most: 2 });
+            return Err(ParseError::OutOfRange { what: "RTP version", at: 0, found: version, min: 2, max: 2 });
         }
         let second = reader.u8("RTP payload type")?;
         let header = Header {
@@ -116,8 +116,8 @@ pub(crate) fn padding_length(rest: &[u8], at: usize) -> Result<u8, ParseError> {
             what: "padding count",
             at: at + rest.len() - 1,
             found: u64::from(count),
-            least: 1,
-            most: rest.len().min(255) as u64,
+            min: 1,
+            max: rest.len().min(255) as u64,
         });
     }
     Ok(count)
@@ -170,7 +170,7 @@ mod tests {
         for count in [0, 4] {
             *bytes.last_mut().unwrap() = count;
             let found = u64::from(count);
-            let error = ParseError::OutOfRange { what: "padding count", at: 14, found, least: 1, most: 3 };
+            let error = ParseError::OutOfRange { what: "padding count", at: 14, found, min: 1, max: 3 };
             assert_eq!(Packet::parse(&bytes), Err(error));
         }
         assert!(Packet::parse(&bytes[..12]).is_err());
@@ -186,7 +186,7 @@ mod tests {
             let mut other = bytes.clone();
             other[0] = version << 6;
             let found = u64::from(version);
-            let error = ParseError::OutOfRange { what: "RTP version", at: 0, found, least: 2, most: 2 };
+            let error = ParseError::OutOfRange { what: "RTP version", at: 0, found, min: 2, max: 2 };
             assert_eq!(Packet::parse(&other), Err(error));
         }
     }

@@ -76,7 +76,7 @@ impl Descriptor {
         let picture_id = if flag(7) { Some(picture_id(&mut reader)?) } else { None };
         if flexible && picture_id.is_none() {
             let what = "VP9 picture id flag in the flexible mode";
-            return Err(ParseError::OutOfRange { what, at: 0, found: 0, least: 1, most: 1 });
+            return Err(ParseError::OutOfRange { what, at: 0, found: 0, min: 1, max: 1 });
         }
         let layer = if flag(5) { Some(Layer::parse(&mut reader)?) } else { None };
         let mode = if flexible {
@@ -154,8 +154,8 @@ impl Descriptor {
                     1,
                     1,
                 )?;
-                let (least, most) = if self.inter_predicted { (1, 3) } else { (0, 0) };
-                WriteError::check("references of a VP9 frame", references.len() as u64, least, most)?;
+                let (min, max) = if self.inter_predicted { (1, 3) } else { (0, 0) };
+                WriteError::check("references of a VP9 frame", references.len() as u64, min, max)?;
                 let farthest = references.iter().max().copied().unwrap_or(0);
                 WriteError::check("VP9 reference", farthest.into(), 0, 0x7f)?;
             }
@@ -213,7 +213,7 @@ fn references(reader: &mut Reader<'_>) -> Result<Vec<u8>, ParseError> {
         }
         if references.len() == 3 {
             let what = "flag that another VP9 reference follows the third";
-            return Err(ParseError::OutOfRange { what, at, found: 1, least: 0, most: 0 });
+            return Err(ParseError::OutOfRange { what, at, found: 1, min: 0, max: 0 });
         }
     }
 }

@@ -5,7 +5,7 @@ mod captures;
 #[path = "../recorded/corpus.rs"]
 mod corpus;
 mod differential;
+mod fec;
 mod mutation;
-mod parity;
 mod payloads;
 mod xr;

@@ -21,8 +21,8 @@ fn check(bytes: &[u8]) {
 fn check_error(error: ParseError, length: usize) {
     match error {
         ParseError::Short { at, needed, found, .. } => assert!(found < needed && at + found <= length, "{error:?}"),
-        ParseError::OutOfRange { at, found, least, most, .. } => {
-            assert!(!(least..=most).contains(&found) && at < length, "{error:?}");
+        ParseError::OutOfRange { at, found, min, max, .. } => {
+            assert!(!(min..=max).contains(&found) && at < length, "{error:?}");
         }
     }
     assert!(error.to_string().contains("drop"), "{error}");
@@ -42,7 +42,7 @@ fn check_rtp(bytes: &[u8]) {
                 check_functional(element.data);
             }
             check_payload(packet.payload);
-            check_parity(&packet);
+            check_fec(&packet);
         }
         Err(error) => check_error(error, bytes.len()),
     }
@@ -51,7 +51,7 @@ fn check_rtp(bytes: &[u8]) {
 fn check_functional(data: &[u8]) {
     match FragmentGrace::parse(data) {
         Ok(value) => assert_eq!(&value.to_bytes().unwrap()[..value.size()], data),
-        Err(ParseError::OutOfRange { found, least, most, .. }) => assert!(!(least..=most).contains(&found)),
+        Err(ParseError::OutOfRange { found, min, max, .. }) => assert!(!(min..=max).contains(&found)),
         Err(error) => panic!("{error} in {data:?}"),
     }
     match FrameStates::parse(data) {
@@ -141,10 +141,10 @@ fn check_others(bytes: &[u8]) {
     }
 }
 
-fn check_parity(packet: &rtp::Packet<'_>) {
-    for parity in [flexfec::parse(packet.payload), ulpfec::parse(1, packet.payload)] {
-        match parity {
-            Ok(parity) => assert!(parity.recover(|_| None).is_ok() || parity.mask.count() == 1),
+fn check_fec(packet: &rtp::Packet<'_>) {
+    for fec in [flexfec::parse(packet.payload), ulpfec::parse(1, packet.payload)] {
+        match fec {
+            Ok(fec) => assert!(fec.recover(|_| None).is_ok() || fec.mask.count() == 1),
             Err(error) => check_error(error, packet.payload.len()),
         }
     }

@@ -63,11 +63,11 @@ proptest! {
     fn receipt_times_and_statistics_mean_the_same_to_webrtc_rs(
         ssrc: u32, begin: u16, times in prop::collection::vec(any::<u32>(), 0..40), words: [u32; 6], hops: [u8; 4],
     ) {
-        let [lost, duplicates, least, most, mean, deviation] = words;
-        let jitter = Some(Spread { least, most, mean, deviation });
+        let [lost, duplicates, min, max, mean, deviation] = words;
+        let jitter = Some(Spread { min, max, mean, deviation });
         let (lost, duplicates) = (Some(lost), Some(duplicates));
-        let [least, most, mean, deviation] = hops;
-        let hops = Some((Hops::Ipv4, Spread { least, most, mean, deviation }));
+        let [min, max, mean, deviation] = hops;
+        let hops = Some((Hops::Ipv4, Spread { min, max, mean, deviation }));
         let end = begin.wrapping_add(9);
         let summary = StatisticsSummary { ssrc, begin, end, lost, duplicates, jitter, hops };
         let blocks = vec![
@@ -85,7 +85,7 @@ proptest! {
         prop_assert_eq!([block.lost_packets, block.dup_packets], [words[0], words[1]]);
         prop_assert_eq!(&[block.min_jitter, block.max_jitter, block.mean_jitter, block.dev_jitter], &words[2..]);
         let others = [block.min_ttl_or_hl, block.max_ttl_or_hl, block.mean_ttl_or_hl, block.dev_ttl_or_hl];
-        prop_assert_eq!(others, [least, most, mean, deviation]);
+        prop_assert_eq!(others, [min, max, mean, deviation]);
     }
 
     #[test]

@@ -100,10 +100,10 @@ fn draw(svg: &mut String, panel: &Panel, curves: &[Curve], (left, top): (f64, f6
     };
     let lines: Vec<Line> = curves.map(line).collect();
     let values = || lines.iter().flat_map(|line| &line.points).map(|&(_, value)| value);
-    let (least, most) = values().fold((f64::INFINITY, 0.0), |(least, most), value| (value.min(least), value.max(most)));
-    let least = if panel.from_zero { 0.0 } else { least };
+    let (min, max) = values().fold((f64::INFINITY, 0.0), |(min, max), value| (value.min(min), value.max(max)));
+    let min = if panel.from_zero { 0.0 } else { min };
     text(svg, (left + LEFT, top + 28.0), "", panel.title);
-    if least >= most {
+    if min >= max {
         text(svg, (left + LEFT, top + 60.0), "", "no curve in this range");
         return;
     }
@@ -111,7 +111,7 @@ fn draw(svg: &mut String, panel: &Panel, curves: &[Curve], (left, top): (f64, f6
         title: panel.title,
         x: "kbit/s",
         x_range: RANGE,
-        y_range: (least.floor(), most.ceil()),
+        y_range: (min.floor(), max.ceil()),
         logarithmic_x: true,
         logarithmic_y: false,
         height: ROW - TITLES,

@@ -9,7 +9,7 @@ use thalweg_units::Size;
 
 use crate::cpu_seconds;
 
-/// What an encoder is told to keep.
+/// What an encoder is asked to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Aim {

@@ -37,9 +37,9 @@ impl Curve {
     }
 
     /// The rates and a value within a range, cut off at its ends: what is drawn.
-    pub(crate) fn within(&self, (least, most): (f64, f64), value: &impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
+    pub(crate) fn within(&self, (min, max): (f64, f64), value: &impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
         let (Some(first), Some(last)) = (self.points.first(), self.points.last()) else { return Vec::new() };
-        let (from, to) = (first.kbps.max(least), last.kbps.min(most));
+        let (from, to) = (first.kbps.max(min), last.kbps.min(max));
         if self.points.len() < 2 || from >= to {
             return Vec::new();
         }
@@ -53,16 +53,16 @@ impl Curve {
     pub(crate) fn compare(
         &self,
         other: &Curve,
-        (least, most): (f64, f64),
+        (min, max): (f64, f64),
         value: impl Fn(&Point) -> f64,
     ) -> Option<(f64, f64)> {
         const STEPS: i32 = 100;
-        let least = self.points.first()?.kbps.max(other.points.first()?.kbps).max(least);
-        let most = self.points.last()?.kbps.min(other.points.last()?.kbps).min(most);
-        if least >= most || self.points.len() < 2 || other.points.len() < 2 {
+        let min = self.points.first()?.kbps.max(other.points.first()?.kbps).max(min);
+        let max = self.points.last()?.kbps.min(other.points.last()?.kbps).min(max);
+        if min >= max || self.points.len() < 2 || other.points.len() < 2 {
             return None;
         }
-        let rates = (0..=STEPS).map(|step| least * (most / least).powf(f64::from(step) / f64::from(STEPS)));
+        let rates = (0..=STEPS).map(|step| min * (max / min).powf(f64::from(step) / f64::from(STEPS)));
         let (mut ours, mut theirs) = (0.0, 0.0);
         for kbps in rates {
             ours += self.at(kbps, &value);

@@ -12,10 +12,10 @@ pub(crate) fn tables(measured: &Measured) {
             println!("{:12} {aim:14} {kbps:8.0} {psnr:8.2} {time:10.2}", curve.encoder);
         }
     }
-    let (least, most) = super::RANGE;
+    let (min, max) = super::RANGE;
     for comparison in &measured.comparisons {
         println!(
-            "{} at {}: {:+.2} dB against {} in {:.2} of its time ({least:.0} to {most:.0} kbit/s)",
+            "{} at {}: {:+.2} dB against {} in {:.2} of its time ({min:.0} to {max:.0} kbit/s)",
             comparison.encoder,
             comparison.aim,
             comparison.psnr_difference_db,

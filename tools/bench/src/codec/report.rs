@@ -19,7 +19,7 @@ pub(crate) fn write(folder: &Path, videos: &[Measured]) -> anyhow::Result<()> {
 }
 
 fn page(videos: &[Measured]) -> String {
-    let (least, most) = RANGE;
+    let (min, max) = RANGE;
     let against = videos.iter().flat_map(|video| &video.comparisons).map(|one| one.against.as_str()).next();
     let against = against.unwrap_or("libvpx, which this build has not");
     // Writing to a string cannot fail.
@@ -29,7 +29,7 @@ fn page(videos: &[Measured]) -> String {
          that what else the machine does meets all of them; the times are this machine's, the ratios travel better.\n\n\
          ![PSNR and time over rate](curves.svg)\n\n\
          ## Beside {against}\n\n\
-         Means over {least:.0} to {most:.0} kbit/s, the rates' logarithm evenly: PSNR more than {against} at the same rate, and the \
+         Means over {min:.0} to {max:.0} kbit/s, the rates' logarithm evenly: PSNR more than {against} at the same rate, and the \
          share of its time.\n\n\
          | video | encoder | dB, one quantiser | time | dB, keeping a rate | time |\n|---|---|--:|--:|--:|--:|\n"
     );

@@ -71,15 +71,15 @@ fn row(
     }
     let bits = &bits[SETTLED..];
     let mean = |bits: &[f64]| bits.iter().sum::<f64>() / bits.len() as f64;
-    let allowance = kbps as f64 * 1e3 * interval.as_secs_f64();
-    let windows: Vec<f64> = bits.chunks_exact(WINDOW).map(|window| mean(window) / allowance).collect();
-    let (least, most) = windows.iter().fold((f64::MAX, f64::MIN), |(least, most), it| (it.min(least), it.max(most)));
+    let limits = kbps as f64 * 1e3 * interval.as_secs_f64();
+    let windows: Vec<f64> = bits.chunks_exact(WINDOW).map(|window| mean(window) / limits).collect();
+    let (min, max) = windows.iter().fold((f64::MAX, f64::MIN), |(min, max), it| (it.min(min), it.max(max)));
     let squares = bits.iter().map(|bits| bits * bits).sum::<f64>() / bits.len() as f64;
     let variation = (squares - mean(bits) * mean(bits)).sqrt() / mean(bits);
     let quantizer = quantizers / (SECONDS * 30) as f64;
-    let made = mean(bits) / allowance;
+    let made = mean(bits) / limits;
     println!(
-        "{:>9} {kbps:>6} {ratio:>5.2} | {made:>5.2} {least:>6.2}-{most:<6.2} {variation:>9.2} {quantizer:>5.1}",
+        "{:>9} {kbps:>6} {ratio:>5.2} | {made:>5.2} {min:>6.2}-{max:<6.2} {variation:>9.2} {quantizer:>5.1}",
         size.to_string()
     );
     Ok(())

@@ -56,10 +56,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut encoder = FunctionalEncoder::new(Settings { preset: arguments.preset, ..Settings::default() })?;
     let size = thalweg_vp8::Size::new(format.size.width.into(), format.size.height.into())?;
     let mut writer = ivf::Writer::new(super::create(&arguments.out)?, ivf::Header::vp8(size, format.frame_rate))?;
-    let most =
+    let max =
         arguments.pictures.or_else(|| SceneConfig::is_named_by(&arguments.input).then_some(300)).unwrap_or(u64::MAX);
     let (mut number, mut bytes) = (0u64, 0usize);
-    while number < most
+    while number < max
         && let Some(picture) = clip.next_picture()?
     {
         let keyframe = arguments.keyframe_every.is_some_and(|every| number.is_multiple_of(every));

@@ -1,6 +1,6 @@
 //! `thalweg duel`: two schemes at once, for a person to see the difference.
 
-use super::sending::{Sending, keeps_states};
+use super::sending::{Sending, is_stateful};
 
 #[derive(clap::Args)]
 #[command(
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Arguments { first, second, source, sending } = arguments;
     for scheme in [first, second] {
-        if keeps_states(scheme)? {
+        if is_stateful(scheme)? {
             anyhow::bail!(
                 "browsers cannot follow {scheme}, whose receiver keeps its decoder's states: choose salsify:standard-decoder"
             );

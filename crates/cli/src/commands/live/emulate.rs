@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let link = arguments.link.link()?;
     let config = RelayConfig {
         link: link.config.clone(),
-        most_clients: arguments.clients,
+        max_clients: arguments.clients,
         idle: arguments.idle,
         poller: PollerConfig { spin: arguments.spin },
         ..RelayConfig::new(arguments.listen, arguments.to)

@@ -109,7 +109,7 @@ impl Emulated {
             let name = path.display().to_string();
             let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
             let (scenario, _) = crate::commands::run::read(&text).with_context(|| name)?;
-            let Scenario { up, down, seed, duration, .. } = scenario;
+            let Scenario { forward: up, reverse: down, seed, duration, .. } = scenario;
             let config = LinkConfig { up, down, seed: self.seed.unwrap_or(seed), ..common };
             return Ok(Link { config, duration });
         }

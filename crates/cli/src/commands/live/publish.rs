@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use thalweg_live::publish::UplinkState;
+use thalweg_live::publish::WhipState;
 use thalweg_live::whip::{Endpoint, Token};
 
 use super::authorities::{authorities, refused};
-use super::sending::{Sending, keeps_states};
+use super::sending::{Sending, is_stateful};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Whoever opens the page watches, each with a sender of their own. A link given by --rate, --up, --delay and so on is emulated between \
+    after_help = "Everyone who opens the page is a viewer, each with a sender of their own. A link given by --rate, --up, --delay and so on is emulated between \
 here and the viewers: `up` is the way of the video."
 )]
 pub(crate) struct Arguments {
@@ -48,17 +48,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if endpoint.as_ref().is_some_and(Endpoint::shows_token) {
         eprintln!("warning: the token goes to another machine by http, where others may read it; use https");
     }
-    if keeps_states(&arguments.scheme)? {
+    if is_stateful(&arguments.scheme)? {
         eprintln!(
             "warning: browsers cannot follow {}: watch it with `thalweg watch`, or let viewers switch",
             arguments.scheme
         );
     }
     let running = arguments.sending.start(&arguments.source, "Thalweg", &[("main", &arguments.scheme)])?;
-    let uplink = endpoint.map(|endpoint| running.publisher.uplink(endpoint)).transpose()?;
-    running.wait(move || match &uplink {
-        Some(uplink) if uplink.state() == UplinkState::Failed => {
-            let why = uplink.error().map_or_else(|| anyhow::anyhow!("it stopped"), |error| refused(&error));
+    let whip_session = endpoint.map(|endpoint| running.publisher.whip_session(endpoint)).transpose()?;
+    running.wait(move || match &whip_session {
+        Some(whip_session) if whip_session.state() == WhipState::Failed => {
+            let why = whip_session.error().map_or_else(|| anyhow::anyhow!("it stopped"), |error| refused(&error));
             Err(why.context("WHIP"))
         }
         _ => Ok(()),

@@ -54,10 +54,10 @@ fn report(label: &str, timing: &Timing) {
             .map(|lateness| format!("{:.0}", micros(lateness.percentile(share))))
             .join(", ")
     };
-    let (half, most) = (late(0.5), late(0.99));
+    let (half, max) = (late(0.5), late(0.99));
     let difference = 100.0 * (timing.actual.get() as f64 / timing.accounted.get().max(1) as f64 - 1.0);
     eprintln!(
-        "{label}: sender, receiver, link up and down were late by {half} us (median) and {most} us (99 %); bytes on the wire were \
+        "{label}: sender, receiver, link up and down were late by {half} us (median) and {max} us (99 %); bytes on the wire were \
          {difference:+.2} % from what the engine accounted for; the system lost {} packets",
         timing.link.missed + timing.link.unsent
     );

@@ -26,7 +26,7 @@ pub(crate) struct Sending {
     /// Where media leaves from; when absent the page's address and any free port. The second scheme of a duel takes the next port
     #[arg(long, value_parser = address)]
     udp: Option<SocketAddr>,
-    /// Addresses told to viewers in the place of this machine's own: what a NAT in front of it is reached at
+    /// Addresses given to viewers in the place of this machine's own: what a NAT in front of it is reached at
     #[arg(long, value_delimiter = ',', value_parser = address)]
     advertise: Vec<SocketAddr>,
     /// The encoder: vp8 (libvpx), h264 (openh264), functional (our own VP8), or model (zeros of modelled sizes)
@@ -38,7 +38,7 @@ pub(crate) struct Sending {
     /// The size to make the video, such as 1280x720 or 720p
     #[arg(long)]
     size: Option<Size>,
-    /// Pictures a second
+    /// Frames per second
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=240))]
     frame_rate: Option<u32>,
     /// Leave pictures as they are: without the number in their corners the page cannot tell how late they are
@@ -117,7 +117,7 @@ impl Sending {
             link: link.as_ref().map(|_| self.link.words()),
             pcap: self.pcap.clone(),
             qlog: self.qlog.clone(),
-            most_viewers: self.viewers,
+            max_viewers: self.viewers,
             seed: link.as_ref().map_or(self.link.seed(), |link| link.config.seed),
         };
         let clock = Clock::new();
@@ -170,7 +170,7 @@ impl Running {
 }
 
 /// Whether only a receiver of ours can follow the scheme of this name.
-pub(crate) fn keeps_states(name: &str) -> anyhow::Result<bool> {
+pub(crate) fn is_stateful(name: &str) -> anyhow::Result<bool> {
     let scheme = Registry::new().find(name)?;
-    Ok(matches!(scheme.receiver(), ReceiverKind::KeepsStates(_)))
+    Ok(matches!(scheme.receiver(), ReceiverKind::Stateful(_)))
 }

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// The sender to ask for (see `thalweg schemes`)
     #[arg(long)]
     scheme: Option<String>,
-    /// How arrivals are told: twcc, twcc-on-request, ccfb, xr (extended reports), plain (receiver reports only), or any, which leaves it to the sender
+    /// How arrivals are reported: twcc, twcc-on-request, ccfb, xr (extended reports), plain (receiver reports only), or any, which leaves it to the sender
     #[arg(long, default_value_t)]
     feedback: Feedback,
     /// Write frames as they come: VP8 and VP9 as IVF, H.264 as a byte stream (Annex B)
@@ -121,7 +121,7 @@ fn text(json: bool, report: &Report) -> anyhow::Result<String> {
 fn summary(report: &Report) -> String {
     let milliseconds = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
     format!(
-        "{:.0} s  {} {}  {:.1} fps  {:.2} Mbps  latency p50 {} p95 {} ms  loss {:.2} %  repaired {}  freezes {}  sound {:.0}/s",
+        "{:.0} s  {} {}  {:.1} fps  {:.2} Mbps  latency p50 {} p95 {} ms  loss {:.2} %  repaired {}  freezes {}  audio {:.0}/s",
         report.duration_s,
         report.codec.as_deref().unwrap_or("connecting"),
         report.resolution.as_deref().unwrap_or("-"),
@@ -130,7 +130,7 @@ fn summary(report: &Report) -> String {
         milliseconds(report.latency_p50_ms),
         milliseconds(report.latency_p95_ms),
         100.0 * report.packet_loss_ratio,
-        report.packets_repeated + report.packets_recovered,
+        report.packets_retransmitted + report.packets_recovered,
         report.freezes,
         report.audio_rate_pps,
     )

@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// How long to play each link; the figure's own time when absent
     #[arg(long)]
     duration: Option<Span>,
-    /// Leave the way back unlimited instead of giving it the link recorded with it
+    /// Leave the reverse path unlimited instead of giving it the link recorded with it
     #[arg(long)]
     unloaded: bool,
     /// How often to play each scheme over each link, with as many seeds from --seed on; as the figure has it when absent

@@ -79,7 +79,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             }
             let loaded = !arguments.unloaded && back.is_file();
             let name = back.file_name().filter(|_| loaded).map(|name| name.to_string_lossy().into_owned());
-            let from = format!("{}, way back {}", forth.display(), name.as_deref().unwrap_or("unlimited"));
+            let from = format!("{}, reverse path {}", forth.display(), name.as_deref().unwrap_or("unlimited"));
             let back = loaded.then(|| bottleneck(back.display().to_string(), QueueConfig::Infinite));
             (vec![bottleneck(forth.display().to_string(), link.queue)], back, from)
         }
@@ -91,7 +91,7 @@ fn one(link: &Link, setup: &Setup, seed: Seed, arguments: &Arguments) -> anyhow:
             let named = |of: &Seconds| format!("{} by the second, {} on average", of.recording, of.mean);
             let hops_named: Vec<String> = forth.iter().map(named).collect();
             let back_named = back.as_ref().map_or("unlimited".into(), named);
-            let from = format!("{}, way back {back_named}", hops_named.join(" and then "));
+            let from = format!("{}, reverse path {back_named}", hops_named.join(" and then "));
             let endless = |rate| HopConfig::Rate { rate, queue: QueueConfig::Infinite };
             (hops.collect::<anyhow::Result<_>>()?, way_back.map(endless), from)
         }

@@ -113,9 +113,9 @@ fn odd_clocks_and_loss_cost_little_where_the_sender_asks_for_reports() {
 #[test]
 fn silence_and_an_outage_are_over_soon_after_they_end_where_the_sender_asks_for_reports() {
     let rate = Rate::from_kbps(3000);
-    let silence = World { silence: (15.0, 20.0), ..three_megabits() };
+    let feedback_timeout = World { feedback_timeout: (15.0, 20.0), ..three_megabits() };
     let outage = World { capacity: vec![(0, rate), (15, Rate::ZERO), (25, rate)], ..three_megabits() };
-    for (what, world, end) in [("silence", silence, 20.0), ("outage", outage, 25.0)] {
+    for (what, world, end) in [("feedback_timeout", feedback_timeout, 20.0), ("outage", outage, 25.0)] {
         let run = world.run();
         within(run.target_kbps(18.0, end), 50.0, 100.0, &format!("{what}: kbps before its end"));
         within(run.arrived_kbps(end + 1.5, end + 2.5) / 3000.0, 0.8, 1.001, &format!("{what}: two seconds after"));

@@ -25,7 +25,7 @@ pub(super) struct Run {
 pub(super) struct State {
     pub(super) target: Rate,
     /// M.
-    pub(super) most: Bytes,
+    pub(super) max: Bytes,
     pub(super) in_gcc: bool,
 }
 
@@ -67,7 +67,7 @@ impl Run {
     }
 
     pub(super) fn burst_length(&self, at: f64) -> Bytes {
-        self.states[(at * 10.0) as usize].most
+        self.states[(at * 10.0) as usize].max
     }
 }
 

@@ -10,7 +10,7 @@ use crate::controller::{Controller, Demand};
 use crate::feedback::{self, Acknowledgement, History};
 use crate::packet::{FramePlace, PacketId, Payload, SentPacket};
 
-/// A sender of frames over a path whose arrivals are told.
+/// A sender of frames over a path whose arrivals are reported.
 struct Sender {
     history: History,
     camel: Camel,
@@ -52,12 +52,12 @@ impl Sender {
         self.camel.on_sent(&sent);
     }
 
-    fn hear(&mut self, now_us: u64, arrivals: &[(u64, u64)]) {
-        let told: Vec<Acknowledgement> = arrivals
+    fn on_report(&mut self, now_us: u64, arrivals: &[(u64, u64)]) {
+        let reported: Vec<Acknowledgement> = arrivals
             .iter()
             .map(|(id, at)| Acknowledgement { id: PacketId(*id), arrival: Some(Time::from_micros(*at)), ce: false })
             .collect();
-        let feedback = self.history.on_report(Time::from_micros(now_us), &told, None);
+        let feedback = self.history.on_report(Time::from_micros(now_us), &reported, None);
         self.camel.on_feedback(&feedback);
     }
 
@@ -74,13 +74,13 @@ fn a_frame_of_five_packets_measures_a_megabit() {
     // Worked example 1.
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
-    assert_eq!(sender.camel.allowance().capacity, Rate::from_kbps(300), "the start target");
-    assert_eq!(sender.camel.allowance().window, Some(Bytes::new(12_000)), "ten packets");
-    sender.hear(160_200, &ARRIVALS);
+    assert_eq!(sender.camel.limits().capacity, Rate::from_kbps(300), "the start target");
+    assert_eq!(sender.camel.limits().window, Some(Bytes::new(12_000)), "ten packets");
+    sender.on_report(160_200, &ARRIVALS);
     assert_eq!(sender.average(), Some(Rate::from_kbps(1000)));
-    let allowance = sender.camel.allowance();
-    assert_eq!((allowance.capacity, allowance.pacing), (Rate::from_kbps(1000), Rate::from_kbps(1000)));
-    assert_eq!(allowance.burst, Some(Bytes::new(6144)));
+    let limits = sender.camel.limits();
+    assert_eq!((limits.capacity, limits.pacing), (Rate::from_kbps(1000), Rate::from_kbps(1000)));
+    assert_eq!(limits.burst, Some(Bytes::new(6144)));
     // The first packet took 75 ms: 50 to the receiver, 25 back.
     assert_eq!(sender.camel.min_delay.get(), Some(Span::from_millis(75)));
 }
@@ -91,7 +91,7 @@ fn three_congested_updates_and_a_clean_one_move_gamma_as_the_worked_example_says
     let literal = Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() };
     let mut sender = Sender::new(Config { window: literal, ..Config::default() });
     sender.send(0, 50, &FRAME);
-    sender.hear(160_200, &ARRIVALS);
+    sender.on_report(160_200, &ARRIVALS);
     let camel = &mut sender.camel;
     camel.min_delay.add(Time::from_millis(160), Span::from_millis(50), Span::from_secs(10));
     assert_eq!(camel.product(), Some(Bytes::new(6250)));
@@ -120,11 +120,11 @@ fn three_congested_updates_and_a_clean_one_move_gamma_as_the_worked_example_says
 fn gamma_rests_at_its_floor_and_pacing_at_half_the_bandwidth() {
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
-    sender.hear(160_200, &ARRIVALS);
+    sender.on_report(160_200, &ARRIVALS);
     sender.camel.gamma = 0.1;
-    let allowance = sender.camel.allowance();
-    assert_eq!((allowance.capacity, allowance.pacing), (Rate::from_kbps(100), Rate::from_kbps(500)));
-    assert_eq!(allowance.window, Some(Bytes::new(4800)), "four packets");
+    let limits = sender.camel.limits();
+    assert_eq!((limits.capacity, limits.pacing), (Rate::from_kbps(100), Rate::from_kbps(500)));
+    assert_eq!(limits.window, Some(Bytes::new(4800)), "four packets");
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn the_window_holds_a_frame_that_is_more_than_the_product() {
     // specs/camel.md 5: 1 Mbps x 25 ms is 3125 bytes, a frame 4167.
     let mut sender = Sender::new(Config::default());
     sender.send(0, 75, &FRAME);
-    sender.hear(125_000, &ARRIVALS);
-    sender.hear(160_200, &ARRIVALS);
+    sender.on_report(125_000, &ARRIVALS);
+    sender.on_report(160_200, &ARRIVALS);
     sender.send(1, 200, &[1042, 1042, 1042, 1041]);
     sender.send(2, 233, &[1042, 1042]);
     sender.camel.min_delay.add(Time::from_millis(233), Span::from_millis(25), Span::from_secs(10));
@@ -162,7 +162,7 @@ fn a_retransmission_in_a_burst_counts_for_neither_its_bytes_nor_its_time() {
     let mut arrivals = ARRIVALS.to_vec();
     arrivals[4] = (4, 132_000);
     arrivals.push((5, 135_200));
-    sender.hear(160_200, &arrivals);
+    sender.on_report(160_200, &arrivals);
     // 4000 bytes over 35.2 ms.
     assert_eq!(sender.average(), Some(Rate::from_bps(909_090)));
 }
@@ -172,11 +172,11 @@ fn the_last_arrival_ends_a_burst_whatever_its_place_and_lost_bytes_do_not_count(
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
     // The third is lost, the last two change places: 1200 + 1200 + 800 over 35.2 ms.
-    sender.hear(160_200, &[(0, 100_000), (1, 109_600), (4, 128_800), (3, 135_200)]);
+    sender.on_report(160_200, &[(0, 100_000), (1, 109_600), (4, 128_800), (3, 135_200)]);
     assert_eq!(sender.average(), None, "the third may still come");
     sender.send(1, 160, &FRAME);
     let next: Vec<(u64, u64)> = ARRIVALS.iter().map(|(id, at)| (id + 5, at + 110_000)).collect();
-    sender.hear(200_000, &next[..1]);
+    sender.on_report(200_000, &next[..1]);
     assert_eq!(sender.average(), Some(Rate::from_bps(727_272)), "three later ones came: it is lost");
 }
 
@@ -184,9 +184,9 @@ fn the_last_arrival_ends_a_burst_whatever_its_place_and_lost_bytes_do_not_count(
 fn a_burst_of_which_a_part_is_never_told_of_is_judged_after_two_round_trips_and_a_bit() {
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
-    sender.hear(160_200, &ARRIVALS[..4]);
+    sender.on_report(160_200, &ARRIVALS[..4]);
     assert_eq!(sender.average(), None);
-    sender.hear(400_000, &[]);
+    sender.on_report(400_000, &[]);
     // News came 110 ms after the burst left: 50 + 2 x 110 + 100 is past.
     assert_eq!(sender.average(), Some(Rate::from_kbps(1000)));
 }
@@ -207,11 +207,11 @@ fn a_frame_longer_than_m_is_more_than_one_burst() {
         sender.send_packet(if index < 5 { 50 } else { 90 }, 1200, Some(place), Payload::Media);
     }
     let first: Vec<(u64, u64)> = (0..5).map(|id| (id, 100_000 + id * 9600)).collect();
-    sender.hear(163_400, &first);
+    sender.on_report(163_400, &first);
     assert_eq!(sender.average(), Some(Rate::from_kbps(1000)), "the first slice by itself");
     // The second slice meets twice the capacity, and counts from its own first packet.
     let second: Vec<(u64, u64)> = (5..10).map(|id| (id, 150_000 + (id - 5) * 4800)).collect();
-    sender.hear(200_000, &second);
+    sender.on_report(200_000, &second);
     assert_eq!(sender.average(), Some(Rate::from_kbps(1500)));
 }
 
@@ -219,43 +219,43 @@ fn a_frame_longer_than_m_is_more_than_one_burst() {
 fn silence_halves_the_target_once_per_timeout_until_something_is_heard() {
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
-    sender.hear(160_200, &ARRIVALS);
+    sender.on_report(160_200, &ARRIVALS);
     sender.send(1, 200, &FRAME);
     let mut capacities = Vec::new();
     for _ in 0..6 {
         let at = sender.camel.next_timeout();
         sender.camel.on_timeout(at);
-        capacities.push((at, sender.camel.allowance().capacity.as_bps() / 1000));
+        capacities.push((at, sender.camel.limits().capacity.as_bps() / 1000));
     }
     let expected = [(700, 500), (1200, 250), (1700, 125), (2200, 62), (2700, 50), (3200, 50)];
     assert_eq!(capacities, expected.map(|(at, kbps)| (Time::from_millis(at), kbps)));
-    assert_eq!(sender.camel.allowance().window, Some(Bytes::new(4800)));
-    sender.hear(3_300_000, &[(5, 3_250_000)]);
-    assert_eq!(sender.camel.allowance().capacity, Rate::from_kbps(1000), "avg(B) stood still");
+    assert_eq!(sender.camel.limits().window, Some(Bytes::new(4800)));
+    sender.on_report(3_300_000, &[(5, 3_250_000)]);
+    assert_eq!(sender.camel.limits().capacity, Rate::from_kbps(1000), "avg(B) stood still");
 }
 
 #[test]
 fn an_idle_connection_is_measured_by_a_train_every_five_seconds() {
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
-    sender.hear(160_200, &ARRIVALS);
-    assert_eq!(sender.camel.allowance().probe, None);
+    sender.on_report(160_200, &ARRIVALS);
+    assert_eq!(sender.camel.limits().probe, None);
     sender.camel.on_timeout(Time::from_micros(5_160_200));
-    let probe = sender.camel.allowance().probe.unwrap();
+    let probe = sender.camel.limits().probe.unwrap();
     assert_eq!((probe.packets, probe.bytes), (5, Bytes::new(6000)));
     assert!(probe.rate.over(probe.spacing) >= probe.bytes, "all of them leave at once");
     let idle_off = Config { idle: None, ..Config::default() };
     let mut never = Sender::new(idle_off);
     never.send(0, 50, &FRAME);
     never.camel.on_timeout(Time::from_millis(6000));
-    assert_eq!(never.camel.allowance().probe, None);
+    assert_eq!(never.camel.limits().probe, None);
 }
 
 #[test]
 fn gcc_takes_over_at_the_target_and_its_probes_have_numbers_of_their_own() {
     let mut sender = Sender::new(Config::default());
     sender.send(0, 50, &FRAME);
-    sender.hear(160_200, &ARRIVALS);
+    sender.on_report(160_200, &ARRIVALS);
     let camel = &mut sender.camel;
     camel.clusters = 7;
     camel.burst_length.restart();
@@ -264,13 +264,13 @@ fn gcc_takes_over_at_the_target_and_its_probes_have_numbers_of_their_own() {
         camel.burst_length.on_packet(Bytes::ZERO, packet % 2 == 0, outcome);
     }
     camel.judge_burst_length(Time::from_millis(5050));
-    let allowance = camel.allowance();
-    assert_eq!((allowance.burst, allowance.window), (None, None), "paced, and by rate alone");
-    assert_eq!(allowance.capacity, Rate::from_kbps(1000));
-    assert!(allowance.probe.is_some_and(|probe| probe.cluster > 7), "{:?}", allowance.probe);
+    let limits = camel.limits();
+    assert_eq!((limits.burst, limits.window), (None, None), "paced, and by rate alone");
+    assert_eq!(limits.capacity, Rate::from_kbps(1000));
+    assert!(limits.probe.is_some_and(|probe| probe.cluster > 7), "{:?}", limits.probe);
     // Thirty seconds later bursts of the least length are tried.
     camel.on_timeout(Time::from_millis(35_050));
-    assert_eq!(camel.allowance().burst, Some(Bytes::new(2048)));
+    assert_eq!(camel.limits().burst, Some(Bytes::new(2048)));
     camel.on_timeout(Time::from_millis(40_050));
-    assert_eq!(camel.allowance().burst, None, "nothing was seen of the trial, so GCC stays");
+    assert_eq!(camel.limits().burst, None, "nothing was seen of the trial, so GCC stays");
 }

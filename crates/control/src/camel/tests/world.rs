@@ -42,14 +42,14 @@ pub(super) struct World {
     pub(super) encoded: (f64, f64, f64),
     /// The spread of frame sizes (coefficient of variation).
     pub(super) spread: f64,
-    pub(super) most: Rate,
+    pub(super) max: Rate,
     pub(super) loss: f64,
     /// The longest jitter behind the bottleneck, and whether each packet has its own or a burst has one; order is kept.
     pub(super) jitter: (Span, bool),
     /// Another sender's constant rate and its seconds.
     pub(super) cross: (Rate, f64, f64),
     /// Seconds in which no report arrives.
-    pub(super) silence: (f64, f64),
+    pub(super) feedback_timeout: (f64, f64),
     pub(super) clock: (Span, f64),
     pub(super) seconds: u64,
     pub(super) seed: Seed,
@@ -68,11 +68,11 @@ impl World {
             reports: Reports::Asked,
             encoded: (1.0, 0.0, 0.0),
             spread: 0.2,
-            most: Rate::from_kbps(400_000),
+            max: Rate::from_kbps(400_000),
             loss: 0.0,
             jitter: (Span::ZERO, false),
             cross: (Rate::ZERO, 0.0, 0.0),
-            silence: (0.0, 0.0),
+            feedback_timeout: (0.0, 0.0),
             clock: (Span::ZERO, 0.0),
             seconds,
             seed: Seed::new(7),
@@ -81,7 +81,7 @@ impl World {
 
     pub(super) fn run(&self) -> Run {
         let mut controller = Camel::new(self.config.clone()).expect("in range");
-        controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(50), max: self.most });
+        controller.on_demand(Time::ZERO, Demand { min: Rate::from_kbps(50), max: self.max });
         Simulation {
             world: self,
             controller,
@@ -213,7 +213,7 @@ impl Simulation<'_> {
             Event::Look => {
                 self.run.states.push(State {
                     target: self.controller.target(),
-                    most: self.controller.most(),
+                    max: self.controller.max(),
                     in_gcc: self.controller.fallback.is_some(),
                 });
                 self.at(now + Span::from_millis(100), Event::Look);
@@ -223,16 +223,16 @@ impl Simulation<'_> {
 
     /// A frame of at least four equal packets to a slice, each slice of at most M.
     fn encode(&mut self, now: Time) {
-        let allowance = self.controller.allowance();
+        let limits = self.controller.limits();
         let queued: Bytes = self.queue.iter().map(|packet| packet.size).sum();
-        let room = allowance.capacity.scale(0.95) - queued.per(Span::from_millis(250));
-        let rate = if self.world.leaves_room { room } else { allowance.capacity }.max(Rate::from_kbps(50));
+        let room = limits.capacity.scale(0.95) - queued.per(Span::from_millis(250));
+        let rate = if self.world.leaves_room { room } else { limits.capacity }.max(Rate::from_kbps(50));
         let (share, from, to) = self.world.encoded;
         let share = if now.as_secs_f64() >= from && now.as_secs_f64() < to { share } else { 1.0 };
         let spread = (1.0 + self.world.spread * self.random.normal()).clamp(0.3, 2.5);
         let size = rate.scale(share * spread).over(FRAME).max(Bytes::new(100));
-        let most = allowance.burst.unwrap_or(Bytes::MAX);
-        let slices = size.get().div_ceil(most.get());
+        let max = limits.burst.unwrap_or(Bytes::MAX);
+        let slices = size.get().div_ceil(max.get());
         let mut offset = Bytes::ZERO;
         for slice in 0..slices {
             let bytes = size.get() * (slice + 1) / slices - size.get() * slice / slices;
@@ -251,10 +251,10 @@ impl Simulation<'_> {
     /// Sends what may leave; when to ask again.
     fn send(&mut self, now: Time) -> Time {
         while let Some(packet) = self.queue.front().copied() {
-            let allowance = self.controller.allowance();
+            let limits = self.controller.limits();
             let in_flight = self.history.in_flight();
-            let window = allowance.window.unwrap_or(Bytes::MAX);
-            let begins = allowance.burst.is_none() || self.burst != Some((packet.frame, packet.slice));
+            let window = limits.window.unwrap_or(Bytes::MAX);
+            let begins = limits.burst.is_none() || self.burst != Some((packet.frame, packet.slice));
             if begins && now < self.next_start {
                 return self.next_start;
             }
@@ -268,7 +268,7 @@ impl Simulation<'_> {
                 self.next_start = now;
             }
             self.burst = Some((packet.frame, packet.slice));
-            self.next_start += allowance.pacing.time_for(packet.size);
+            self.next_start += limits.pacing.time_for(packet.size);
             let place = FramePlace {
                 frame: packet.frame,
                 first: packet.first,
@@ -350,10 +350,10 @@ impl Simulation<'_> {
     fn report(&mut self, now: Time) {
         let report: Vec<Acknowledgement> =
             self.unreported.drain(..).map(|(id, at)| Acknowledgement { id, arrival: Some(at), ce: false }).collect();
-        let (from, to) = self.world.silence;
+        let (from, to) = self.world.feedback_timeout;
         let second = now.as_secs_f64();
-        let heard = second < from || second >= to;
-        if heard && !report.is_empty() {
+        let reported = second < from || second >= to;
+        if reported && !report.is_empty() {
             self.at(now + self.world.one_way, Event::Report(report));
         }
     }

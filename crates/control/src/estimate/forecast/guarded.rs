@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn each_sample_is_held_against_what_was_forecast_of_it() {
         // The last sample is the forecast: of two steps up and one down, in kbps, the least error is the fall of 200.
-        let margin = MarginConfig { errors: Errors::Absolute, first: 0, least: 3, ..MarginConfig::default() };
+        let margin = MarginConfig { errors: Errors::Absolute, first: 0, min: 3, ..MarginConfig::default() };
         let mut guarded = Guarded::new(Config::MovingAverage(1.0), margin).unwrap();
         assert_eq!((guarded.forecast(), guarded.margin()), (None, None));
         for kbps in [400, 500, 300, 350] {

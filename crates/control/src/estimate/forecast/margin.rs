@@ -14,7 +14,7 @@ pub struct MarginConfig {
     /// How many errors are remembered ("a moving window" \[P\]: 100 \[R\]).
     pub window: usize,
     /// With fewer than so many they say nothing (20 \[R\]) ...
-    pub least: usize,
+    pub min: usize,
     /// ... and the margin is this share of the forecast, 0..1 (0.15 \[R\]).
     pub before: f64,
     /// How errors are counted.
@@ -23,7 +23,7 @@ pub struct MarginConfig {
     /// forecasts of a known one are.
     pub first: u32,
     /// The margin is at most this share of the forecast, above 0 and at most 1 (ours: 0.7; 1 for any margin).
-    pub at_most: f64,
+    pub max_ratio: f64,
 }
 
 /// How errors are counted.
@@ -43,11 +43,11 @@ impl Default for MarginConfig {
         MarginConfig {
             delta: 0.05,
             window: 100,
-            least: 20,
+            min: 20,
             before: 0.15,
             errors: Errors::default(),
             first: 10,
-            at_most: 0.7,
+            max_ratio: 0.7,
         }
     }
 }
@@ -65,9 +65,9 @@ impl Margin {
     pub(crate) fn new(config: MarginConfig) -> Result<Margin, ConfigError> {
         check("margin.delta", config.delta).within(between(0.0, 1.0), "0.05")?;
         check("margin.before", config.before).is((0.0..1.0).contains(&config.before), "0 to below 1, such as 0.15")?;
-        check("margin.at_most", config.at_most).within(above_to(0.0, 1.0), "0.7")?;
+        check("margin.max_ratio", config.max_ratio).within(above_to(0.0, 1.0), "0.7")?;
         check("margin.window", config.window)
-            .is(config.window != 0 && config.least <= config.window, "1 or more, and not below margin.least")?;
+            .is(config.window != 0 && config.min <= config.window, "1 or more, and not below margin.min")?;
         Ok(Margin { config, errors: VecDeque::new(), left_out: 0 })
     }
 
@@ -89,7 +89,7 @@ impl Margin {
 
     /// u in bit/s, added to a forecast: below 0 but for a delta above the share of errors that are.
     pub(crate) fn of(&self, forecast: Rate) -> f64 {
-        if self.errors.len() < self.config.least.max(1) {
+        if self.errors.len() < self.config.min.max(1) {
             return -self.config.before * forecast.as_bps_f64();
         }
         let mut sorted: Vec<f64> = self.errors.iter().copied().collect();
@@ -101,7 +101,7 @@ impl Margin {
             Errors::Absolute => error,
             Errors::Relative => error * forecast.as_bps_f64(),
         };
-        margin.max(-self.config.at_most * forecast.as_bps_f64())
+        margin.max(-self.config.max_ratio * forecast.as_bps_f64())
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn absolute() -> MarginConfig {
-        MarginConfig { errors: Errors::Absolute, first: 0, at_most: 1.0, ..MarginConfig::default() }
+        MarginConfig { errors: Errors::Absolute, first: 0, max_ratio: 1.0, ..MarginConfig::default() }
     }
 
     fn after(config: MarginConfig, errors_kbps: impl Iterator<Item = i64>) -> Margin {
@@ -153,9 +153,9 @@ mod tests {
             MarginConfig { delta: 0.0, ..MarginConfig::default() },
             MarginConfig { delta: 1.0, ..MarginConfig::default() },
             MarginConfig { delta: f64::NAN, ..MarginConfig::default() },
-            MarginConfig { at_most: 0.0, ..MarginConfig::default() },
+            MarginConfig { max_ratio: 0.0, ..MarginConfig::default() },
             MarginConfig { before: 1.0, ..MarginConfig::default() },
-            MarginConfig { window: 0, least: 0, ..MarginConfig::default() },
+            MarginConfig { window: 0, min: 0, ..MarginConfig::default() },
             MarginConfig { window: 10, ..MarginConfig::default() },
         ] {
             assert!(Margin::new(config).is_err(), "{config:?}");

@@ -2,7 +2,7 @@
 //!
 //! [`Predictor`] is the seam: [`Rls`] learns a linear filter while it predicts, [`MovingAverage`] is what it is measured against, and
 //! [`Guarded`] knows how wrong either was. None knows where the samples come from, so any controller that measures its path once in a while
-//! can ask them, and whoever aims an encoder by a controller that does not (`thalweg_sender::frames::foresight`).
+//! can ask them, and so can what aims an encoder by a controller that does not (`thalweg_sender::frames::target_forecast`).
 //!
 //! ```
 //! use thalweg_control::estimate::forecast::{Config, Forecast, Predictor, RlsConfig};

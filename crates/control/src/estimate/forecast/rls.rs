@@ -26,10 +26,10 @@ pub struct RlsConfig {
     /// 1.25, with which the filter is within 4 % of the best average on each of eight recorded links instead of 12); `None` for the
     /// filter's own answer, of which what is below 0 counts as 0.
     #[cfg_attr(feature = "serde", serde(default))]
-    pub at_most: Option<f64>,
+    pub max_ratio: Option<f64>,
     /// A forecast is at least this share of the least of the last M samples, 0..=1 (ours: 0.5): a filter that a rise has taught to
     /// expect more of the same takes the end of it for a fall to nothing. 0 for the filter's own answer.
-    pub at_least: f64,
+    pub min_ratio: f64,
 }
 
 impl Default for RlsConfig {
@@ -40,15 +40,15 @@ impl Default for RlsConfig {
             regularisation: 0.001,
             unit: Rate::from_kbps(1000),
             waits_for_samples: true,
-            at_most: Some(1.25),
-            at_least: 0.5,
+            max_ratio: Some(1.25),
+            min_ratio: 0.5,
         }
     }
 }
 
 /// Beyond this the filter begins again: with lambda below 1 what it is unsure of grows without end in directions that the samples never
 /// take (specs/rebera.md 4 \[R\]).
-const MOST_UNSURE: f64 = 1e9;
+const MAX_UNSURE: f64 = 1e9;
 
 impl RlsConfig {
     /// The filter as it is printed: no waiting, no bound.
@@ -58,8 +58,8 @@ impl RlsConfig {
         regularisation: 0.001,
         unit: Rate::from_kbps(1000),
         waits_for_samples: false,
-        at_most: None,
-        at_least: 0.0,
+        max_ratio: None,
+        min_ratio: 0.0,
     };
 }
 
@@ -86,10 +86,10 @@ impl Rls {
         check("forecast.forgetting", config.forgetting).within(above_to(0.0, 1.0), "0.999")?;
         check("forecast.regularisation", config.regularisation).within(between(0.0, f64::INFINITY), "0.001")?;
         check("forecast.unit", config.unit).within(above(Rate::ZERO), "1Mbps")?;
-        if let Some(most) = config.at_most {
-            check("forecast.at_most", most).within(1.0.., "2")?;
+        if let Some(max) = config.max_ratio {
+            check("forecast.max_ratio", max).within(1.0.., "2")?;
         }
-        check("forecast.at_least", config.at_least).within(0.0..=1.0, "0.5")?;
+        check("forecast.min_ratio", config.min_ratio).within(0.0..=1.0, "0.5")?;
         let taps = usize::from(config.taps);
         let mut rls = Rls {
             config,
@@ -140,7 +140,7 @@ impl Rls {
             }
         }
         let trace: f64 = (0..taps).map(|tap| self.unsure[tap * taps + tap]).sum();
-        if trace.is_nan() || trace > MOST_UNSURE {
+        if trace.is_nan() || trace > MAX_UNSURE {
             self.begin();
         }
         if self.weights.iter().any(|weight| !weight.is_finite()) {
@@ -162,10 +162,10 @@ impl Predictor for Rls {
     fn forecast(&self) -> Option<Rate> {
         let newest = self.samples.front().filter(|_| self.seen > 0)?;
         let greatest = self.samples.iter().fold(0.0, |greatest: f64, sample| greatest.max(*sample));
-        let least = self.samples.iter().fold(greatest, |least, sample| least.min(*sample));
-        let most = self.config.at_most.map_or(f64::INFINITY, |most| most * greatest);
+        let min = self.samples.iter().fold(greatest, |min, sample| min.min(*sample));
+        let max = self.config.max_ratio.map_or(f64::INFINITY, |max| max * greatest);
         let few = self.config.waits_for_samples && (self.seen as usize) < self.samples.len();
-        let forecast = if few { *newest } else { self.filtered().max(self.config.at_least * least).min(most) };
+        let forecast = if few { *newest } else { self.filtered().max(self.config.min_ratio * min).min(max) };
         Some(Rate::from_bps_f64(forecast * self.config.unit.as_bps_f64()))
     }
 }
@@ -231,8 +231,8 @@ mod tests {
             RlsConfig { forgetting: f64::NAN, ..RlsConfig::default() },
             RlsConfig { regularisation: 0.0, ..RlsConfig::default() },
             RlsConfig { unit: Rate::ZERO, ..RlsConfig::default() },
-            RlsConfig { at_most: Some(0.5), ..RlsConfig::default() },
-            RlsConfig { at_least: 1.5, ..RlsConfig::default() },
+            RlsConfig { max_ratio: Some(0.5), ..RlsConfig::default() },
+            RlsConfig { min_ratio: 1.5, ..RlsConfig::default() },
         ] {
             assert!(Rls::new(config).is_err(), "{config:?}");
         }
@@ -247,9 +247,9 @@ mod tests {
             for (index, sample) in kbps.iter().enumerate() {
                 rls.observe(Rate::from_kbps(*sample));
                 let last = &kbps[index.saturating_sub(4)..=index];
-                let most = Rate::from_kbps(5 * last.iter().max().unwrap() / 4 + 1);
-                let least = Rate::from_kbps(if index < 4 { 0 } else { last.iter().min().unwrap() / 2 });
-                prop_assert!((least..=most).contains(&rls.forecast().unwrap()));
+                let max = Rate::from_kbps(5 * last.iter().max().unwrap() / 4 + 1);
+                let min = Rate::from_kbps(if index < 4 { 0 } else { last.iter().min().unwrap() / 2 });
+                prop_assert!((min..=max).contains(&rls.forecast().unwrap()));
             }
         }
 

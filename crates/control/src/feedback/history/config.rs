@@ -8,11 +8,11 @@ use thalweg_units::Span;
 pub struct Config {
     /// A packet is lost once one sent this many places after it has arrived (RFC 9002 section 6.1.1).
     pub reorder_packets: u64,
-    /// Everything in flight is lost when nothing was heard for the larger of this and `silence_rtts` smoothed round trips
+    /// Everything in flight is lost when no feedback arrived for the larger of this and `feedback_timeout_rtts` smoothed round trips
     /// (specs/copa.md 9, specs/rocc.md 5).
-    pub silence: Span,
-    /// See `silence`.
-    pub silence_rtts: i64,
+    pub feedback_timeout: Span,
+    /// See `feedback_timeout`.
+    pub feedback_timeout_rtts: i64,
     /// How long a lost packet may still turn out to have been late: a minute, as libwebrtc remembers what it sent
     /// (transport_feedback_adapter.cc, kSendTimeHistoryWindow). A queue of half a minute is no rarity on a cellular uplink.
     pub remember: Span,
@@ -24,8 +24,8 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             reorder_packets: 3,
-            silence: Span::from_secs(2),
-            silence_rtts: 4,
+            feedback_timeout: Span::from_secs(2),
+            feedback_timeout_rtts: 4,
             remember: Span::from_secs(60),
             capacity: 1 << 17,
         }

@@ -1,4 +1,4 @@
-//! What is taken as lost: packets overtaken by later ones, and all of them after a long silence.
+//! What is taken as lost: packets overtaken by later ones, and all of them after a long feedback timeout.
 
 use alloc::vec::Vec;
 
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(history.next_timeout(), Time::from_millis(2100));
         assert!(history.on_timeout(Time::from_millis(2099)).is_none());
         let feedback = history.on_timeout(Time::from_millis(2100)).unwrap();
-        assert_eq!((feedback.cause, feedback.reports.len()), (Cause::Silence, 1));
+        assert_eq!((feedback.cause, feedback.reports.len()), (Cause::FeedbackTimeout, 1));
         assert_eq!(history.next_timeout(), Time::NEVER);
         sent(&mut history, 1, 3000);
         assert_eq!(history.next_timeout(), Time::from_millis(5000));

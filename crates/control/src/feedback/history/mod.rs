@@ -1,8 +1,8 @@
 //! The history of what was sent, and the accounts that all controllers share.
 //!
-//! * `packets`: what was sent and what became of each packet;
-//! * `round_trips`: how long news takes, with and without the wait for reports;
-//! * `loss`: what is taken as lost, by being overtaken or by silence.
+//! * `packets`: what was sent and the outcome of each packet;
+//! * `round_trips`: how long feedback takes, with and without the wait for reports;
+//! * `loss`: what is taken as lost, by being overtaken or by a feedback timeout.
 
 mod config;
 mod loss;
@@ -44,7 +44,7 @@ impl History {
     /// An empty history.
     pub fn new(config: Config) -> History {
         History {
-            timeout: FeedbackTimeout::new(config.silence, config.silence_rtts, Then::Same),
+            timeout: FeedbackTimeout::new(config.feedback_timeout, config.feedback_timeout_rtts, Then::Same),
             config,
             packets: Packets::default(),
             round_trips: RoundTrips::default(),
@@ -81,7 +81,7 @@ impl History {
             self.reports.sort_by_key(|report| report.packet.id);
         }
         self.forget(now);
-        self.timeout.on_news(now, self.srtt(), self.packets.in_flight() > Bytes::ZERO);
+        self.timeout.on_reports(now, self.srtt(), self.packets.in_flight() > Bytes::ZERO);
         Feedback {
             rtt: round_trip.map(|(rtt, _)| rtt),
             path_rtt: round_trip.and_then(|(_, path_rtt)| path_rtt),
@@ -90,7 +90,7 @@ impl History {
         }
     }
 
-    /// Reports what is news of these; the packet sent last of them.
+    /// Reports what is new of these; the packet sent last of them.
     fn take_arrivals(&mut self, now: Time, acknowledgements: &[Acknowledgement]) -> Option<Newest> {
         let mut newest: Option<Newest> = None;
         for acknowledgement in acknowledgements {
@@ -113,7 +113,7 @@ impl History {
         if self.packets.in_flight() == Bytes::ZERO { Time::NEVER } else { self.timeout.deadline() }
     }
 
-    /// Declares everything in flight lost if nothing was heard for too long.
+    /// Declares everything in flight lost if no feedback arrived for too long.
     pub fn on_timeout(&mut self, now: Time) -> Option<Feedback<'_>> {
         if self.next_timeout() > now {
             return None;
@@ -122,7 +122,7 @@ impl History {
         self.timeout.stop();
         self.loss.judge_all(&mut self.packets, &mut self.reports);
         self.forget(now);
-        Some(self.feedback(now, Cause::Silence))
+        Some(self.feedback(now, Cause::FeedbackTimeout))
     }
 
     /// The number of the packet that a 16-bit transport-wide sequence number stands for: the one nearest to the newest sent.
@@ -142,7 +142,7 @@ impl History {
         self.round_trips.srtt()
     }
 
-    /// The round trip of the newest packet heard of as the path alone makes it ([`Feedback::path_rtt`]); `None` before the first sample.
+    /// The round trip of the newest packet reported as the path alone makes it ([`Feedback::path_rtt`]); `None` before the first sample.
     pub fn path_rtt(&self) -> Option<Span> {
         self.round_trips.path()
     }
@@ -159,7 +159,7 @@ impl History {
     fn feedback(&self, now: Time, cause: Cause) -> Feedback<'_> {
         Feedback {
             srtt: self.round_trips.srtt(),
-            min_rtt: self.round_trips.least(),
+            min_rtt: self.round_trips.min(),
             in_flight: self.packets.in_flight(),
             delivered: self.delivered,
             ..Feedback::new(now, cause, &self.reports)
@@ -215,12 +215,12 @@ mod tests {
         assert_eq!(history.resolve(3), PacketId(65_539));
     }
 
-    /// The same arrivals told in three ways.
+    /// The same arrivals reported in three ways.
     #[test]
     fn per_packet_batched_and_rfc_8888_reports_tell_the_same_story() {
         let lost = |id: u64| id % 17 == 5;
         let arrival = |id: u64| Time::from_micros(id * 4_000 + 25_000 + (id * 7919) % 300);
-        let tell = |batch: Span, tick: Span, knows_hold: bool| {
+        let report = |batch: Span, tick: Span, knows_hold: bool| {
             let mut history = History::new(Config::default());
             let mut fates = vec![None; 300];
             let mut rtts = Vec::new();
@@ -249,20 +249,20 @@ mod tests {
                     fates[report.packet.id.0 as usize] = Some(report.fate == Fate::Lost);
                 }
                 if !report.is_empty() {
-                    rtts.push(history.round_trips.least().unwrap());
+                    rtts.push(history.round_trips.min().unwrap());
                 }
             }
             (fates, history.delivered, rtts)
         };
-        let each = tell(Span::ZERO, Span::from_nanos(1), false);
-        let twcc = tell(Span::from_millis(62), Span::from_micros(250), false);
-        let ccfb = tell(Span::from_millis(31), Span::from_nanos(976_562), true);
+        let each = report(Span::ZERO, Span::from_nanos(1), false);
+        let twcc = report(Span::from_millis(62), Span::from_micros(250), false);
+        let ccfb = report(Span::from_millis(31), Span::from_nanos(976_562), true);
         for id in 0..250 {
             assert_eq!(each.0[id], Some(lost(id as u64)), "packet {id}");
             assert_eq!(each.0[id], twcc.0[id]);
             assert_eq!(each.0[id], ccfb.0[id]);
         }
-        let rtt = |told: &(Vec<Option<bool>>, Bytes, Vec<Span>)| *told.2.last().unwrap();
+        let rtt = |reported: &(Vec<Option<bool>>, Bytes, Vec<Span>)| *reported.2.last().unwrap();
         // The hold time is known in RFC 8888, so its RTT is as good as per packet; TWCC's has the wait for the batch in it.
         assert!((rtt(&ccfb) - rtt(&each)).abs() <= Span::from_millis(5), "{} {}", rtt(&ccfb), rtt(&each));
         assert!(rtt(&twcc) >= rtt(&each) - Span::from_millis(1));

@@ -1,4 +1,4 @@
-//! The packets sent and what became of each.
+//! The packets sent and the outcome of each.
 
 use alloc::collections::VecDeque;
 
@@ -61,7 +61,7 @@ impl Packets {
         self.entries.push_back(Entry { packet, state: State::InFlight });
     }
 
-    /// A packet arrived, and whether it had been taken as lost; `None` if that is no news.
+    /// A packet arrived, and whether it had been taken as lost; `None` if that is nothing new.
     pub(super) fn arrive(&mut self, id: PacketId) -> Option<(&SentPacket, bool)> {
         let index = id.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         let Some(entry) = index.and_then(|index| self.entries.get_mut(index)) else {

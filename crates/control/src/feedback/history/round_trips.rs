@@ -9,7 +9,7 @@ use crate::packet::PacketId;
 /// would forget it all at once, and the jump would look like a queue.
 const CLOCK_DRIFT: f64 = 100e-6;
 /// No round trip is shorter, whatever a receiver claims.
-const LEAST: Span = Span::from_nanos(1);
+const MIN: Span = Span::from_nanos(1);
 
 /// The newest packet of a report.
 #[derive(Debug, Clone, Copy)]
@@ -30,10 +30,10 @@ impl Newest {
 #[derive(Debug, Default)]
 pub(super) struct RoundTrips {
     srtt: Option<Span>,
-    least: Option<Span>,
+    min: Option<Span>,
     path: Option<Span>,
-    /// From arrival by the receiver's clock to news of it by ours: the return path, the hold and the clocks' offset.
-    least_return: Option<(Time, Span)>,
+    /// From arrival by the receiver's clock to feedback on it by ours: the return path, the hold and the clocks' offset.
+    min_return: Option<(Time, Span)>,
 }
 
 impl RoundTrips {
@@ -43,8 +43,8 @@ impl RoundTrips {
     }
 
     /// The least round trip.
-    pub(super) fn least(&self) -> Option<Span> {
-        self.least
+    pub(super) fn min(&self) -> Option<Span> {
+        self.min
     }
 
     /// The newest packet's round trip without the wait for its report.
@@ -61,8 +61,8 @@ impl RoundTrips {
         hold: Option<Span>,
         arrived: &[Report],
     ) -> (Span, Option<Span>) {
-        let rtt = (now - newest.sent - hold.unwrap_or(Span::ZERO)).max(LEAST);
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        let rtt = (now - newest.sent - hold.unwrap_or(Span::ZERO)).max(MIN);
+        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
         let flight = mean_flight(now, arrived);
         self.srtt = Some(self.srtt.map_or(flight, |srtt| srtt + (flight - srtt) / 8));
         let path = self.path_rtt(now - hold.unwrap_or(Span::ZERO), newest.delay(), arrived);
@@ -71,22 +71,22 @@ impl RoundTrips {
     }
 
     /// Forward delay of the newest packet and the least recent return delay: what reports wait for, at the receiver or in the queues
-    /// of the way back, is no delay of the path that is to be judged. `now` is less the hold where the report tells it.
+    /// of the reverse path, is no delay of the path that is to be judged. `now` is less the hold where the report tells it.
     fn path_rtt(&mut self, now: Time, delay: Span, arrived: &[Report]) -> Option<Span> {
         let last = arrived.iter().filter_map(Report::arrival).max()?;
         let fresh = now - last;
-        let least = self.least_return.map_or(fresh, |(at, least)| fresh.min(least + (now - at).scale(CLOCK_DRIFT)));
+        let min = self.min_return.map_or(fresh, |(at, min)| fresh.min(min + (now - at).scale(CLOCK_DRIFT)));
         // Without any delay left, the receiver's clock was set back: what was learnt of it is void.
-        let least = if delay + least > Span::ZERO { least } else { fresh };
-        self.least_return = Some((now, least));
-        Some((delay + least).max(LEAST))
+        let min = if delay + min > Span::ZERO { min } else { fresh };
+        self.min_return = Some((now, min));
+        Some((delay + min).max(MIN))
     }
 }
 
 /// Mean time from sending to hearing of it.
 fn mean_flight(now: Time, arrived: &[Report]) -> Span {
     let flights = arrived.iter().map(|report| now - report.packet.at);
-    (flights.sum::<Span>() / arrived.len().max(1) as i64).max(LEAST)
+    (flights.sum::<Span>() / arrived.len().max(1) as i64).max(MIN)
 }
 
 #[cfg(test)]
@@ -107,7 +107,8 @@ mod tests {
         sent(&mut history, 2, 110);
         let both = [arrived(1, clock(125)), arrived(2, clock(145))];
         let feedback = history.on_report(Time::from_millis(210), &both, None);
-        let near = |told: Option<Span>, ms: i64| (told.unwrap() - Span::from_millis(ms)).abs() < Span::from_micros(20);
+        let near =
+            |reported: Option<Span>, ms: i64| (reported.unwrap() - Span::from_millis(ms)).abs() < Span::from_micros(20);
         assert_eq!(feedback.rtt, Some(Span::from_millis(100)));
         assert!(near(feedback.path_rtt, 60), "{:?}", feedback.path_rtt);
         assert!(near(feedback.rtt_of(&feedback.reports[0]), 50));

@@ -20,7 +20,7 @@ pub enum Config {
     V1,
 }
 
-/// What a loss-based controller is told with each report.
+/// What a loss-based controller gets with each report.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input<'a> {
     pub(super) now: Time,

@@ -25,7 +25,7 @@ pub(in super::super) struct LossV1 {
     lossless: bool,
     decreased: Option<Time>,
     /// Of the last second.
-    least: WindowedMin<Rate>,
+    min: WindowedMin<Rate>,
 }
 
 impl LossV1 {
@@ -37,13 +37,13 @@ impl LossV1 {
             started: None,
             lossless: true,
             decreased: None,
-            least: WindowedMin::default(),
+            min: WindowedMin::default(),
         }
     }
 
     pub(super) fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
-        self.least.clear();
+        self.min.clear();
     }
 
     pub(super) fn update(&mut self, input: &Input<'_>) -> (Rate, LossState) {
@@ -52,7 +52,7 @@ impl LossV1 {
         self.expected += input.reports.len() as u32;
         self.lost += input.reports.iter().filter(|report| report.fate == Fate::Lost).count() as u32;
         self.lossless &= self.lost == 0;
-        self.least.add(now, self.rate, INCREASE_INTERVAL);
+        self.min.add(now, self.rate, INCREASE_INTERVAL);
         if self.lossless && now - started < START && input.delay_based > self.rate {
             self.set_rate(input.delay_based);
         }
@@ -70,8 +70,8 @@ impl LossV1 {
     fn judge(&mut self, now: Time, fraction: u32, rtt: Span) {
         let share = f64::from(fraction) / 256.0;
         if share <= 0.02 {
-            let least = self.least.get().unwrap_or(self.rate);
-            self.rate = least.scale(1.08) + Rate::from_bps(1000);
+            let min = self.min.get().unwrap_or(self.rate);
+            self.rate = min.scale(1.08) + Rate::from_bps(1000);
         } else if share > 0.10 && self.decreased.is_none_or(|at| now - at >= DECREASE_INTERVAL + rtt) {
             self.decreased = Some(now);
             self.rate = reduced(self.rate, fraction);
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn little_loss_grows_by_eight_percent_of_the_least_rate_of_a_second() {
         let mut v1 = LossV1::new(Rate::from_kbps(1000));
-        v1.least.add(Time::ZERO, v1.rate, INCREASE_INTERVAL);
+        v1.min.add(Time::ZERO, v1.rate, INCREASE_INTERVAL);
         v1.judge(Time::from_millis(100), 0, Span::from_millis(50));
         assert_eq!(v1.rate, Rate::from_bps(1_081_000));
-        v1.least.add(Time::from_millis(200), v1.rate, INCREASE_INTERVAL);
+        v1.min.add(Time::from_millis(200), v1.rate, INCREASE_INTERVAL);
         v1.judge(Time::from_millis(200), 0, Span::from_millis(50));
         assert_eq!(v1.rate, Rate::from_bps(1_081_000), "not compounded within a second");
         v1.judge(Time::from_millis(300), 13, Span::from_millis(50));

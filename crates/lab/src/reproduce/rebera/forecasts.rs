@@ -12,7 +12,7 @@ use crate::simulate::SimulateError;
 /// T: an intra-period.
 const PERIOD: Span = Span::from_nanos(1_066_666_667);
 /// How many periods of a trace at most, as in the paper.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 /// What comes before there are as many samples as the filter has taps is nobody's forecast.
 const SKIP: usize = 5;
 
@@ -68,7 +68,7 @@ pub(super) fn table2() -> Figure {
 
 /// What the trace bears in each period, once through.
 fn capacities(trace: &Trace) -> Vec<Rate> {
-    let periods = (trace.period().ratio(PERIOD) as usize).min(MOST);
+    let periods = (trace.period().ratio(PERIOD) as usize).min(MAX);
     let at = |period: usize| Time::ZERO + PERIOD * period as i64;
     let of = |period| (Bytes::new(1500) * trace.opportunities(at(period), at(period + 1))).per(PERIOD);
     (0..periods).map(of).collect()

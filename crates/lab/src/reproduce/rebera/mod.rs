@@ -6,8 +6,8 @@
 //! the specification.
 
 mod forecasts;
-mod foresight;
 mod selections;
+mod target_forecast;
 mod traces;
 
 use thalweg_control::rebera;
@@ -31,10 +31,10 @@ const SETUP: Setup = Setup { duration: DURATION, encoder: Encoder::Model, ..Setu
 const COMPARED: [&str; 8] =
     ["rebera", "rebera:absolute", "rebera:unspent", "rebera:sender", "rebera:paper", "gcc", "vidaptive", "salsify"];
 
-/// The four slowest recordings, as ways forth as they are.
+/// The four slowest recordings, as forward paths as they are.
 const RECORDED: [&str; 4] =
     ["ATT-LTE-driving.up", "TMobile-UMTS-driving.up", "TMobile-UMTS-driving.down", "Verizon-LTE-short.down"];
-/// The ways back of those: one slow, one less so.
+/// The reverse paths of those: one slow, one less so.
 const BACK: [(&str, &str); 2] = [("slow", "TMobile-UMTS-driving.up"), ("faster", "ATT-LTE-driving.up")];
 
 fn readings() -> Vec<Reading> {
@@ -81,21 +81,21 @@ pub(super) fn figures() -> Vec<Figure> {
     vec![
         forecasts::table2(),
         two_hops(),
-        ways_back("rebera-table4", "four ways forth, a slow way back (Tr1)", TR1, SLOW_WAY_BACK),
-        ways_back("rebera-table5", "four ways forth, a faster way back (Tr7)", TR7, FASTER_WAY_BACK),
+        ways_back("rebera-table4", "four forward paths, a slow reverse path (Tr1)", TR1, SLOW_WAY_BACK),
+        ways_back("rebera-table5", "four forward paths, a faster reverse path (Tr7)", TR7, FASTER_WAY_BACK),
         recorded(),
         margins(),
         losses(),
         selections::figure4(),
         staircase(),
-        foresight::figure(),
+        target_forecast::figure(),
     ]
 }
 
 fn two_hops() -> Figure {
     let both = Link::new("Tr2+Tr7", Origin::BySecond { forth: vec![TR2, TR7], back: None });
     let links = vec![both.apart(Span::from_millis(40))];
-    let about = "two cellular hops one behind the other, an unlimited way back: used of the first";
+    let about = "two cellular hops one behind the other, an unlimited reverse path: used of the first";
     figure("rebera-table3", about, known(&COMPARED), links, cell("Tr2+Tr7", "rebera", 56.44, 387.0).to_vec())
 }
 
@@ -111,13 +111,13 @@ fn ways_back(name: &'static str, about: &'static str, back: Seconds, of_the_pape
 
 fn recorded() -> Figure {
     let link = |(speed, back): (&str, &str), forth: &str| {
-        Link::new(format!("{forth}, {speed} way back"), Origin::Recorded { forth: forth.into(), back: back.into() })
+        Link::new(format!("{forth}, {speed} reverse path"), Origin::Recorded { forth: forth.into(), back: back.into() })
     };
     let links = BACK.iter().flat_map(|back| RECORDED.iter().map(|forth| link(*back, forth)));
     let schemes = known(&["rebera", "rebera:absolute", "gcc", "vidaptive", "salsify"]);
     figure(
         "rebera-recorded",
-        "the four slowest recordings as they are, two ways back",
+        "the four slowest recordings as they are, two reverse paths",
         schemes,
         links.collect(),
         vec![],

@@ -135,8 +135,8 @@ mod tests {
         for (tens, rows) in (1..=8).zip(rows().chunks(METHODS.len())) {
             let [dfs, unspent, lp, fp] = rows else { panic!("{rows:?}") };
             let frames = value(dfs, "frames_sent") / value(fp, "frames_sent");
-            let least = if tens < 5 { 0.5 } else { 0.95 };
-            assert!((least..=1.0).contains(&frames), "{}: {frames} of the frames", dfs.link);
+            let min = if tens < 5 { 0.5 } else { 0.95 };
+            assert!((min..=1.0).contains(&frames), "{}: {frames} of the frames", dfs.link);
             let more = value(unspent, "frames_sent") - value(dfs, "frames_sent");
             assert!((0.0..=2.0).contains(&more), "{}: {more} frames of what was left", dfs.link);
             let (mean, deviation) = (value(dfs, "interval_mean_ms"), value(dfs, "interval_sigma_ms"));

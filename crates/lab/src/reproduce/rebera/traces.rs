@@ -25,5 +25,5 @@ pub(super) const TR6: Seconds = trace(937, "ATT-LTE-driving.up");
 /// 0.48 and 0.1 %; 0.59 and 0.0 %, 139 s.
 pub(super) const TR7: Seconds = trace(1055, "TMobile-LTE-short.down");
 
-/// The four ways forth of tables IV to VI.
+/// The four forward paths of tables IV to VI.
 pub(super) const FORTH: [(&str, Seconds); 4] = [("Tr2", TR2), ("Tr4", TR4), ("Tr5", TR5), ("Tr6", TR6)];

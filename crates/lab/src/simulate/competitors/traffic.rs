@@ -76,7 +76,7 @@ impl CrossTraffic {
     pub(in crate::simulate) fn offer(
         &mut self,
         now: Time,
-        Network { up, down }: &mut Network,
+        Network { forward, reverse }: &mut Network,
         recorder: &mut Recorder,
     ) {
         for source in &mut self.sources {
@@ -84,13 +84,13 @@ impl CrossTraffic {
             match &mut source.kind {
                 Kind::Datagrams(source) => {
                     while let Some(size) = source.poll(now) {
-                        up.offer(now, size, Parcel { flow, cargo: Cargo::Datagram });
+                        forward.offer(now, size, Parcel { flow, cargo: Cargo::Datagram });
                     }
                 }
                 Kind::Tcp(tcp) if tcp.flow.next_event() <= now => {
-                    tcp.pump(now, flow, up, recorder);
+                    tcp.pump(now, flow, forward, recorder);
                     let answer = tcp.flow.poll_acknowledgement(now);
-                    offer_answer(now, flow, answer, down);
+                    offer_answer(now, flow, answer, reverse);
                 }
                 Kind::Tcp(_) => {}
             }
@@ -103,14 +103,14 @@ impl CrossTraffic {
         now: Time,
         (flow, number): (u16, u64),
         (size, queued): (Bytes, Span),
-        down: &mut Path<Answer>,
+        reverse: &mut Path<Answer>,
         recorder: &mut Recorder,
     ) {
         recorder.push(Record { at: now, flow, what: What::SegmentArrived { size, queued } });
         let Some(tcp) = self.tcp(flow) else { return };
         if let Some(segment) = tcp.under_way.leave(number) {
             let answer = tcp.flow.on_segment(now, &segment);
-            offer_answer(now, flow, answer, down);
+            offer_answer(now, flow, answer, reverse);
         }
     }
 
@@ -134,7 +134,7 @@ impl CrossTraffic {
         now: Time,
         flow: u16,
         said: &Acknowledgement,
-        up: &mut Path<Parcel>,
+        forward: &mut Path<Parcel>,
         recorder: &mut Recorder,
     ) {
         let Some(tcp) = self.tcp(flow) else { return };
@@ -142,7 +142,7 @@ impl CrossTraffic {
         if let Some(page) = tcp.flow.poll_page() {
             recorder.push(Record { at: now, flow, what: What::PageRead { size: page.size, took: page.took } });
         }
-        tcp.pump(now, flow, up, recorder);
+        tcp.pump(now, flow, forward, recorder);
     }
 
     fn tcp(&mut self, flow: u16) -> Option<&mut Tcp> {
@@ -154,12 +154,12 @@ impl CrossTraffic {
 }
 
 impl Tcp {
-    fn pump(&mut self, now: Time, flow: u16, up: &mut Path<Parcel>, recorder: &mut Recorder) {
+    fn pump(&mut self, now: Time, flow: u16, forward: &mut Path<Parcel>, recorder: &mut Recorder) {
         while let Some(segment) = self.flow.poll(now) {
             let (size, window) = (segment.size(), self.flow.sender().window().window());
             recorder.push(Record { at: now, flow, what: What::SegmentSent { size, window } });
             let cargo = Cargo::Segment(self.under_way.push(segment));
-            up.offer(now, size, Parcel { flow, cargo });
+            forward.offer(now, size, Parcel { flow, cargo });
         }
     }
 }
@@ -168,8 +168,8 @@ fn tcp(flows: Vec<TcpFlow>) -> Vec<Kind> {
     flows.into_iter().map(|flow| Kind::Tcp(Box::new(Tcp { flow, under_way: UnderWay::default() }))).collect()
 }
 
-fn offer_answer(now: Time, flow: u16, answer: Option<Acknowledgement>, down: &mut Path<Answer>) {
+fn offer_answer(now: Time, flow: u16, answer: Option<Acknowledgement>, reverse: &mut Path<Answer>) {
     if let Some(answer) = answer {
-        down.offer(now, answer.size(), Answer { flow, content: Content::Acknowledgement(answer) });
+        reverse.offer(now, answer.size(), Answer { flow, content: Content::Acknowledgement(answer) });
     }
 }

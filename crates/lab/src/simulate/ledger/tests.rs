@@ -21,19 +21,19 @@ fn fragment(sequence: u64) -> Fragment {
 fn packet(payload: Payload, size: u64, content: Content) -> Packet {
     let mut sent = SentPacket::new(PacketId(0), Time::ZERO, Bytes::new(size));
     sent.payload = payload;
-    Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, asks: true, content }
+    Packet { sent, grace: Span::ZERO, before: Bytes::ZERO, requests_feedback: true, content }
 }
 
 fn media(sequence: u64) -> Packet {
     packet(Payload::Media, 1074, Content::Media { sequence, fragment: fragment(sequence) })
 }
 
-fn parity(payload: Payload, protects: std::ops::Range<u64>) -> Packet {
-    let content = Content::Parity { protects: Protected::of(protects).unwrap() };
+fn fec(payload: Payload, protects: std::ops::Range<u64>) -> Packet {
+    let content = Content::Fec { protects: Protected::of(protects).unwrap() };
     packet(payload, 1102, content)
 }
 
-fn repeat(payload: Payload, of: u64) -> Packet {
+fn retransmission(payload: Payload, of: u64) -> Packet {
     packet(payload, 1076, Content::Retransmission { of, fragment: fragment(of) })
 }
 
@@ -54,19 +54,19 @@ fn ledger() -> Ledger {
 }
 
 #[test]
-fn media_is_in_time_discarded_or_lost_and_none_of_it_without_parity_is_redundant() {
+fn media_is_in_time_discarded_or_lost_and_none_of_it_without_fec_is_redundant() {
     let mut ledger = ledger();
     for sequence in 0..7 {
         // The sixth comes 401 ms after it was captured.
         let late = if sequence == 6 { 401 } else { 50 };
         ledger.arrived(at(100 * sequence + late), &media(sequence));
         // Once more is once too many.
-        ledger.arrived(at(100 * sequence + late), &repeat(Payload::Repair, sequence));
+        ledger.arrived(at(100 * sequence + late), &retransmission(Payload::Repair, sequence));
     }
     (7..10).for_each(|sequence| ledger.dropped(&media(sequence)));
-    ledger.arrived(at(900), &repeat(Payload::Repair, 7));
+    ledger.arrived(at(900), &retransmission(Payload::Repair, 7));
     let (delivery, redundancy) = figures(ledger);
-    // Six by themselves and one by a repeat, 8000 bits each, in two seconds.
+    // Six by themselves and one by a retransmission, 8000 bits each, in two seconds.
     assert_eq!(delivery.goodput_bps, 28_000.0);
     assert_eq!((delivery.discard_ratio, delivery.lost_frames), (0.1, 2));
     // All of it in the first second, of 100 kbit.
@@ -75,23 +75,23 @@ fn media_is_in_time_discarded_or_lost_and_none_of_it_without_parity_is_redundant
 }
 
 #[test]
-fn parity_has_recovered_what_nothing_else_brought_before_it() {
+fn fec_has_recovered_what_nothing_else_brought_before_it() {
     let mut ledger = ledger();
-    ledger.sent(&parity(Payload::Repair, 0..4));
-    ledger.sent(&parity(Payload::Filler, 4..8));
-    ledger.sent(&packet(Payload::Filler, 288, Content::Padding));
+    ledger.sent(&fec(Payload::Repair, 0..4));
+    ledger.sent(&fec(Payload::Padding, 4..8));
+    ledger.sent(&packet(Payload::Padding, 288, Content::Padding));
     for sequence in [0, 1, 4, 5, 9] {
         ledger.dropped(&media(sequence));
     }
     ledger.recovered(at(300), 0);
-    // A repeat was first; parity makes it once more, which is no use.
-    ledger.arrived(at(350), &repeat(Payload::Repair, 1));
+    // A retransmission was first; FEC makes it once more, which is no use.
+    ledger.arrived(at(350), &retransmission(Payload::Repair, 1));
     ledger.recovered(at(360), 1);
     ledger.recovered(at(620), 4);
-    // What filler repeats is of use where nothing was before it, lost or not.
-    ledger.arrived(at(700), &repeat(Payload::Filler, 9));
+    // What padding retransmits is of use where nothing was before it, lost or not.
+    ledger.arrived(at(700), &retransmission(Payload::Padding, 9));
     ledger.arrived(at(710), &media(6));
-    ledger.arrived(at(720), &repeat(Payload::Filler, 6));
+    ledger.arrived(at(720), &retransmission(Payload::Padding, 6));
     let what = ["probe", "raise", "probe", "undershoot", "stay"];
     for what in what {
         let (why, from, to) = ("", thalweg_units::Rate::ZERO, thalweg_units::Rate::ZERO);
@@ -100,11 +100,11 @@ fn parity_has_recovered_what_nothing_else_brought_before_it() {
     let (delivery, redundancy) = figures(ledger);
     let redundancy = redundancy.unwrap();
     assert_eq!(delivery.lost_frames, 1);
-    // Lost under parity: 0, 1, 4 and 5; recovered: 0 and 4.
+    // Lost under FEC: 0, 1, 4 and 5; recovered: 0 and 4.
     assert_eq!(redundancy.ffre, Some(0.5));
     assert_eq!(redundancy.fec_bitrate_bps, 2.0 * 1102.0 * 8.0 / 2.0);
     assert!((redundancy.fec_share - 2204.0 / 10_740.0).abs() < 1e-12);
-    // 0, 4 and 9 of two parity packets and a padding packet.
-    assert!((redundancy.useful_filler_ratio - 3.0 * 1074.0 / 2492.0).abs() < 1e-12, "{redundancy:?}");
+    // 0, 4 and 9 of two FEC packets and a padding packet.
+    assert!((redundancy.useful_padding_ratio - 3.0 * 1074.0 / 2492.0).abs() < 1e-12, "{redundancy:?}");
     assert_eq!((redundancy.frcc, redundancy.probes), (Some(0.5), 2));
 }

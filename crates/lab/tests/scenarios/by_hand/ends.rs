@@ -11,7 +11,7 @@ use thalweg_units::{Seed, Size};
 use thalweg_video::Picture;
 use thalweg_video::source::{Format, Scene, SceneConfig};
 
-/// What became of a frame at the receiver.
+/// The outcome of a frame at the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decoded {
     /// The picture its encoder made of it.
@@ -31,7 +31,7 @@ pub trait Ends {
 
     fn forget(&mut self, frame: u64);
 
-    /// What became of a frame, and how many states the decoder keeps then.
+    /// The outcome of a frame, and how many states the decoder keeps then.
     fn decode(&mut self, ready: &Ready) -> (Decoded, usize);
 }
 

@@ -10,7 +10,7 @@ pub use ends::{Decoded, Ends, Modelled, Real};
 use thalweg_control::Acknowledgement;
 use thalweg_link::queue::Limits;
 use thalweg_link::{HopConfig, Link, LossModel, Path, PathConfig, QueueConfig, Trace};
-use thalweg_media::feedback::{DecoderReport, News};
+use thalweg_media::feedback::{DecoderReport, RtcpFeedback};
 use thalweg_receiver::{Message, MessageReader, Receiver};
 use thalweg_sender::frames::EncodedFrame;
 use thalweg_sender::{Camera, Engine, Event, Output, Packet, Scheme};
@@ -23,7 +23,7 @@ const ENCODE_TIME: Span = Span::from_millis(2);
 /// How far the receiver's clock is ahead.
 const AHEAD: Span = Span::from_millis(1234);
 
-/// Over one link of 25 ms each way, at 30 pictures a second.
+/// Over one link of 25 ms each way, at 30 fps.
 pub struct Call {
     pub scheme: &'static str,
     pub size: Size,
@@ -52,7 +52,7 @@ pub struct Seen {
     pub decoded: Vec<(Time, u64, Decoded)>,
     pub recoveries: usize,
     /// The most states at once: in the encoder, in the decoder.
-    pub most_kept: (usize, usize),
+    pub max_kept: (usize, usize),
 }
 
 impl Seen {
@@ -128,11 +128,11 @@ impl Call {
         let camera = Camera { size: self.size, interval };
         let mut far = Far {
             receiver: Receiver::new(scheme.receiver, scheme.feedback, AHEAD).unwrap(),
-            down: self.path("down", false, &self.report_loss),
+            reverse: self.path("down", false, &self.report_loss),
         };
         let mut near = Near {
             engine: Engine::new(&scheme, camera, Time::ZERO).unwrap(),
-            up: self.path("up", true, &self.loss),
+            forward: self.path("up", true, &self.loss),
             reader: MessageReader::default(),
             made: Vec::new(),
             kept: BTreeSet::new(),
@@ -146,16 +146,16 @@ impl Call {
             if now >= Time::ZERO + self.duration {
                 return seen;
             }
-            while let Some(departure) = near.up.poll(now) {
+            while let Some(departure) = near.forward.poll(now) {
                 far.on_packet(now, &departure.packet, ends, &mut seen);
             }
-            while near.up.poll_drop().is_some() {}
+            while near.forward.poll_drop().is_some() {}
             far.answer(now);
-            while let Some(message) = far.down.poll(now) {
+            while let Some(message) = far.reverse.poll(now) {
                 near.on_message(now, message.packet, say);
                 near.pump(now, ends, &mut seen);
             }
-            while far.down.poll_drop().is_some() {}
+            while far.reverse.poll_drop().is_some() {}
             if near.encoded_at <= now {
                 near.encoded_at = Time::NEVER;
                 let made = std::mem::take(&mut near.made);
@@ -174,7 +174,7 @@ impl Call {
 
 struct Near {
     engine: Engine,
-    up: Path<Packet>,
+    forward: Path<Packet>,
     reader: MessageReader,
     made: Vec<EncodedFrame>,
     /// Frames whose states the encoder keeps.
@@ -185,15 +185,15 @@ struct Near {
 
 impl Near {
     fn next_event(&self) -> Time {
-        self.wake.min(self.encoded_at).min(self.up.next_event())
+        self.wake.min(self.encoded_at).min(self.forward.next_event())
     }
 
     fn on_message(&mut self, now: Time, message: Message, say: &mut dyn FnMut(Report) -> Vec<Report>) {
         let mut decoder = None;
-        for news in self.reader.read(message) {
-            match news {
-                News::Decoder(report) => decoder = Some(report),
-                News::Arrivals { acknowledgements, hold } => {
+        for rtcp_feedback in self.reader.read(message) {
+            match rtcp_feedback {
+                RtcpFeedback::Decoder(report) => decoder = Some(report),
+                RtcpFeedback::Arrivals { acknowledgements, hold } => {
                     for report in say(Report { acknowledgements, hold, decoder: decoder.take() }) {
                         if let Some(decoder) = &report.decoder {
                             self.engine.on_decoder(now, decoder);
@@ -201,9 +201,9 @@ impl Near {
                         self.engine.on_feedback(now, &report.acknowledgements, report.hold);
                     }
                 }
-                News::Missing(sequences) => self.engine.on_missing(now, &sequences),
-                News::KeyframeNeeded => self.engine.on_keyframe_request(now),
-                News::Path(report) => self.engine.on_path_report(now, &report),
+                RtcpFeedback::Missing(sequences) => self.engine.on_missing(now, &sequences),
+                RtcpFeedback::KeyframeNeeded => self.engine.on_keyframe_request(now),
+                RtcpFeedback::Path(report) => self.engine.on_path_report(now, &report),
             }
         }
     }
@@ -213,7 +213,7 @@ impl Near {
             match self.engine.poll() {
                 Output::Transmit(packet) => {
                     self.reader.on_sent(&packet);
-                    self.up.offer(now, packet.sent.size, packet);
+                    self.forward.offer(now, packet.sent.size, packet);
                 }
                 Output::Encode { picture, plan } => {
                     self.made = ends.offer(picture, &plan);
@@ -221,7 +221,7 @@ impl Near {
                 }
                 Output::Commit { choice } => {
                     self.kept.extend(ends.commit(choice));
-                    seen.most_kept.0 = seen.most_kept.0.max(self.kept.len());
+                    seen.max_kept.0 = seen.max_kept.0.max(self.kept.len());
                 }
                 Output::Forget { frame } => {
                     assert!(self.kept.remove(&frame), "frame {frame} is forgotten, which was not kept");
@@ -247,12 +247,12 @@ impl Near {
 
 struct Far {
     receiver: Receiver,
-    down: Path<Message>,
+    reverse: Path<Message>,
 }
 
 impl Far {
     fn next_event(&self) -> Time {
-        self.receiver.next_event().min(self.down.next_event())
+        self.receiver.next_event().min(self.reverse.next_event())
     }
 
     fn on_packet(&mut self, now: Time, packet: &Packet, ends: &mut dyn Ends, seen: &mut Seen) {
@@ -262,17 +262,17 @@ impl Far {
                 self.receiver.on_disagreement(target);
             }
             seen.decoded.push((now, ready.info.frame, decoded));
-            seen.most_kept.1 = seen.most_kept.1.max(kept);
+            seen.max_kept.1 = seen.max_kept.1.max(kept);
         }
         while self.receiver.poll_abandoned().is_some() {}
     }
 
     fn answer(&mut self, now: Time) {
         while let Some(report) = self.receiver.poll_report(now) {
-            self.down.offer(now, report.size, report);
+            self.reverse.offer(now, report.size, report);
         }
         for request in self.receiver.poll_requests(now) {
-            self.down.offer(now, request.size, request);
+            self.reverse.offer(now, request.size, request);
         }
     }
 }

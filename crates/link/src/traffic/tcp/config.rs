@@ -25,7 +25,7 @@ pub struct ConnectionConfig {
     /// The congestion window.
     pub cubic: CubicConfig,
     /// The most segments under way, whatever the congestion window is: what the receiver has room for. `None` for more than any path holds,
-    /// as today's receivers offer; ns-2's senders take 20 unless told otherwise.
+    /// as today's receivers offer; ns-2's senders take 20 unless configured otherwise.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub receive_window: Option<u32>,
     /// Whether a connection begins with a round trip for nothing else (specs/cubic.md 3).
@@ -42,9 +42,9 @@ pub struct ConnectionConfig {
     /// The retransmission timeout before a round trip has been measured (RFC 6298 section 2.1).
     pub first_timeout: Span,
     /// What the timeout is longer than the smoothed round trip at least: 200 ms in Linux, where RFC 6298 has 1 s for the sum.
-    pub least_timeout: Span,
+    pub min_timeout: Span,
     /// The longest timeout after doubling (RFC 6298 section 2.5 allows 60 s or more).
-    pub most_timeout: Span,
+    pub max_timeout: Span,
 }
 
 impl Default for ConnectionConfig {
@@ -59,8 +59,8 @@ impl Default for ConnectionConfig {
             acknowledging: Acknowledging::Each,
             tail_loss_probe: true,
             first_timeout: Span::from_secs(1),
-            least_timeout: Span::from_millis(200),
-            most_timeout: Span::from_secs(60),
+            min_timeout: Span::from_millis(200),
+            max_timeout: Span::from_secs(60),
         }
     }
 }
@@ -78,13 +78,12 @@ impl ConnectionConfig {
             .is((100..=65_535).contains(&self.segment.get()), "100B to 65535B, such as 1500B")?;
         for (name, timeout) in [
             ("connection.first_timeout", self.first_timeout),
-            ("connection.least_timeout", self.least_timeout),
-            ("connection.most_timeout", self.most_timeout),
+            ("connection.min_timeout", self.min_timeout),
+            ("connection.max_timeout", self.max_timeout),
         ] {
             check(name, timeout).within(Span::from_millis(1).., "200ms")?;
         }
-        check("connection.most_timeout", self.most_timeout)
-            .within(self.least_timeout.max(self.first_timeout).., "60s")?;
+        check("connection.max_timeout", self.max_timeout).within(self.min_timeout.max(self.first_timeout).., "60s")?;
         if let Some(window) = self.receive_window {
             check("connection.receive_window", window).within(1.., "20, or absent")?;
         }
@@ -107,9 +106,9 @@ mod tests {
         let tiny = ConnectionConfig { segment: Bytes::new(60), ..Default::default() };
         let error = format!("{}", tiny.check().unwrap_err());
         assert!(error.contains("60B") && error.contains("1500B"), "{error}");
-        let hasty = ConnectionConfig { most_timeout: Span::from_millis(500), ..Default::default() };
+        let hasty = ConnectionConfig { max_timeout: Span::from_millis(500), ..Default::default() };
         let error = format!("{}", hasty.check().unwrap_err());
-        assert!(error.contains("most_timeout is 500ms") && error.contains("60s"), "{error}");
+        assert!(error.contains("max_timeout is 500ms") && error.contains("60s"), "{error}");
         let shut = ConnectionConfig { receive_window: Some(0), ..Default::default() };
         assert!(format!("{}", shut.check().unwrap_err()).contains("receive_window is 0"));
         assert!(ConnectionConfig::default().check().is_ok());

@@ -6,8 +6,8 @@ use thalweg_units::Span;
 const SAMPLES: u32 = 8;
 /// A round trip is longer if it is by an eighth (MIN_RTT_DIVISOR) within these bounds (MIN_RTT_THRESH, MAX_RTT_THRESH).
 const LONGER: i64 = 8;
-const LONGER_AT_LEAST: Span = Span::from_millis(4);
-const LONGER_AT_MOST: Span = Span::from_millis(16);
+const MIN_RTT_THRESHOLD: Span = Span::from_millis(4);
+const MAX_RTT_THRESHOLD: Span = Span::from_millis(16);
 /// Conservative slow start grows by a quarter (CSS_GROWTH_DIVISOR) for this many rounds (CSS_ROUNDS).
 const CONSERVATIVE_DIVISOR: f64 = 4.0;
 const CONSERVATIVE_ROUNDS: u32 = 5;
@@ -74,7 +74,7 @@ impl HyStart {
             // It was a passing delay.
             Some((began, _)) if self.this_round < began => self.conservative = None,
             None if self.last_round < Span::MAX => {
-                let longer = (self.last_round / LONGER).max(LONGER_AT_LEAST).min(LONGER_AT_MOST);
+                let longer = (self.last_round / LONGER).max(MIN_RTT_THRESHOLD).min(MAX_RTT_THRESHOLD);
                 if self.this_round >= self.last_round + longer {
                     self.conservative = Some((self.this_round, 0));
                 }

@@ -41,7 +41,7 @@ struct Transmission {
 
 /// What an acknowledgement did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct News {
+pub(super) struct Acknowledged {
     /// Segments that it was the first to acknowledge.
     pub(super) delivered: u32,
     /// Whether the first missing byte is a later one now.
@@ -123,27 +123,27 @@ impl Outstanding {
         self.first_transmission + self.transmissions.len() as u64 - 1
     }
 
-    /// The receiver has said what has come; the shortest round trip so far is `least`.
-    pub(super) fn on_acknowledgement(&mut self, now: Time, said: &Acknowledgement, least: Span) -> News {
-        let mut news = News { delivered: 0, advanced: false, lost: false };
+    /// The receiver has said what has come; the shortest round trip so far is `min`.
+    pub(super) fn on_acknowledgement(&mut self, now: Time, said: &Acknowledgement, min: Span) -> Acknowledged {
+        let mut acknowledged = Acknowledged { delivered: 0, advanced: false, lost: false };
         while self.pieces.front().is_some_and(|first| first.to <= said.up_to) {
-            news.delivered += u32::from(self.deliver(now, 0, least));
+            acknowledged.delivered += u32::from(self.deliver(now, 0, min));
             self.pieces.pop_front();
-            news.advanced = true;
+            acknowledged.advanced = true;
         }
         for (from, to) in &said.blocks {
             let mut index = self.index(*from);
             while self.pieces.get(index).is_some_and(|piece| piece.to <= *to) {
-                news.delivered += u32::from(self.deliver(now, index, least));
+                acknowledged.delivered += u32::from(self.deliver(now, index, min));
                 index += 1;
             }
         }
-        news.lost = self.find_losses(least);
-        news
+        acknowledged.lost = self.find_losses(min);
+        acknowledged
     }
 
     /// The piece has come; whether that is new.
-    fn deliver(&mut self, now: Time, index: usize, least: Span) -> bool {
+    fn deliver(&mut self, now: Time, index: usize, min: Span) -> bool {
         let Some(piece) = self.pieces.get_mut(index) else { return false };
         match piece.state {
             State::Come => return false,
@@ -155,7 +155,7 @@ impl Outstanding {
         piece.state = State::Come;
         // Sooner than any round trip after it was sent again, it is the first transmission that came, and says nothing about what
         // was sent since (RFC 8985 section 6.2 step 2).
-        let first_came = piece.repeated && now - piece.sent < least;
+        let first_came = piece.repeated && now - piece.sent < min;
         let place = piece.transmission.checked_sub(self.first_transmission);
         if let (false, Some(place)) = (first_came, place)
             && let Some(transmission) = self.transmissions.get_mut(place as usize)
@@ -167,8 +167,8 @@ impl Outstanding {
         true
     }
 
-    /// Takes the oldest transmissions off as long as it is known what became of them; whether one was lost.
-    fn find_losses(&mut self, least: Span) -> bool {
+    /// Takes the oldest transmissions off as long as their outcome is known; returns whether one was lost.
+    fn find_losses(&mut self, min: Span) -> bool {
         let mut any = false;
         while let Some(Transmission { from, sent, delivered }) = self.transmissions.front().copied() {
             let number = self.first_transmission;
@@ -176,7 +176,7 @@ impl Outstanding {
                 self.delivered -= 1;
             } else if let Some(piece) = self.under_way_as(from, number) {
                 // A time is later only where the transmission is.
-                let late = least < Span::MAX && self.latest_delivered - sent > least / REORDERING;
+                let late = min < Span::MAX && self.latest_delivered - sent > min / REORDERING;
                 if self.delivered < LATER_DELIVERIES && !late {
                     break;
                 }
@@ -223,7 +223,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    const LEAST: Span = Span::from_millis(100);
+    const MIN: Span = Span::from_millis(100);
 
     /// `count` segments of a byte each, all sent at the start.
     fn burst(count: u64) -> Outstanding {
@@ -232,9 +232,9 @@ mod tests {
         outstanding
     }
 
-    fn say(outstanding: &mut Outstanding, millis: u64, up_to: u64, blocks: Vec<(u64, u64)>) -> News {
+    fn say(outstanding: &mut Outstanding, millis: u64, up_to: u64, blocks: Vec<(u64, u64)>) -> Acknowledged {
         let said = Acknowledgement { connection: 0, up_to, blocks, echo: Time::ZERO };
-        outstanding.on_acknowledgement(Time::from_millis(millis), &said, LEAST)
+        outstanding.on_acknowledgement(Time::from_millis(millis), &said, MIN)
     }
 
     #[test]
@@ -242,13 +242,13 @@ mod tests {
         let mut sent = burst(6);
         assert!(!say(&mut sent, 100, 0, vec![(1, 2)]).lost);
         assert!(!say(&mut sent, 100, 0, vec![(1, 3)]).lost);
-        let news = say(&mut sent, 100, 0, vec![(1, 4)]);
-        assert_eq!(news, News { delivered: 1, advanced: false, lost: true });
+        let acknowledged = say(&mut sent, 100, 0, vec![(1, 4)]);
+        assert_eq!(acknowledged, Acknowledged { delivered: 1, advanced: false, lost: true });
         assert_eq!(sent.under_way(), 2);
         assert_eq!((sent.repeat_lost(Time::from_millis(100)), sent.under_way()), (Some((0, 1)), 3));
         assert_eq!(sent.repeat_lost(Time::from_millis(100)), None);
-        let news = say(&mut sent, 200, 6, vec![]);
-        assert_eq!(news, News { delivered: 3, advanced: true, lost: false });
+        let acknowledged = say(&mut sent, 200, 6, vec![]);
+        assert_eq!(acknowledged, Acknowledged { delivered: 3, advanced: true, lost: false });
         assert!(sent.is_empty() && sent.under_way() == 0);
     }
 
@@ -270,8 +270,8 @@ mod tests {
         sent.repeat_lost(Time::from_millis(100));
         (4..8).for_each(|byte| sent.send(Time::from_millis(100), byte, byte + 1));
         // 20 ms after the second one left.
-        let news = say(&mut sent, 120, 4, vec![]);
-        assert!(news.delivered == 1 && !news.lost);
+        let acknowledged = say(&mut sent, 120, 4, vec![]);
+        assert!(acknowledged.delivered == 1 && !acknowledged.lost);
         assert_eq!((sent.under_way(), sent.has_lost()), (4, false));
     }
 

@@ -9,20 +9,20 @@ use super::config::ConnectionConfig;
 pub(super) struct RoundTrip {
     smoothed: Option<Span>,
     deviation: Span,
-    least: Span,
+    min: Span,
     /// How often the timeout has been doubled.
     doublings: u32,
 }
 
 impl RoundTrip {
     pub(super) fn new() -> RoundTrip {
-        RoundTrip { smoothed: None, deviation: Span::ZERO, least: Span::MAX, doublings: 0 }
+        RoundTrip { smoothed: None, deviation: Span::ZERO, min: Span::MAX, doublings: 0 }
     }
 
     /// An acknowledgement of new data came `rtt` after the data was sent.
     pub(super) fn on_sample(&mut self, rtt: Span) {
         let rtt = rtt.max(Span::from_nanos(1));
-        self.least = self.least.min(rtt);
+        self.min = self.min.min(rtt);
         self.doublings = 0;
         match self.smoothed {
             None => {
@@ -42,8 +42,8 @@ impl RoundTrip {
     }
 
     /// The shortest so far; [`Span::MAX`] before the first.
-    pub(super) fn least(&self) -> Span {
-        self.least
+    pub(super) fn min(&self) -> Span {
+        self.min
     }
 
     /// How long to wait before everything under way counts as lost.
@@ -52,8 +52,8 @@ impl RoundTrip {
         // leave nothing between the smoothed round trip and the timeout.
         let once = self
             .smoothed
-            .map_or(config.first_timeout, |smoothed| smoothed + (self.deviation * 4).max(config.least_timeout));
-        (once * (1 << self.doublings)).min(config.most_timeout)
+            .map_or(config.first_timeout, |smoothed| smoothed + (self.deviation * 4).max(config.min_timeout));
+        (once * (1 << self.doublings)).min(config.max_timeout)
     }
 
     /// The timer went off: the next wait is twice as long.
@@ -77,7 +77,7 @@ mod tests {
         round_trip.on_sample(Span::from_millis(280));
         // Deviation 3/4 * 100 + 1/4 * 80 = 95, smoothed 7/8 * 200 + 1/8 * 280 = 210.
         assert_eq!(round_trip.timeout(&config), Span::from_millis(210 + 4 * 95));
-        assert_eq!((round_trip.smoothed(), round_trip.least()), (Some(Span::from_millis(210)), Span::from_millis(200)));
+        assert_eq!((round_trip.smoothed(), round_trip.min()), (Some(Span::from_millis(210)), Span::from_millis(200)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use thalweg_units::{Bytes, Span, Time};
 use super::config::{Acknowledging, ConnectionConfig};
 use super::cubic::Cubic;
 use super::hystart::{Growth, HyStart};
-use super::outstanding::{News, Outstanding};
+use super::outstanding::{Acknowledged, Outstanding};
 use super::receiver::DELAY;
 use super::round_trip::RoundTrip;
 use super::segment::{Acknowledgement, Segment};
@@ -48,7 +48,7 @@ pub struct Sender {
     hystart: Option<HyStart>,
     round_trip: RoundTrip,
     outstanding: Outstanding,
-    /// Whether the other end has answered.
+    /// Whether the peer has answered.
     opened: bool,
     /// Whether the segment that opens the connection is to be sent (again).
     opening_due: bool,
@@ -200,7 +200,7 @@ impl Sender {
         round_trip.scale(1.0 / (self.cubic.window() * if slow_start { PACED_SLOW_START } else { PACED }))
     }
 
-    /// The other end has said what has come.
+    /// An acknowledgement arrived.
     pub fn on_acknowledgement(&mut self, now: Time, said: &Acknowledgement) {
         if said.connection != self.connection {
             return;
@@ -215,8 +215,8 @@ impl Sender {
         }
         // A sender with nothing left and a window that is not full has been waiting for its application.
         let filled = (self.has_segment() || !self.has_room()) && !self.is_held_by_receiver();
-        let news = self.outstanding.on_acknowledgement(now, said, self.round_trip.least());
-        let sample = news.advanced.then(|| now - said.echo);
+        let acknowledged = self.outstanding.on_acknowledgement(now, said, self.round_trip.min());
+        let sample = acknowledged.advanced.then(|| now - said.echo);
         if let Some(rtt) = sample {
             self.round_trip.on_sample(rtt);
         }
@@ -224,24 +224,25 @@ impl Sender {
         if self.recovery.is_some_and(|recovery| said.up_to >= recovery.until) {
             self.recovery = None;
         }
-        if self.lost_now(&news, said) && self.recovery.is_none() {
+        if self.lost_now(&acknowledged, said) && self.recovery.is_none() {
             let under_way = f64::from(self.outstanding.under_way());
             self.cubic.on_loss((!filled).then_some(under_way));
             self.recovery = Some(Recovery { until: self.next, timed_out: false });
             self.urgent = self.outstanding.has_lost().then_some(Urgent::Repetition);
-        } else if !was_recovering && news.delivered > 0 {
-            self.grow(now, f64::from(news.delivered), (said.up_to, sample), filled);
+        } else if !was_recovering && acknowledged.delivered > 0 {
+            self.grow(now, f64::from(acknowledged.delivered), (said.up_to, sample), filled);
         }
-        if news.delivered > 0 {
+        if acknowledged.delivered > 0 {
             self.probed = None;
             self.set_timer(now);
         }
     }
 
-    /// Whether an acknowledgement tells of a loss: by what is missing, or because only the probe filled the hole at the end (RFC 8985
+    /// Whether an acknowledgement reports a loss: by what is missing, or because only the probe filled the hole at the end (RFC 8985
     /// section 7.4.2).
-    fn lost_now(&self, news: &News, said: &Acknowledgement) -> bool {
-        news.lost || (news.advanced && self.probed == Some((said.echo, true)) && said.up_to == self.next)
+    fn lost_now(&self, acknowledged: &Acknowledged, said: &Acknowledgement) -> bool {
+        acknowledged.lost
+            || (acknowledged.advanced && self.probed == Some((said.echo, true)) && said.up_to == self.next)
     }
 
     fn grow(&mut self, now: Time, segments: f64, (up_to, sample): (u64, Option<Span>), filled: bool) {
@@ -267,8 +268,8 @@ impl Sender {
             Some(round_trip) => {
                 // RFC 8985 section 7.2: a lone segment's acknowledgement may be a delayed one.
                 let alone = self.outstanding.under_way() == 1 && self.config.acknowledging == Acknowledging::Delayed;
-                let patience = round_trip * 2 + if alone { DELAY } else { Span::ZERO };
-                Timer::Probe(now + patience.min(timeout))
+                let probe_timeout = round_trip * 2 + if alone { DELAY } else { Span::ZERO };
+                Timer::Probe(now + probe_timeout.min(timeout))
             }
             None => Timer::Retransmission(now + timeout),
         };

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `silence` | nothing to be heard, 20 ms a packet |
 //! | `tone:440` | a sine of 440 Hz (made by ffmpeg) |
-//! | `clicks` | 2 ms of 1 kHz at every whole second, to see sound and pictures drift apart (ffmpeg) |
+//! | `clicks` | 2 ms of 1 kHz at every whole second, to see audio and pictures drift apart (ffmpeg) |
 //! | an Ogg Opus file | its packets as they are |
 //! | any other file, or an address with `://` | encoded in packets of 20 ms (ffmpeg) |
 //! | `alsa:default`, `pulse:default` | what the device records (ffmpeg) |

@@ -16,7 +16,7 @@ use crate::media::Repeat;
 const SILENCE: [u8; 3] = [0xf8, 0xff, 0xfe];
 /// Ticks of a silent packet.
 const SILENCE_TICKS: u32 = 960;
-/// What ffmpeg is told after the input: Opus for conversation, in packets of 20 ms, two channels at most, each packet on a page of
+/// ffmpeg's arguments after the input: Opus for conversation, in packets of 20 ms, two channels at most, each packet on a page of
 /// its own at once (its default is a page a second, which a device would be late by).
 const ENCODING: &[&str] = &[
     "-vn",
@@ -124,7 +124,7 @@ impl AudioSource {
         Ok(Some(OpusPacket { data, timestamp, duration }))
     }
 
-    /// How many ticks after the first packet's beginning the sound begins: what comes before is the encoder's delay, or a decoder's
+    /// How many ticks after the first packet's beginning the audio begins: what comes before is the encoder's delay, or a decoder's
     /// run-up. To be in time with a picture shown at the source's start, send that much earlier.
     pub fn lead(&self) -> u32 {
         match &self.kind {
@@ -137,17 +137,17 @@ impl AudioSource {
 
 fn by_ffmpeg(name: &str, input: &[&str]) -> Result<Kind, SourceError> {
     let mut stream = OggOpus::new(name, ffmpeg::Process::start(name, &[input, ENCODING].concat())?);
-    if stream.begin()? { Ok(Kind::Ffmpeg(stream)) } else { Err(no_sound(name)) }
+    if stream.begin()? { Ok(Kind::Ffmpeg(stream)) } else { Err(no_audio(name)) }
 }
 
 fn file(name: &str) -> Result<OggOpus<BufReader<File>>, SourceError> {
     let file = File::open(name).map_err(|error| SourceError::io(name, error))?;
     let mut stream = OggOpus::new(name, BufReader::new(file));
-    if stream.begin()? { Ok(stream) } else { Err(no_sound(name)) }
+    if stream.begin()? { Ok(stream) } else { Err(no_audio(name)) }
 }
 
-fn no_sound(name: &str) -> SourceError {
-    SourceError::format(name, "there is no sound in it: name a file that has some, or silence")
+fn no_audio(name: &str) -> SourceError {
+    SourceError::format(name, "there is no audio in it: name a file that has some, or silence")
 }
 
 /// Whether a file begins with an Ogg page of one packet, the header of Opus: with a table of one segment it begins at byte 28.
@@ -286,7 +286,7 @@ mod tests {
         if is_installed() {
             let folder = Scratch::new("text");
             let path = folder.path("text.txt");
-            std::fs::write(&path, "Not a sound.").unwrap();
+            std::fs::write(&path, "Not an audio.").unwrap();
             assert!(problem(&path).contains("ffmpeg cannot read it"), "{}", problem(&path));
             let silent = folder.path("silent.y4m");
             run(&["-f", "lavfi", "-i", "color=size=16x16:duration=0.1", &silent]);

@@ -37,7 +37,7 @@ pub struct EncodedOptions {
 }
 
 impl Default for EncodedOptions {
-    /// Once, 30 pictures a second.
+    /// Once, 30 fps.
     fn default() -> EncodedOptions {
         EncodedOptions { repeat: Repeat::Once, frame_rate: (30, 1) }
     }
@@ -79,8 +79,7 @@ impl EncodedSource {
     pub fn open(name: &str, options: EncodedOptions) -> Result<EncodedSource, SourceError> {
         let (frames, seconds) = options.frame_rate;
         if frames == 0 || seconds == 0 {
-            let problem =
-                format!("{frames}/{seconds} pictures a second, allowed is any fraction above 0, such as 30/1");
+            let problem = format!("{frames}/{seconds} fps, allowed is any fraction above 0, such as 30/1");
             return Err(SourceError::format(name, problem));
         }
         if name == "-" && options.repeat == Repeat::Forever {
@@ -253,9 +252,9 @@ mod tests {
 
     const FOREVER: EncodedOptions = EncodedOptions { repeat: Repeat::Forever, frame_rate: (30, 1) };
 
-    fn frames(name: &str, options: EncodedOptions, most: usize) -> (VideoCodec, Vec<EncodedVideoFrame>) {
+    fn frames(name: &str, options: EncodedOptions, max: usize) -> (VideoCodec, Vec<EncodedVideoFrame>) {
         let mut source = EncodedSource::open(name, options).unwrap();
-        let frames = (0..most).map_while(|_| source.next_frame().unwrap()).collect();
+        let frames = (0..max).map_while(|_| source.next_frame().unwrap()).collect();
         (source.codec(), frames)
     }
 

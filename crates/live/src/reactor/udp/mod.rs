@@ -46,7 +46,7 @@ pub struct Received<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What became of a datagram.
+/// The outcome of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// The kernel has it.
@@ -72,7 +72,7 @@ pub struct UdpCounts {
     pub overflowed: u64,
     /// Datagrams the kernel refused for good: too long, or no way to their address.
     pub failed: u64,
-    /// Times the other end said that nobody listens there (ICMP port unreachable; connected sockets only).
+    /// Times the peer said that nobody listens there (ICMP port unreachable; connected sockets only).
     pub unreachable: u64,
 }
 
@@ -209,7 +209,7 @@ impl UdpSocket {
         self.enqueue(None, to, bytes)
     }
 
-    /// Sends `bytes` to `to` from `from`: the address of ours that the other end knows. Matters for sockets bound to a
+    /// Sends `bytes` to `to` from `from`: the address of ours that the peer knows. Matters for sockets bound to a
     /// wildcard.
     pub fn send_from(&mut self, from: IpAddr, to: SocketAddr, bytes: &[u8]) -> Sent {
         let from = Some(from).filter(|from| self.local.ip().is_unspecified() && !from.is_unspecified());

@@ -86,7 +86,7 @@ fn a_connected_socket_learns_that_nobody_listens_and_hears_nobody_else() {
     assert_eq!(next(&mut socket).map(|got| got.2), None);
     assert!(socket.counts().unreachable >= 1);
     bound("127.0.0.1:0").send(socket.local_address(), b"not you");
-    socket.receive(|_| panic!("heard a stranger"));
+    socket.receive(|_| panic!("received from an unknown source"));
 }
 
 #[test]

@@ -24,9 +24,9 @@ const shown = value => value === null || value === undefined ? '–'
 
 export class Chart {
   // An `optional` chart is shown when it has something to show. `layers`: { name, colour (a variable of the style), kind: 'area' | 'stack' | 'line' | 'dots', points() -> [[seconds, value or null]] }.
-  constructor({ title, unit, layers, height = 130, atLeast = 1, ceiling = null, optional = false }) {
+  constructor({ title, unit, layers, height = 130, minTop = 1, ceiling = null, optional = false }) {
     if (!colours.ink) readColours();
-    Object.assign(this, { layers, height, atLeast, ceiling, optional });
+    Object.assign(this, { layers, height, minTop, ceiling, optional });
     this.figure = document.createElement('figure');
     this.canvas = document.createElement('canvas');
     this.canvas.setAttribute('role', 'img');
@@ -58,7 +58,7 @@ export class Chart {
     this.now = now;
     // Stacked layers are of the same figures: the same place in their lists is the same moment.
     const base = [];
-    this.highest = this.atLeast;
+    this.highest = this.minTop;
     this.drawn = this.layers.map(layer => {
       let points = layer.points().filter(([at]) => at >= now - SECONDS - 1);
       if (layer.kind === 'stack') {

@@ -15,9 +15,9 @@ class Clock {
   async ping() {
     const sent = performance.now();
     const { now_ms } = await (await ask('clock', token)).json();
-    const heard = performance.now();
-    this.pings = this.pings.filter(ping => heard - ping.heard < 60_000);
-    this.pings.push({ heard, rttMs: heard - sent, offsetMs: now_ms - (performance.timeOrigin + (sent + heard) / 2) });
+    const answered = performance.now();
+    this.pings = this.pings.filter(ping => answered - ping.answered < 60_000);
+    this.pings.push({ answered, rttMs: answered - sent, offsetMs: now_ms - (performance.timeOrigin + (sent + answered) / 2) });
   }
 
   get best() {
@@ -41,7 +41,7 @@ class Clock {
   }
 }
 
-// What is published; asked until it is told.
+// What is published; requested until it is known.
 async function about() {
   for (;;) {
     try {
@@ -57,7 +57,7 @@ async function about() {
 function describe({ title, version, width, height, frame_interval_ms, link, barcodes }) {
   document.title = title;
   document.getElementById('title').textContent = title;
-  const parts = [`${width} × ${height}, ${+(1000 / frame_interval_ms).toFixed(2)} pictures a second`, ...(link ? [link] : [])];
+  const parts = [`${width} × ${height}, ${+(1000 / frame_interval_ms).toFixed(2)} fps`, ...(link ? [link] : [])];
   document.getElementById('about').textContent = `${parts.join('; ')}.`;
   const latency = barcodes
     ? 'Latency is from a picture’s capture to when this page shows it, read from the number drawn in its corners. ' : '';

@@ -5,8 +5,8 @@ import { Chart } from './charts.js';
 import { Refused, Session, ask } from './whep.js';
 
 // What is kept for charts and tests: ten minutes of pictures and of figures; and what the charts' latest minute can have of them.
-const MOST_FRAMES = 18_000, MOST_FIGURES = 6_000;
-const CHARTED_FRAMES = MOST_FRAMES / 5, CHARTED_FIGURES = MOST_FIGURES / 8;
+const MAX_FRAMES = 18_000, MAX_FIGURES = 6_000;
+const CHARTED_FRAMES = MAX_FRAMES / 5, CHARTED_FIGURES = MAX_FIGURES / 8;
 const FREEZE_MS = 500;
 const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
 const keep = (list, item, most) => { list.push(item); if (list.length > most) list.splice(0, most / 10); };
@@ -33,7 +33,7 @@ export class Viewer {
   }
 
   controls() {
-    const select = this.find('select'), sound = this.find('.sound');
+    const select = this.find('select'), audio = this.find('.audio');
     const names = [...new Set([this.channel.scheme, ...this.about.schemes])];
     select.append(...names.map(name => new Option(name, name, false, name === this.channel.scheme)));
     this.find('.scheme').hidden = !this.channel.switchable;
@@ -45,10 +45,10 @@ export class Viewer {
         this.complaint = { sentence: error.message, untilMs: performance.now() + 8000 };
       }
     });
-    sound.addEventListener('click', () => {
+    audio.addEventListener('click', () => {
       this.video.muted = !this.video.muted;
-      sound.textContent = this.video.muted ? 'Sound on' : 'Sound off';
-      sound.setAttribute('aria-pressed', String(!this.video.muted));
+      audio.textContent = this.video.muted ? 'Audio on' : 'Audio off';
+      audio.setAttribute('aria-pressed', String(!this.video.muted));
     });
     this.find('.full').addEventListener('click', () => this.video.requestFullscreen?.());
   }
@@ -88,7 +88,7 @@ export class Viewer {
     this.events.onerror = () => this.doubt();
     this.counter = setInterval(async () => {
       const statistics = await this.session?.statistics().catch(() => null);
-      if (statistics) keep(this.measured.statistics, statistics, MOST_FIGURES);
+      if (statistics) keep(this.measured.statistics, statistics, MAX_FIGURES);
     }, 1000);
     // Neither connected nor refused is not for ever.
     this.waitFor(15_000, 'No way was found to the publisher: its UDP port may be closed.');
@@ -164,7 +164,7 @@ export class Viewer {
 
   onFigures(figures) {
     this.latest = figures;
-    keep(this.measured.figures, { at: performance.now() / 1000, ...figures }, MOST_FIGURES);
+    keep(this.measured.figures, { at: performance.now() / 1000, ...figures }, MAX_FIGURES);
   }
 
   // Reads the number of each picture that is shown.
@@ -183,7 +183,7 @@ export class Viewer {
       if (number !== null && frames.at(-1)?.number === number) return;
       const captured = number === null ? null : this.about.epoch_ms + number * this.about.frame_interval_ms;
       const latencyMs = captured === null || !this.clock.known ? null : this.clock.publisher(shownAtMs) - captured;
-      keep(frames, { number, shownAtMs, latencyMs, mediaTime, presentedFrames, width, height }, MOST_FRAMES);
+      keep(frames, { number, shownAtMs, latencyMs, mediaTime, presentedFrames, width, height }, MAX_FRAMES);
     };
     this.video.requestVideoFrameCallback(shown);
   }
@@ -194,30 +194,30 @@ export class Viewer {
     const of = value => () => measured.figures.slice(-CHARTED_FIGURES).map(figures => [figures.at, value(figures)]);
     const mbps = name => of(figures => figures[name] === null ? null : figures[name] / 1e6);
     const kilobytes = name => of(figures => figures[name] === null ? null : figures[name] / 1e3);
-    const media = of(f => f.wire_bps === null ? null : (f.wire_bps - (f.filler_bps ?? 0) - (f.repair_bps ?? 0) - (f.audio_bps ?? 0)) / 1e6);
+    const media = of(f => f.wire_bps === null ? null : (f.wire_bps - (f.padding_bps ?? 0) - (f.repair_bps ?? 0) - (f.audio_bps ?? 0)) / 1e6);
     const late = () => measured.frames.slice(-CHARTED_FRAMES).filter(frame => frame.latencyMs !== null).map(frame => [frame.shownAtMs / 1000, frame.latencyMs]);
     return [
       { title: 'On the wire', unit: 'Mbps', height: 170, layers: [
         { name: 'the path, as estimated', colour: 'capacity', kind: 'area', points: mbps('capacity_bps') },
-        { name: 'sound', colour: 'audio', kind: 'stack', points: mbps('audio_bps') },
+        { name: 'audio', colour: 'audio', kind: 'stack', points: mbps('audio_bps') },
         { name: 'video', colour: 'video', kind: 'stack', points: media },
         { name: 'repair', colour: 'repair', kind: 'stack', points: mbps('repair_bps') },
-        { name: 'filler', colour: 'filler', kind: 'stack', points: mbps('filler_bps') },
+        { name: 'padding', colour: 'padding', kind: 'stack', points: mbps('padding_bps') },
         { name: 'asked of the encoder', colour: 'target', kind: 'line', points: mbps('target_bps') },
       ] },
-      ...(this.about.barcodes ? [{ title: 'Latency of pictures, camera to display', unit: 'ms', atLeast: 100, layers: [
+      ...(this.about.barcodes ? [{ title: 'Frame latency, camera to display', unit: 'ms', minTop: 100, layers: [
         { name: 'each', colour: 'video', kind: 'dots', points: late },
       ] }] : []),
-      { title: 'Round trip and queue', unit: 'ms', atLeast: 50, layers: [
+      { title: 'Round trip and queue', unit: 'ms', minTop: 50, layers: [
         { name: 'round trip', colour: 'video', kind: 'line', points: of(figures => figures.rtt_ms) },
         { name: 'queue, as estimated', colour: 'repair', kind: 'line', points: of(figures => figures.queue_ms) },
       ] },
-      { title: 'Window and in flight', unit: 'kB', atLeast: 10, layers: [
-        { name: 'in flight', colour: 'filler', kind: 'area', points: kilobytes('in_flight_bytes') },
+      { title: 'Window and in flight', unit: 'kB', minTop: 10, layers: [
+        { name: 'in flight', colour: 'padding', kind: 'area', points: kilobytes('in_flight_bytes') },
         { name: 'window', colour: 'target', kind: 'line', points: kilobytes('window_bytes') },
       ] },
-      { title: 'Filler (dummies)', unit: 'Mbps', atLeast: 0.1, layers: [
-        { name: 'filler', colour: 'filler', kind: 'area', points: mbps('filler_bps') },
+      { title: 'Padding (dummies)', unit: 'Mbps', minTop: 0.1, layers: [
+        { name: 'padding', colour: 'padding', kind: 'area', points: mbps('padding_bps') },
       ] },
       { title: 'Headroom factor alpha', unit: '', ceiling: 1.05, optional: true, layers: [
         { name: 'alpha', colour: 'second', kind: 'line', points: of(figures => figures.alpha) },
@@ -239,11 +239,11 @@ export class Viewer {
     const mbps = bps => `${(bps / 1e6).toFixed(2)} Mbps`;
     const parts = [];
     if (figures.resolution && figures.encoder_bps !== null) parts.push(`${figures.resolution.replace('x', ' × ')} at ${mbps(figures.encoder_bps)}`);
-    if (recent.length) parts.push(`${(recent.length / 2).toFixed(0)} pictures a second`);
+    if (recent.length) parts.push(`${(recent.length / 2).toFixed(0)} fps`);
     if (lates.length) parts.push(`${lates[Math.floor(lates.length / 2)].toFixed(0)} ms after the camera`);
-    this.find('.state').textContent = [figures.scheme, parts.join(', ')].filter(Boolean).join(': ') + (figures.paused ? ', holding pictures back.' : '.');
+    this.find('.state').textContent = [figures.scheme, parts.join(', ')].filter(Boolean).join(': ') + (figures.paused ? ', encoding paused.' : '.');
     const detail = [
-      `${figures.frames_sent} pictures sent, ${figures.frames_skipped} skipped`,
+      `${figures.frames_sent} frames sent, ${figures.frames_skipped} skipped`,
       figures.keyframes === 1 ? '1 keyframe' : `${figures.keyframes} keyframes`,
     ];
     if (figures.loss_ratio !== null) detail.push(`${(100 * figures.loss_ratio).toFixed(1)} % of packets lost`);

@@ -63,7 +63,7 @@ export class Session {
     await this.peer.setRemoteDescription({ type: 'answer', sdp: this.answer = merged(this.answer, await response.text()) });
   }
 
-  // What the browser counts, of video, sound and the path.
+  // What the browser counts, of video, audio and the path.
   async statistics() {
     const all = { atMs: performance.now() }, entries = await this.peer.getStats();
     for (const entry of entries.values()) {

@@ -29,7 +29,7 @@ fn everything(stream: &mut impl Read) -> Vec<u8> {
 
 #[test]
 fn a_client_that_sends_its_headers_one_by_one_is_cut_off() {
-    let limits = Limits { patience: Duration::from_millis(300), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_millis(300), ..Limits::default() };
     let (server, _) = server(None, limits);
     let mut stream = connect(server.address());
     stream.write_all(b"GET /about HTTP/1.1\r\n").unwrap();
@@ -44,7 +44,7 @@ fn a_client_that_sends_its_headers_one_by_one_is_cut_off() {
 
 #[test]
 fn a_connection_on_which_nothing_more_is_asked_ends() {
-    let limits = Limits { patience: Duration::from_millis(200), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
     let (server, _) = server(None, limits);
     let mut silent = connect(server.address());
     assert!(everything(&mut silent).is_empty());
@@ -55,7 +55,7 @@ fn a_connection_on_which_nothing_more_is_asked_ends() {
 
 #[test]
 fn a_body_that_does_not_come_is_not_waited_for() {
-    let limits = Limits { patience: Duration::from_millis(200), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
     let (server, hub) = server(None, limits);
     let mut stream = connect(server.address());
     let address = server.address();
@@ -128,7 +128,7 @@ fn test_router(token: Option<&str>) -> (Router, watch::Sender<bool>) {
         token: token.map(|token| token.parse().unwrap()),
         metrics_token: None,
         clock: Clock::new(),
-        limits: Limits { patience: Duration::from_millis(100), ..Limits::default() },
+        limits: Limits { timeout: Duration::from_millis(100), ..Limits::default() },
     };
     let hub: Arc<dyn Hub> = Arc::new(FakeHub::default());
     (router(&config, &hub, &stopped).layer(axum::Extension(Peer(SocketAddr::from(([10, 0, 0, 1], 1))))), stop)
@@ -175,7 +175,7 @@ proptest! {
         let response = runtime.block_on(router.oneshot(request)).unwrap();
         prop_assert!(response.status() != axum::http::StatusCode::INTERNAL_SERVER_ERROR, "{method} {uri}");
         prop_assert!(response.headers().contains_key("content-security-policy") || response.status() == 403);
-        // What is published is told to nobody without the token, and metrics never over this address.
+        // What is published is not shown without the token, and metrics never over this address.
         if guarded && uri.path() == "/about" && !path.contains(TOKEN) && names.is_empty() && method == "GET" {
             prop_assert_eq!(response.status(), 401);
         }

@@ -77,7 +77,7 @@ fn with_a_token_nothing_is_published_to_who_does_not_show_it() {
     let wrong =
         ["Authorization: Bearer 0123456789abcdee", "Authorization: Basic 0123456789abcdef", "Authorization: Bearer"];
     wrong.iter().for_each(|header| assert_eq!(status(&get("/about", &[header])), 401, "{header}"));
-    // A wrong header is not mended by a right address: whoever sends both is confused.
+    // A wrong header is not mended by a right address: the one who sends both is confused.
     assert_eq!(status(&get(&format!("/about?token={TOKEN}"), &[wrong[0]])), 401);
     assert_eq!(status(&get("/about", &[&format!("authorization: bearer {TOKEN}")])), 200);
     assert_eq!(status(&get(&format!("/about?a=b&token={TOKEN}"), &[])), 200);

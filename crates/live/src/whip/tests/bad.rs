@@ -44,7 +44,7 @@ fn redirections_without_end_end_and_those_that_change_the_method_are_not_followe
         response(307, &[("Location", next.as_str())], "")
     });
     let error = open(&server.url("/whip"));
-    assert!(matches!(&error, WhipError::Redirected { most: 5, .. }), "{error}");
+    assert!(matches!(&error, WhipError::Redirected { max: 5, .. }), "{error}");
     assert_eq!(server.seen().len(), 6);
     for status in [301, 302, 303] {
         let server = Server::new(move |_| response(status, &[("Location", "/other")], ""));
@@ -62,7 +62,7 @@ fn an_answer_that_is_too_long_is_refused_and_an_errors_text_is_cut_off() {
         _ => response(400, &[], &format!("\u{1b}[2J{long}")),
     });
     let error = open(&server.url("/whip"));
-    assert!(matches!(error, WhipError::TooLong { most, .. } if most == Bytes::new(65_536)), "{error}");
+    assert!(matches!(error, WhipError::TooLong { max, .. } if max == Bytes::new(65_536)), "{error}");
     let error = open(&server.url("/other")).to_string();
     assert!(error.len() < 500 && error.ends_with("vvv...") && !error.contains('\u{1b}'), "{error}");
 }

@@ -2,15 +2,15 @@
 
 use thalweg_units::{Span, Time};
 
-use super::stream::Heard;
+use super::stream::Learned;
 
 /// The shortest interval of regular reports (specs/fbra.md 1, a reading).
-const LEAST: Span = Span::from_millis(200);
+const MIN: Span = Span::from_millis(200);
 /// An interval is so many round trips where they are longer (FBRA).
 const ROUND_TRIPS: i64 = 2;
 /// The longest interval (ours): a sender that hears nothing for 2 s takes it for an outage (FBRA), and after an early report it may be
-/// nearly two intervals and a queue on the way back until the next.
-const MOST: Span = Span::from_millis(900);
+/// nearly two intervals and a queue on the reverse path until the next.
+const MAX: Span = Span::from_millis(900);
 
 /// Times of reports. Between two ends an early report need not wait (RFC 4585's T_dither_max is 0), and regular ones are not
 /// spread at random: that is for groups.
@@ -24,39 +24,39 @@ pub(super) struct Pace {
     /// Whether it may be: none was since the last regular one (RFC 4585's `allow_early`).
     may_be_early: bool,
     /// Whether there is something to tell.
-    has_news: bool,
+    has_unreported: bool,
 }
 
 impl Pace {
     pub(super) fn new() -> Pace {
-        Pace { interval: LEAST, regular: None, early: Time::NEVER, may_be_early: true, has_news: false }
+        Pace { interval: MIN, regular: None, early: Time::NEVER, may_be_early: true, has_unreported: false }
     }
 
     /// The round trip is known.
     pub(super) fn learn(&mut self, round_trip: Span) {
-        self.interval = (round_trip * ROUND_TRIPS).clamp(LEAST, MOST);
+        self.interval = (round_trip * ROUND_TRIPS).clamp(MIN, MAX);
     }
 
     /// A packet came that says this.
-    pub(super) fn on_packet(&mut self, now: Time, heard: Heard) {
-        if heard != Heard::Nothing {
+    pub(super) fn on_packet(&mut self, now: Time, learned: Learned) {
+        if learned != Learned::Nothing {
             self.on_news(now);
         }
-        if heard == Heard::Loss {
+        if learned == Learned::Loss {
             self.on_trouble(now);
         }
     }
 
     /// There is something to tell. Regular reports that were due while there was nothing have passed.
     pub(super) fn on_news(&mut self, now: Time) {
-        self.has_news = true;
+        self.has_unreported = true;
         let at = self.regular.unwrap_or(now + self.interval);
         let passed = (now - at).max(Span::ZERO).as_nanos();
         let intervals = passed / self.interval.as_nanos() + i64::from(passed % self.interval.as_nanos() != 0);
         self.regular = Some(at + self.interval * intervals);
     }
 
-    /// Something is to be told early, if it may be.
+    /// Something is to be reported early, if that is allowed.
     pub(super) fn on_trouble(&mut self, now: Time) {
         if self.may_be_early {
             self.early = now;
@@ -66,7 +66,7 @@ impl Pace {
     /// When the next report is due.
     pub(super) fn next(&self) -> Time {
         match self.regular {
-            Some(regular) if self.has_news => regular.min(self.early),
+            Some(regular) if self.has_unreported => regular.min(self.early),
             _ => Time::NEVER,
         }
     }
@@ -76,7 +76,7 @@ impl Pace {
         let was_early = self.regular.is_some_and(|regular| now < regular);
         let from = if was_early { self.regular.unwrap_or(now) } else { now };
         self.regular = Some(from + self.interval);
-        (self.may_be_early, self.early, self.has_news) = (!was_early, Time::NEVER, false);
+        (self.may_be_early, self.early, self.has_unreported) = (!was_early, Time::NEVER, false);
     }
 }
 

@@ -4,7 +4,7 @@ use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::rtcp::{self, Packet, Xr};
 
 use super::pace::Pace;
-use super::stream::{Stream, Told};
+use super::stream::{Reported, Stream};
 use super::{LARGEST, PACKETS};
 
 /// What may be in the datagram before a report where RTCP goes in compounds: a receiver report of four streams (104 bytes) and our name (of up
@@ -36,8 +36,8 @@ impl ExtendedStreams {
             self.streams.push(Stream::new(ssrc, clock));
             self.streams.len() - 1
         });
-        let heard = self.streams[place].on_packet(now, number);
-        self.pace.on_packet(now, heard);
+        let learned = self.streams[place].on_packet(now, number);
+        self.pace.on_packet(now, learned);
     }
 
     /// The packet, with so much payload, came too late to be played.
@@ -58,44 +58,48 @@ impl ExtendedStreams {
         self.pace.next()
     }
 
-    /// The report that is due, in as many packets as it takes, each for a datagram of its own; what is news in it counts as told then.
+    /// The report that is due, in as many packets as it takes, each for a datagram of its own; what is new in it counts as reported then.
     pub(crate) fn messages(&mut self, now: Time) -> Vec<Packet> {
         self.pace.on_report(now);
-        let told: Vec<_> = self.streams.iter_mut().map(Stream::take).collect();
+        let reported: Vec<_> = self.streams.iter_mut().map(Stream::take).collect();
         let mut reports = Vec::new();
-        self.add(&told.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut reports);
+        self.add(&reported.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut reports);
         reports
     }
 
-    /// Adds reports of what is `told` of each stream: one, or if that is too much for a datagram, those of its older and of its newer half. By
+    /// Adds reports of what is `reported` of each stream: one, or if that is too much for a datagram, those of its older and of its newer half. By
     /// time and not by stream, as the sender takes for lost what was sent before something that came.
-    fn add(&self, told: &[&Told], reports: &mut Vec<Packet>) {
-        let count: usize = told.iter().map(|told| told.len()).sum();
+    fn add(&self, reported: &[&Reported], reports: &mut Vec<Packet>) {
+        let count: usize = reported.iter().map(|reported| reported.len()).sum();
         if count == 0 {
             return;
         }
-        let blocks = self.streams.iter().zip(told).filter(|(_, told)| !told.is_empty());
-        let blocks = blocks.flat_map(|(stream, told)| stream.blocks(told)).collect();
+        let blocks = self.streams.iter().zip(reported).filter(|(_, reported)| !reported.is_empty());
+        let blocks = blocks.flat_map(|(stream, reported)| stream.blocks(reported)).collect();
         let report = Packet::Xr(Xr { ssrc: self.ssrc, blocks });
         if count == 1 || (count <= PACKETS && fits(&report)) {
             reports.push(report);
             return;
         }
-        let (older, newer) = halves(told);
+        let (older, newer) = halves(reported);
         self.add(&older, reports);
         self.add(&newer, reports);
     }
 }
 
-/// What is told up to the arrival in the middle, and the rest; where all came at once, the first of each stream and the others.
-fn halves<'a>(told: &[&'a Told]) -> (Vec<&'a Told>, Vec<&'a Told>) {
-    let mut times: Vec<Time> = told.iter().flat_map(|told| told.iter().filter_map(|(_, at)| *at)).collect();
+/// What is reported up to the arrival in the middle, and the rest; where all came at once, the first of each stream and the others.
+fn halves<'a>(reported: &[&'a Reported]) -> (Vec<&'a Reported>, Vec<&'a Reported>) {
+    let mut times: Vec<Time> = reported.iter().flat_map(|reported| reported.iter().filter_map(|(_, at)| *at)).collect();
     times.sort_unstable();
     let middle = times.get(times.len() / 2).copied().unwrap_or_default();
-    let before = |told: &Told| told.iter().position(|(_, at)| at.is_some_and(|at| at >= middle)).unwrap_or(told.len());
-    let is_cut = told.iter().any(|told| before(told) > 0) && told.iter().any(|told| before(told) < told.len());
-    let cut = |told: &&'a Told| told.split_at(if is_cut { before(told) } else { told.len().div_ceil(2) });
-    told.iter().map(cut).unzip()
+    let before = |reported: &Reported| {
+        reported.iter().position(|(_, at)| at.is_some_and(|at| at >= middle)).unwrap_or(reported.len())
+    };
+    let is_cut = reported.iter().any(|reported| before(reported) > 0)
+        && reported.iter().any(|reported| before(reported) < reported.len());
+    let cut =
+        |reported: &&'a Reported| reported.split_at(if is_cut { before(reported) } else { reported.len().div_ceil(2) });
+    reported.iter().map(cut).unzip()
 }
 
 /// Whether a report has room in a datagram.
@@ -110,55 +114,57 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use thalweg_control::PacketId;
-    use thalweg_media::feedback::{News, Reader, Streams};
+    use thalweg_media::feedback::{Reader, RtcpFeedback, Streams};
     use thalweg_wire::rtcp::XrBlock;
 
     const MS: fn(u64) -> Time = Time::from_millis;
     const VIDEO: (u32, u32) = (7, 90_000);
-    const REPEATS: (u32, u32) = (8, 90_000);
-    const SOUND: (u32, u32) = (9, 48_000);
+    const RTX: (u32, u32) = (8, 90_000);
+    const AUDIO: (u32, u32) = (9, 48_000);
 
     /// What the sender, which sent `counts` packets of each of the streams one after another, makes of a report: the packets by its own
     /// numbers. Numbers on the wire begin at 65,530.
-    fn heard(counts: [(u32, u64); 3], messages: &[Packet]) -> Vec<(u64, Option<Time>)> {
+    fn read_back(counts: [(u32, u64); 3], messages: &[Packet]) -> Vec<(u64, Option<Time>)> {
         let (mut sent, mut reader, mut id) = (Streams::new(), Reader::new(), 0);
-        sent.on_clock(SOUND.0, SOUND.1);
+        sent.on_clock(AUDIO.0, AUDIO.1);
         for (ssrc, count) in counts {
             for number in 0..count {
                 sent.on_sent(PacketId(id), ssrc, 65_530 + number);
                 id += 1;
             }
         }
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for message in messages {
             let mut bytes = Vec::new();
             rtcp::write(std::slice::from_ref(message), &mut bytes).unwrap();
             assert!(bytes.len() + BEFORE <= LARGEST, "{}", bytes.len());
-            for news in reader.read(&bytes, &sent).unwrap() {
-                let News::Arrivals { acknowledgements, hold: None } = news else { panic!("{news:?}") };
-                told.extend(acknowledgements.iter().map(|one| (one.id.0, one.arrival)));
+            for rtcp_feedback in reader.read(&bytes, &sent).unwrap() {
+                let RtcpFeedback::Arrivals { acknowledgements, hold: None } = rtcp_feedback else {
+                    panic!("{rtcp_feedback:?}")
+                };
+                reported.extend(acknowledgements.iter().map(|one| (one.id.0, one.arrival)));
             }
         }
-        told
+        reported
     }
 
     #[test]
     fn one_report_tells_of_all_streams_each_in_its_own_ticks() {
         let mut streams = ExtendedStreams::new(1);
-        for (at, (ssrc, clock), number) in [(10, VIDEO, 0), (20, VIDEO, 2), (20, REPEATS, 0), (30, SOUND, 1)] {
+        for (at, (ssrc, clock), number) in [(10, VIDEO, 0), (20, VIDEO, 2), (20, RTX, 0), (30, AUDIO, 1)] {
             streams.on_packet(MS(at), ssrc, clock, 65_530 + number);
         }
         assert_eq!(streams.next(), MS(210));
         let messages = streams.messages(MS(210));
         assert_eq!(messages.len(), 1);
-        let told = heard([(7, 3), (8, 1), (9, 2)], &messages);
-        assert_eq!(told, [(0, Some(MS(10))), (1, None), (2, Some(MS(20))), (3, Some(MS(20))), (5, Some(MS(30)))]);
-        // What is told is told once more with the next news of any stream, and then no more.
-        streams.on_packet(MS(300), SOUND.0, SOUND.1, 65_532);
-        let again = heard([(7, 3), (8, 1), (9, 3)], &streams.messages(MS(410)));
-        assert_eq!(again, [&told[..], &[(6, Some(MS(300)))]].concat());
-        streams.on_packet(MS(500), SOUND.0, SOUND.1, 65_533);
-        let last = heard([(7, 3), (8, 1), (9, 4)], &streams.messages(MS(610)));
+        let reported = read_back([(7, 3), (8, 1), (9, 2)], &messages);
+        assert_eq!(reported, [(0, Some(MS(10))), (1, None), (2, Some(MS(20))), (3, Some(MS(20))), (5, Some(MS(30)))]);
+        // What is reported is reported once more with the next arrival on any stream, and then no more.
+        streams.on_packet(MS(300), AUDIO.0, AUDIO.1, 65_532);
+        let again = read_back([(7, 3), (8, 1), (9, 3)], &streams.messages(MS(410)));
+        assert_eq!(again, [&reported[..], &[(6, Some(MS(300)))]].concat());
+        streams.on_packet(MS(500), AUDIO.0, AUDIO.1, 65_533);
+        let last = read_back([(7, 3), (8, 1), (9, 4)], &streams.messages(MS(610)));
         assert_eq!(last, [(6, Some(MS(300))), (7, Some(MS(500)))]);
         assert_eq!(streams.next(), Time::NEVER);
     }
@@ -196,7 +202,7 @@ mod tests {
     fn a_stream_that_is_no_more_is_not_told_of() {
         let mut streams = ExtendedStreams::new(1);
         streams.on_packet(MS(0), VIDEO.0, VIDEO.1, 5);
-        streams.on_packet(MS(0), SOUND.0, SOUND.1, 5);
+        streams.on_packet(MS(0), AUDIO.0, AUDIO.1, 5);
         streams.forget(VIDEO.0);
         let messages = streams.messages(MS(200));
         let [Packet::Xr(report)] = &messages[..] else { panic!("{messages:?}") };
@@ -211,7 +217,7 @@ mod tests {
             let mut streams = ExtendedStreams::new(1);
             let (mut counts, mut truth) = ([(7, 0), (8, 0), (9, 0)], [(); 3].map(|()| Vec::new()));
             for (at, (stream, comes)) in (0..).zip(&came) {
-                let (ssrc, clock) = [VIDEO, REPEATS, SOUND][*stream];
+                let (ssrc, clock) = [VIDEO, RTX, AUDIO][*stream];
                 let now = MS(at);
                 if *comes {
                     streams.on_packet(now, ssrc, clock, 65_530 + counts[*stream].1);
@@ -220,13 +226,13 @@ mod tests {
                 truth[*stream].push(comes.then_some(now));
             }
             let messages = streams.messages(MS(5000));
-            let told = heard(counts, &messages);
+            let reported = read_back(counts, &messages);
             let truth: Vec<_> = truth.concat();
-            prop_assert!(told.iter().all(|(id, at)| truth[*id as usize] == *at));
+            prop_assert!(reported.iter().all(|(id, at)| truth[*id as usize] == *at));
             let arrived = truth.iter().filter(|at| at.is_some()).count();
-            prop_assert_eq!(told.iter().filter(|(_, at)| at.is_some()).count(), arrived);
-            // Each message is of what came after all that the one before tells of, whatever the stream.
-            let newest = |message| heard(counts, std::slice::from_ref(message)).iter().filter_map(|(_, at)| *at).max();
+            prop_assert_eq!(reported.iter().filter(|(_, at)| at.is_some()).count(), arrived);
+            // Each message is of what came after all that the one before reports, whatever the stream.
+            let newest = |message| read_back(counts, std::slice::from_ref(message)).iter().filter_map(|(_, at)| *at).max();
             prop_assert!(messages.iter().filter_map(newest).is_sorted());
         }
     }

@@ -1,6 +1,6 @@
 use super::*;
 use thalweg_control::{Acknowledgement, PacketId};
-use thalweg_media::feedback::{News, Reader, Streams};
+use thalweg_media::feedback::{Reader, RtcpFeedback, Streams};
 use thalweg_wire::rtcp::{self, BytesDiscarded, XrBlock};
 
 const MS: fn(u64) -> Time = Time::from_millis;
@@ -19,13 +19,13 @@ fn comes(extended: &mut Extended, now: Time, here: Time, id: u64) {
 }
 
 /// What the sender hears, in order.
-fn heard(reader: &mut Reader, sent: &Streams, datagrams: &[(Vec<u8>, u32)]) -> Vec<(u64, Option<Time>)> {
-    let news = datagrams.iter().flat_map(|(datagram, _)| reader.read(datagram, sent).unwrap());
-    let told = |news| match news {
-        News::Arrivals { acknowledgements, hold: None } => acknowledgements,
+fn read_back(reader: &mut Reader, sent: &Streams, datagrams: &[(Vec<u8>, u32)]) -> Vec<(u64, Option<Time>)> {
+    let rtcp_feedback = datagrams.iter().flat_map(|(datagram, _)| reader.read(datagram, sent).unwrap());
+    let reported = |rtcp_feedback| match rtcp_feedback {
+        RtcpFeedback::Arrivals { acknowledgements, hold: None } => acknowledgements,
         other => panic!("{other:?}"),
     };
-    news.flat_map(told).map(|Acknowledgement { id, arrival, .. }| (id.0, arrival)).collect()
+    rtcp_feedback.flat_map(reported).map(|Acknowledgement { id, arrival, .. }| (id.0, arrival)).collect()
 }
 
 fn blocks(datagram: &[u8]) -> Vec<XrBlock> {
@@ -50,8 +50,8 @@ fn a_report_tells_what_came_and_when_beside_a_receiver_report() {
     let Packet::ReceiverReport(plain) = &rtcp::parse(datagram).unwrap()[0] else { panic!("no receiver report") };
     let block = plain.blocks[0];
     assert_eq!((block.ssrc, block.cumulative_lost, block.fraction_lost), (MEDIA, 1, 64));
-    let told = heard(&mut Reader::new(), &sent(10), &datagrams);
-    assert_eq!(told, [(0, Some(MS(10))), (1, Some(MS(20))), (2, None), (3, Some(MS(40)))]);
+    let reported = read_back(&mut Reader::new(), &sent(10), &datagrams);
+    assert_eq!(reported, [(0, Some(MS(10))), (1, Some(MS(20))), (2, None), (3, Some(MS(40)))]);
     // Losses and two stretches of times; nothing was discarded, so nothing is said of it.
     assert_eq!(blocks(datagram).len(), 3);
     assert_eq!(extended.next(), Time::NEVER);
@@ -68,12 +68,12 @@ fn the_next_report_covers_one_that_is_lost() {
         extended.datagrams(MS(at + 10))
     };
     let first = report(&mut extended, 0..10);
-    assert_eq!(heard(&mut reader, &streams, &first).len(), 10);
+    assert_eq!(read_back(&mut reader, &streams, &first).len(), 10);
     let _lost = report(&mut extended, 10..20);
-    let third = heard(&mut reader, &streams, &report(&mut extended, 20..30));
+    let third = read_back(&mut reader, &streams, &report(&mut extended, 20..30));
     assert_eq!(third, (10..30).map(|id| (id, Some(MS(10 * id + 10)))).collect::<Vec<_>>());
-    // What two reports told is not told for a third time.
-    let fourth = heard(&mut reader, &streams, &report(&mut extended, 30..40));
+    // What two reports have reported is not reported for a third time.
+    let fourth = read_back(&mut reader, &streams, &report(&mut extended, 30..40));
     assert_eq!(fourth.first(), Some(&(20, Some(MS(210)))));
 }
 
@@ -94,7 +94,7 @@ fn a_packet_that_comes_too_late_is_told_early_and_its_bytes_are_counted() {
     let bytes = BytesDiscarded { ssrc: MEDIA, early: false, cumulative: true, bytes: Bytes::new(900) };
     assert!(found.contains(&XrBlock::BytesDiscarded(bytes)));
     // It came all the same, and its time says how late.
-    assert_eq!(heard(&mut Reader::new(), &sent(5), &datagrams), [(0, Some(MS(10))), (1, Some(MS(20)))]);
+    assert_eq!(read_back(&mut Reader::new(), &sent(5), &datagrams), [(0, Some(MS(10))), (1, Some(MS(20)))]);
     // One early report in two intervals.
     comes(&mut extended, MS(30), MS(30), 2);
     extended.on_discarded(MS(30), 65_502, Bytes::new(900));
@@ -129,9 +129,13 @@ fn a_clock_that_is_set_ahead_and_back_is_followed() {
         for (id, now) in &times {
             comes(&mut extended, *now, *now + here, *id);
         }
-        let told = heard(&mut reader, &streams, &extended.datagrams(MS(200 * round + 5_200)));
-        let news: Vec<_> = told.into_iter().filter(|(id, _)| *id >= 10 * round).collect();
-        assert_eq!(news, times.iter().map(|(id, now)| (*id, Some(*now + here))).collect::<Vec<_>>(), "round {round}");
+        let reported = read_back(&mut reader, &streams, &extended.datagrams(MS(200 * round + 5_200)));
+        let rtcp_feedback: Vec<_> = reported.into_iter().filter(|(id, _)| *id >= 10 * round).collect();
+        assert_eq!(
+            rtcp_feedback,
+            times.iter().map(|(id, now)| (*id, Some(*now + here))).collect::<Vec<_>>(),
+            "round {round}"
+        );
     }
 }
 
@@ -145,14 +149,14 @@ fn what_no_datagram_holds_goes_on_in_another_and_no_datagram_is_too_long() {
     }
     let datagrams = extended.datagrams(MS(200));
     assert!(datagrams.iter().all(|(datagram, _)| datagram.len() <= LARGEST));
-    let told = heard(&mut Reader::new(), &sent(4_000), &datagrams);
-    assert!(told.iter().map(|(id, _)| *id).eq(0..=3_998));
-    assert!(told.iter().all(|(id, at)| at.is_some() == (id % 2 == 0)));
-    // Few bytes tell of many packets that did not come, but the sender believes no report of any length.
+    let reported = read_back(&mut Reader::new(), &sent(4_000), &datagrams);
+    assert!(reported.iter().map(|(id, _)| *id).eq(0..=3_998));
+    assert!(reported.iter().all(|(id, at)| at.is_some() == (id % 2 == 0)));
+    // Few bytes report on many packets that did not come, but the sender believes no report of any length.
     let mut extended = Extended::new(1, MEDIA);
     comes(&mut extended, MS(0), MS(0), 0);
     comes(&mut extended, MS(1), MS(1), 30_000);
     let datagrams = extended.datagrams(MS(1));
     assert!(datagrams.len() >= 6, "{}", datagrams.len());
-    assert_eq!(heard(&mut Reader::new(), &sent(30_001), &datagrams).len(), 30_001);
+    assert_eq!(read_back(&mut Reader::new(), &sent(30_001), &datagrams).len(), 30_001);
 }

@@ -1,4 +1,4 @@
-//! What becomes of an RTP packet: whose it is, what it says, where its payload goes.
+//! What happens to an RTP packet: whose it is, what it says, where its payload goes.
 
 use thalweg_units::{Bytes, Time};
 use thalweg_wire::ParseError;
@@ -9,7 +9,7 @@ use thalweg_wire::rtx::Retransmission;
 use super::{Passage, Reception};
 use crate::rtp::config::ExtensionIds;
 use crate::rtp::feedback::Arrival;
-use crate::rtp::measuring::Weighed;
+use crate::rtp::measuring::Measured;
 use crate::rtp::media_packet::{MediaPacket, Said};
 use crate::rtp::output::{Origin, Output, VideoFrame};
 use crate::rtp::red;
@@ -20,9 +20,7 @@ impl Reception {
     fn extensions(&self, kind: Kind) -> Option<&ExtensionIds> {
         match kind {
             Kind::Audio => self.config.audio.as_ref().map(|audio| &audio.extensions),
-            Kind::Video | Kind::Retransmission | Kind::Parity => {
-                self.config.video.as_ref().map(|video| &video.extensions)
-            }
+            Kind::Video | Kind::Retransmission | Kind::Fec => self.config.video.as_ref().map(|video| &video.extensions),
         }
     }
 
@@ -30,7 +28,7 @@ impl Reception {
     fn is_elsewhere(&self, kind: Kind, rtp: &Packet<'_>) -> bool {
         let mid = match kind {
             Kind::Audio => self.config.audio.as_ref().and_then(|audio| audio.mid.as_ref()),
-            Kind::Video | Kind::Retransmission | Kind::Parity => {
+            Kind::Video | Kind::Retransmission | Kind::Fec => {
                 self.config.video.as_ref().and_then(|video| video.mid.as_ref())
             }
         };
@@ -74,14 +72,14 @@ impl Reception {
                 let dependency = self.dependency(found.kind, rtp);
                 let dependency = dependency.as_ref();
                 self.on_video(now, &MediaPacket { number, header, payload, said, dependency, origin });
-                let made = self.parity.as_mut().map(|parity| parity.on_media(number, bytes));
+                let made = self.fec.as_mut().map(|fec| fec.on_media(number, bytes));
                 made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
             }
-            Kind::Retransmission => self.on_repeat(now, rtp, said),
-            Kind::Parity => {
+            Kind::Retransmission => self.on_retransmission(now, rtp, said),
+            Kind::Fec => {
                 self.on_nothing(now, said);
                 let media = self.streams.get(Kind::Video).and_then(|stream| stream.ssrc);
-                let made = self.parity.as_mut().map(|parity| parity.on_parity(media, rtp.payload));
+                let made = self.fec.as_mut().map(|fec| fec.on_fec(media, rtp.payload));
                 made.into_iter().flatten().for_each(|packet| self.on_made(now, &packet));
             }
             Kind::Audio => {
@@ -95,7 +93,7 @@ impl Reception {
             let payload = Bytes::new(rtp.payload.len() as u64);
             self.feedback.on_discarded(now, header.ssrc, number, payload);
         }
-        self.tell(now, answers);
+        self.send_feedback(now, answers);
     }
 
     /// Packets that came, and were not made here, when what they had was of no use any more.
@@ -111,8 +109,8 @@ impl Reception {
         if let Some(measuring) = self.measuring.as_mut().filter(|_| found.kind == Kind::Video) {
             measuring.begin_anew();
         }
-        if let Some(parity) = self.parity.as_mut().filter(|_| found.kind == Kind::Video) {
-            parity.begin_anew();
+        if let Some(fec) = self.fec.as_mut().filter(|_| found.kind == Kind::Video) {
+            fec.begin_anew();
         }
         match (found.kind, &mut self.video, &mut self.audio) {
             (Kind::Video, Some(frames), _) => {
@@ -139,7 +137,7 @@ impl Reception {
         let size = Bytes::new(length as u64) + self.config.around;
         let media = self.is_media(kind, rtp).then_some((rtp.header.timestamp, rtp.header.marker));
         if let Some(measuring) = &mut self.measuring {
-            measuring.on_packet(now, &Weighed { before, size, media });
+            measuring.on_packet(now, &Measured { before, size, media });
         }
     }
 
@@ -178,19 +176,20 @@ impl Reception {
         }
     }
 
-    /// A packet of the stream of repeats: padding, or the original's payload behind its number.
-    fn on_repeat(&mut self, now: Time, rtp: &Packet<'_>, said: Option<Said>) {
-        let Ok(repeat) = Retransmission::parse(rtp.payload) else {
+    /// A packet of the stream of retransmissions: padding, or the original's payload behind its number.
+    fn on_retransmission(&mut self, now: Time, rtp: &Packet<'_>, said: Option<Said>) {
+        let Ok(retransmitted) = Retransmission::parse(rtp.payload) else {
             self.on_nothing(now, said);
             return;
         };
-        let media = self.streams.get(Kind::Video).and_then(|stream| stream.source.locate(repeat.original_sequence));
-        // Before any media there is nothing to repeat, and an empty payload repeats nothing.
-        match media.filter(|_| !repeat.payload.is_empty()) {
+        let media =
+            self.streams.get(Kind::Video).and_then(|stream| stream.source.locate(retransmitted.original_sequence));
+        // Before any media there is nothing to retransmit, and an empty payload retransmits nothing.
+        match media.filter(|_| !retransmitted.payload.is_empty()) {
             Some(number) => {
                 let payload = match self.redundancy(Kind::Retransmission, rtp) {
-                    None => repeat.payload,
-                    Some(types) => match red::open(types, self.media_type(), repeat.payload) {
+                    None => retransmitted.payload,
+                    Some(types) => match red::open(types, self.media_type(), retransmitted.payload) {
                         Ok(opened) => opened.media.unwrap_or_default(),
                         Err(_) => {
                             self.counts.malformed += 1;
@@ -199,14 +198,14 @@ impl Reception {
                     },
                 };
                 let dependency = self.dependency(Kind::Retransmission, rtp);
-                let (header, origin, dependency) = (rtp.header, Origin::Repeat, dependency.as_ref());
+                let (header, origin, dependency) = (rtp.header, Origin::Retransmission, dependency.as_ref());
                 self.on_video(now, &MediaPacket { number, header, payload, said, dependency, origin });
             }
             None => self.on_nothing(now, said),
         }
     }
 
-    /// A packet of the video's stream was made of parity.
+    /// A packet of the video's stream was recovered by FEC.
     pub(super) fn on_made(&mut self, now: Time, packet: &[u8]) {
         let Ok(rtp) = Packet::parse(packet) else {
             self.counts.malformed += 1;
@@ -221,7 +220,7 @@ impl Reception {
         };
         let said = self.said(Kind::Video, &rtp, packet.len());
         let dependency = self.dependency(Kind::Video, &rtp);
-        let (payload, origin, dependency) = (rtp.payload, Origin::Parity, dependency.as_ref());
+        let (payload, origin, dependency) = (rtp.payload, Origin::Fec, dependency.as_ref());
         let late = self.late();
         self.on_video(now, &MediaPacket { number, header, payload, said, dependency, origin });
         self.made_late += self.late() - late;

@@ -1,4 +1,4 @@
-//! What becomes of packets in RED: media as any other, and parity that stands among it.
+//! What happens to packets in RED: media as any other, and FEC that stands among it.
 
 use thalweg_units::Time;
 use thalweg_wire::rtp::{Header, Packet};
@@ -17,7 +17,7 @@ impl Reception {
         self.config.redundancy.filter(|redundancy| match kind {
             Kind::Video => redundancy.red == payload_type,
             Kind::Retransmission => redundancy.retransmission == Some(payload_type),
-            Kind::Parity | Kind::Audio => false,
+            Kind::Fec | Kind::Audio => false,
         })
     }
 
@@ -26,7 +26,7 @@ impl Reception {
         self.config.video.as_ref().map_or(0, |video| video.payload_type)
     }
 
-    /// Packet `number` of the video's stream came and is in RED. What has no media in it, parity among others, leaves
+    /// Packet `number` of the video's stream came and is in RED. What has no media in it, FEC among others, leaves
     /// no hole.
     pub(super) fn on_red(
         &mut self,
@@ -47,14 +47,14 @@ impl Reception {
         let dependency = self.dependency(Kind::Video, rtp);
         let dependency = dependency.as_ref();
         self.on_video(now, &MediaPacket { number, header, payload, said, dependency, origin });
-        self.counts.parity_in_red += u64::from(opened.parity.is_some());
-        let Some(parity) = &mut self.parity else { return };
+        self.counts.fec_in_red += u64::from(opened.fec.is_some());
+        let Some(fec) = &mut self.fec else { return };
         let mut made = Vec::new();
         if let Some(media) = opened.media {
-            made.extend(parity.on_media(number, &without_red(rtp, bytes, media_type, media)));
+            made.extend(fec.on_media(number, &without_red(rtp, bytes, media_type, media)));
         }
-        if let Some(payload) = opened.parity {
-            made.extend(parity.on_ulpfec(rtp.header.ssrc, payload));
+        if let Some(payload) = opened.fec {
+            made.extend(fec.on_ulpfec(rtp.header.ssrc, payload));
         }
         made.iter().for_each(|packet| self.on_made(now, packet));
     }

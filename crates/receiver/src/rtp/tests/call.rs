@@ -64,14 +64,14 @@ impl Call {
         }
     }
 
-    /// Requests reach the sender at once; what it repeats takes the path like everything.
+    /// Requests reach the sender at once; what it retransmits takes the path like everything.
     fn heed(&mut self, datagram: &[u8]) {
         for packet in rtcp::parse(datagram).unwrap() {
             match packet {
                 Rtcp::Nack(nack) => {
                     for sequence in nack.lost() {
-                        let repeat = self.sender.repeat(&self.sent[&sequence]);
-                        self.send(&repeat);
+                        let retransmission = self.sender.retransmission(&self.sent[&sequence]);
+                        self.send(&retransmission);
                     }
                 }
                 Rtcp::Pli(_) => self.keyframe_wanted = true,
@@ -123,7 +123,7 @@ fn call(path: Path, seed: u64, sizes: &[usize]) -> (Vec<Vec<u8>>, Call) {
 }
 
 #[test]
-fn with_a_tenth_lost_every_frame_is_shown_by_repeats_alone() {
+fn with_a_tenth_lost_every_frame_is_shown_by_retransmissions_alone() {
     let path = Path { loss: 0.1, copies: 0.0, jitter: Span::ZERO };
     let (sent, call) = call(path, 1, &[700, 300, 50]);
     let shown: Vec<&Vec<u8>> = call.shown.iter().map(|frame| &frame.data).collect();
@@ -131,8 +131,10 @@ fn with_a_tenth_lost_every_frame_is_shown_by_repeats_alone() {
     assert!(shown.len() + 1 >= sent.len() && sent.iter().zip(&shown).all(|(sent, shown)| sent == *shown));
     let statistics = call.reception.statistics();
     assert_eq!((statistics.video.keyframes, statistics.video.abandoned), (1, 0));
-    assert!(statistics.video.repeated > 20, "{statistics:?}");
-    assert!(call.shown.iter().map(|frame| u64::from(frame.repeated)).sum::<u64>() == statistics.video.repeated);
+    assert!(statistics.video.retransmitted > 20, "{statistics:?}");
+    assert!(
+        call.shown.iter().map(|frame| u64::from(frame.retransmitted)).sum::<u64>() == statistics.video.retransmitted
+    );
 }
 
 proptest! {

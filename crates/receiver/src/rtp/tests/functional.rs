@@ -1,6 +1,6 @@
 use super::*;
 use crate::Moves;
-use thalweg_media::{KeptAtReceiver, StateHash};
+use thalweg_media::{StateHash, StatefulReceiver};
 use thalweg_units::Span;
 use thalweg_wire::rtp::FrameFragment;
 
@@ -9,7 +9,7 @@ const INITIAL: u64 = 7;
 fn reception() -> Reception {
     Reception::new(with_video(|video| {
         video.extensions.transport_on_request = true;
-        video.keeps_states = Some(KeptAtReceiver::default());
+        video.stateful = Some(StatefulReceiver::default());
     }))
     .unwrap()
 }
@@ -62,23 +62,23 @@ fn after_a_loss_the_decoder_goes_back_to_a_state_it_has_and_what_came_is_shown_d
 fn the_decoders_states_go_along_with_each_report() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     sender.request = Some(Some(FeedbackRequest { timestamps: true, count: 1 }));
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for number in 0..40 {
         let packets = functional(&mut sender, number, 999 + u64::from(number), &picture(number == 0, 1, 10));
-        told.extend(rtcp(&give(&mut reception, 2 * u64::from(number), &packets)));
+        reported.extend(rtcp(&give(&mut reception, 2 * u64::from(number), &packets)));
     }
-    let states: Vec<_> = told
+    let states: Vec<_> = reported
         .iter()
         .filter_map(|packet| if let Rtcp::DecoderState(state) = packet { Some(state) } else { None })
         .collect();
     let last = states.last().unwrap();
     assert_eq!((last.sender_ssrc, last.media_ssrc, last.frame, last.current), (OURS, MEDIA_SSRC, 39, 1039));
     assert!(last.interarrival > Span::ZERO && last.complete.contains(&1038));
-    assert_eq!(told.iter().filter(|packet| matches!(packet, Rtcp::TransportFeedback(_))).count(), 40);
+    assert_eq!(reported.iter().filter(|packet| matches!(packet, Rtcp::TransportFeedback(_))).count(), 40);
 }
 
 #[test]
-fn frames_without_states_are_ordinary_ones_though_packets_say_their_part() {
+fn frames_without_states_are_standard_ones_though_packets_say_their_part() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     let says = |fragment, fragments| {
         let fragment = Some(FrameFragment { frame: 0, fragment, fragments });
@@ -88,7 +88,7 @@ fn frames_without_states_are_ordinary_ones_though_packets_say_their_part() {
     let packets = sender.frame_saying(0, &data, says);
     let outputs = give(&mut reception, 0, [&packets[0], &packets[2]]);
     assert!(rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::Nack(_))));
-    let outputs = give(&mut reception, 20, [&sender.repeat(&packets[1])]);
+    let outputs = give(&mut reception, 20, [&sender.retransmission(&packets[1])]);
     assert_eq!((&frames(&outputs)[0].data, &frames(&outputs)[0].moves), (&data, &None));
 }
 
@@ -97,11 +97,11 @@ fn a_sender_may_go_from_one_kind_of_video_to_the_other_and_back() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     give(&mut reception, 0, &functional(&mut sender, 0, INITIAL, &picture(true, 1, 10)));
     let lost = sender.frame(3000, &picture(true, 2, 250));
-    let ordinary = sender.frame(6000, &picture(true, 3, 250));
-    let outputs = give(&mut reception, 33, lost[..1].iter().chain(&ordinary[..1]).chain(&ordinary[2..]));
+    let standard = sender.frame(6000, &picture(true, 3, 250));
+    let outputs = give(&mut reception, 33, lost[..1].iter().chain(&standard[..1]).chain(&standard[2..]));
     assert!(frames(&outputs).is_empty());
     assert!(rtcp(&outputs).iter().any(|packet| matches!(packet, Rtcp::Nack(_))));
-    let outputs = give(&mut reception, 50, [&sender.repeat(&ordinary[1])]);
+    let outputs = give(&mut reception, 50, [&sender.retransmission(&standard[1])]);
     assert_eq!((frames(&outputs)[0].number, &frames(&outputs)[0].moves), (1, &None));
     let outputs = give(&mut reception, 66, &functional(&mut sender, 1, 1000, &picture(false, 4, 10)));
     // The decoder was elsewhere meanwhile.

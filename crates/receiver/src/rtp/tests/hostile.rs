@@ -2,14 +2,14 @@
 
 use super::*;
 use proptest::prelude::*;
-use thalweg_media::KeptAtReceiver;
+use thalweg_media::StatefulReceiver;
 use thalweg_units::{Random, Seed};
 
 /// A packet of one of our streams, with anything in it.
 fn forged(random: &mut Random) -> Vec<u8> {
     let (payload_type, ssrc) = match random.below(5) {
         0 => (VIDEO, MEDIA_SSRC),
-        1 => (REPEATS, REPEATS_SSRC),
+        1 => (RTX, RTX_SSRC),
         2 => (AUDIO, AUDIO_SSRC),
         3 => (VIDEO, MEDIA_SSRC),
         _ => (random.below(128) as u8, random.bits() as u32),
@@ -25,10 +25,10 @@ fn forged(random: &mut Random) -> Vec<u8> {
         ssrc,
     };
     let mut payload: Vec<u8> = (0..random.below(40)).map(|_| random.bits() as u8).collect();
-    if payload_type == REPEATS && payload.len() > 2 {
+    if payload_type == RTX && payload.len() > 2 {
         payload[..2].copy_from_slice(&number(random).to_be_bytes());
     }
-    if let Some(first) = payload.get_mut(if payload_type == REPEATS { 2 } else { 0 }).filter(|_| random.chance(0.7)) {
+    if let Some(first) = payload.get_mut(if payload_type == RTX { 2 } else { 0 }).filter(|_| random.chance(0.7)) {
         *first = [0x10, 0x00][random.below(2) as usize];
     }
     let data: Vec<Vec<u8>> =
@@ -49,7 +49,7 @@ fn forged_packets_take_bounded_memory_and_ask_for_little() {
         config(),
         with_video(|video| video.feedback.congestion = true),
         with_video(|video| (video.ssrcs, video.extensions.transport_on_request) = (Ssrcs::default(), true)),
-        with_video(|video| video.keeps_states = Some(KeptAtReceiver::default())),
+        with_video(|video| video.stateful = Some(StatefulReceiver::default())),
     ];
     for (style, config) in styles.into_iter().enumerate() {
         let mut random = Seed::new(style as u64).child("forged").random();
@@ -58,10 +58,10 @@ fn forged_packets_take_bounded_memory_and_ask_for_little() {
         for step in 0..20_000u64 {
             let packet = forged(&mut random);
             let outputs = give(&mut reception, step / 10, [&packet]);
-            // Jumps of half the numbers are told packet by packet, within what 32768 of them take.
-            let told: usize =
+            // Jumps of half the numbers are reported packet by packet, within what 32768 of them take.
+            let reported: usize =
                 outputs.iter().map(|output| if let Output::Rtcp(bytes) = output { bytes.len() } else { 0 }).sum();
-            assert!(told < 300_000, "style {style}: {told} bytes");
+            assert!(reported < 300_000, "style {style}: {reported} bytes");
             keyframes += rtcp(&outputs).iter().filter(|packet| matches!(packet, Rtcp::Pli(_))).count();
         }
         assert!(keyframes <= 11, "style {style}: {keyframes} keyframes asked for in 2 s");
@@ -88,16 +88,16 @@ fn a_flood_of_frames_without_a_keyframe_is_given_up_within_bounds() {
 }
 
 #[test]
-fn a_repeat_of_what_was_never_sent_makes_no_room_for_itself() {
+fn a_retransmission_of_what_was_never_sent_makes_no_room_for_itself() {
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let packet = sender.frame(0, &picture(true, 1, 10)).remove(0);
-    // Before any media there is nothing to repeat.
-    assert!(frames(&give(&mut reception, 0, [&sender.repeat(&packet)])).is_empty());
+    // Before any media there is nothing to retransmit.
+    assert!(frames(&give(&mut reception, 0, [&sender.retransmission(&packet)])).is_empty());
     assert_eq!(frames(&give(&mut reception, 1, [&packet])).len(), 1);
     // Far ahead of everything.
     sender.sequence = sender.sequence.wrapping_add(20_000);
     let ahead = sender.frame(0, &picture(true, 2, 10)).remove(0);
-    assert!(frames(&give(&mut reception, 2, [&sender.repeat(&ahead)])).is_empty());
+    assert!(frames(&give(&mut reception, 2, [&sender.retransmission(&ahead)])).is_empty());
     sender.sequence = 65_501;
     assert_eq!(frames(&give(&mut reception, 3, &sender.frame(3000, &picture(false, 3, 10)))).len(), 1);
 }
@@ -108,7 +108,7 @@ fn a_configuration_that_cannot_be_is_refused_with_what_to_do() {
         (Config { cname: String::new(), ..config() }, "1 to 255 bytes"),
         (Config { report_interval: thalweg_units::Span::ZERO, ..config() }, "above 0 s"),
         (with_video(|video| video.payload_type = 128), "0 to 127"),
-        (with_video(|video| video.parity = Some(AUDIO)), "no two alike"),
+        (with_video(|video| video.fec = Some(AUDIO)), "no two alike"),
         (with_video(|video| video.ssrcs.media = Some(OURS)), "no two alike"),
         (
             Config { redundancy: Some(Redundancy { red: VIDEO, ulpfec: 117, retransmission: None }), ..config() },
@@ -120,14 +120,14 @@ fn a_configuration_that_cannot_be_is_refused_with_what_to_do() {
                 redundancy: Some(super::red::REDUNDANCY),
                 ..with_video(|video| (video.retransmission, video.ssrcs.retransmission) = (None, None))
             },
-            "with repeats",
+            "with retransmissions",
         ),
         (
             with_video(|video| {
                 video.extensions.grace = None;
-                video.keeps_states = Some(KeptAtReceiver::default());
+                video.stateful = Some(StatefulReceiver::default());
             }),
-            "leave keeps_states out",
+            "leave stateful out",
         ),
     ];
     for (config, says) in wrong {

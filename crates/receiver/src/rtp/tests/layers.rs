@@ -74,11 +74,11 @@ fn the_base_comes_out_whatever_is_missing_of_the_layers_above() {
             out.extend(numbers(&give(&mut reception, 33 * u64::from(number), &packets)));
         }
     }
-    // By layers it cannot be told whether what is missing is what an odd frame after one of layer 1 refers to.
+    // By layers it cannot be known whether what is missing is what an odd frame after one of layer 1 refers to.
     let certain = |number: &u32| number % 4 != 3 || losses.came[*number as usize - 2];
     let expected: Vec<u32> = came.into_iter().filter(certain).collect();
     assert!(expected.len() > 2_500 && out == expected, "{} of {}", out.len(), expected.len());
-    assert_eq!(reception.statistics().video.keyframes_asked_for, 0);
+    assert_eq!(reception.statistics().video.keyframes_requested, 0);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn every_legal_subset_of_vp9_comes_out_because_frames_say_what_they_refer_to() {
 }
 
 #[test]
-fn without_a_frame_of_the_base_nothing_goes_on_until_it_is_repeated() {
+fn without_a_frame_of_the_base_nothing_goes_on_until_it_is_retransmitted() {
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let mut packets = (0..12).map(|number| {
         sender.frame_described(3000 * number, &data(u8::from(number > 0), number), vp8(number), |_, _| Vec::new())
@@ -131,8 +131,8 @@ fn without_a_frame_of_the_base_nothing_goes_on_until_it_is_repeated() {
         out.extend(numbers(&give(&mut reception, 33 * number as u64, packets)));
     }
     assert_eq!(out, [0, 1, 2, 3]);
-    let repeats: Vec<Vec<u8>> = packets[4].iter().map(|packet| sender.repeat(packet)).collect();
-    assert_eq!(numbers(&give(&mut reception, 420, &repeats)), [4, 5, 6, 7, 8, 9, 10, 11]);
+    let retransmissions: Vec<Vec<u8>> = packets[4].iter().map(|packet| sender.retransmission(packet)).collect();
+    assert_eq!(numbers(&give(&mut reception, 420, &retransmissions)), [4, 5, 6, 7, 8, 9, 10, 11]);
 }
 
 #[test]

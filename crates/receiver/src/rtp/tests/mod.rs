@@ -6,7 +6,7 @@ mod hostile;
 mod layers;
 mod path;
 mod red;
-mod told;
+mod reported;
 mod video;
 
 use super::*;
@@ -19,10 +19,10 @@ use thalweg_wire::rtx::Retransmission;
 use thalweg_wire::vp8::{Descriptor, PictureId, fragments};
 
 const VIDEO: u8 = 96;
-const REPEATS: u8 = 97;
+const RTX: u8 = 97;
 const AUDIO: u8 = 111;
 const MEDIA_SSRC: u32 = 50;
-const REPEATS_SSRC: u32 = 51;
+const RTX_SSRC: u32 = 51;
 const AUDIO_SSRC: u32 = 52;
 const OURS: u32 = 7;
 
@@ -30,13 +30,13 @@ fn at(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// Video with repeats, everything told that goes together, and audio; streams named.
+/// Video with retransmissions, everything reported that goes together, and audio; streams named.
 fn config() -> Config {
     let extensions =
         ExtensionIds { transport_sequence: Some(3), grace: Some(4), states: Some(5), ..ExtensionIds::default() };
     let video = Video {
-        retransmission: Some(REPEATS),
-        ssrcs: Ssrcs { media: Some(MEDIA_SSRC), retransmission: Some(REPEATS_SSRC), parity: None },
+        retransmission: Some(RTX),
+        ssrcs: Ssrcs { media: Some(MEDIA_SSRC), retransmission: Some(RTX_SSRC), fec: None },
         extensions,
         feedback: Feedback { nack: true, pli: true, transport: true, ..Feedback::default() },
         ..Video::new(Codec::Vp8, VIDEO)
@@ -58,7 +58,7 @@ fn picture(keyframe: bool, tag: u8, length: usize) -> Vec<u8> {
 
 struct Sender {
     sequence: u16,
-    repeats: u16,
+    rtx: u16,
     transport: u16,
     picture: u16,
     /// What the next packets ask for.
@@ -67,7 +67,7 @@ struct Sender {
 
 impl Sender {
     fn new() -> Sender {
-        Sender { sequence: 65_500, repeats: 9, transport: 65_530, picture: 32_760, request: None }
+        Sender { sequence: 65_500, rtx: 9, transport: 65_530, picture: 32_760, request: None }
     }
 
     fn packet(&mut self, header: Header, payload: &[u8], padding: u8, more: &[Extension<'_>]) -> Vec<u8> {
@@ -133,19 +133,19 @@ impl Sender {
         self.packet(header, &[], 50, &[])
     }
 
-    fn repeat_header(&mut self, marker: bool, timestamp: u32) -> Header {
-        let sequence = self.repeats;
-        self.repeats = self.repeats.wrapping_add(1);
-        Header { marker, payload_type: REPEATS, sequence, timestamp, ssrc: REPEATS_SSRC }
+    fn rtx_header(&mut self, marker: bool, timestamp: u32) -> Header {
+        let sequence = self.rtx;
+        self.rtx = self.rtx.wrapping_add(1);
+        Header { marker, payload_type: RTX, sequence, timestamp, ssrc: RTX_SSRC }
     }
 
     /// `packet` again, as RFC 4588 has it.
-    fn repeat(&mut self, packet: &[u8]) -> Vec<u8> {
+    fn retransmission(&mut self, packet: &[u8]) -> Vec<u8> {
         let packet = Packet::parse(packet).unwrap();
         let mut payload = Vec::new();
         let original_sequence = packet.header.sequence;
         Retransmission { original_sequence, payload: packet.payload }.write(&mut payload);
-        let header = self.repeat_header(packet.header.marker, packet.header.timestamp);
+        let header = self.rtx_header(packet.header.marker, packet.header.timestamp);
         self.packet(header, &payload, 0, &[])
     }
 }

@@ -30,7 +30,7 @@ impl Counting {
         Counting { sender: Sender::new(), total: 0 }
     }
 
-    /// The packet as the sender makes it, told what was sent before it.
+    /// The packet as the sender makes it, with the bytes sent before it.
     fn say(&mut self, packet: impl FnOnce(&mut Sender, &[Extension<'_>]) -> Vec<u8>) -> Vec<u8> {
         let before = BytesBefore::of(Bytes::new(self.total)).to_bytes();
         let packet = packet(&mut self.sender, &[Extension { id: BEFORE, data: &before }]);
@@ -62,17 +62,18 @@ fn later(reception: &mut Reception, millis: u64) -> Vec<rtcp::PathReport> {
 #[test]
 fn frames_are_trains_and_their_spacing_is_told_every_tenth_of_a_second_as_long_as_anything_comes() {
     let (mut reception, mut sender) = (Reception::new(measuring()).unwrap(), Counting::new());
-    let (mut told, mut size) = (Vec::new(), 0);
+    let (mut reported, mut size) = (Vec::new(), 0);
     for frame in 0..10u64 {
         // The second of its packets comes 20 ms after the first.
         for (place, marker) in [(0, false), (1, true)] {
             let packet = sender.media(3000 * frame as u32, marker, 900);
             size = packet.len() as u64 + AROUND;
             reception.on_rtp(at(40 * frame + 20 * place), &packet);
-            told.extend(reports(&drain(&mut reception)).into_iter().map(|report| (40 * frame + 20 * place, report)));
+            reported
+                .extend(reports(&drain(&mut reception)).into_iter().map(|report| (40 * frame + 20 * place, report)));
         }
     }
-    let times: Vec<u64> = told.iter().map(|(at, _)| *at).collect();
+    let times: Vec<u64> = reported.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [0, 100, 200, 300]);
     let rate = Bytes::new(size).per(Span::from_millis(20));
     let expected = |capacity, packets| rtcp::PathReport {
@@ -82,8 +83,8 @@ fn frames_are_trains_and_their_spacing_is_told_every_tenth_of_a_second_as_long_a
         received: Bytes::new(packets * size),
         lost: Bytes::ZERO,
     };
-    assert_eq!(told[0].1, expected(None, 1));
-    assert_eq!(told[1].1, expected(Some(rate), 6));
+    assert_eq!(reported[0].1, expected(None, 1));
+    assert_eq!(reported[1].1, expected(Some(rate), 6));
     assert_eq!(later(&mut reception, 400), [expected(Some(rate), 20)]);
     let path = reception.statistics().path;
     assert_eq!(path, Some(PathReport { capacity: Some(rate), received: Bytes::new(20 * size), lost: Bytes::ZERO }));
@@ -104,26 +105,26 @@ fn what_is_lost_is_told_by_the_next_packet_of_any_stream_and_copies_are_no_news(
         reports.iter().map(|report| (report.received.get(), report.lost.get())).collect::<Vec<_>>()
     };
     assert_eq!(counts(later(&mut reception, 101)), [(2 * size, 0)]);
-    let sound = sender.say(|sender, more| {
+    let audio = sender.say(|sender, more| {
         let header = Header { marker: false, payload_type: AUDIO, sequence: 1, timestamp: 0, ssrc: AUDIO_SSRC };
         sender.packet(header, &[0xfc, 0xff, 0xfe], 0, more)
     });
-    let of_sound = sound.len() as u64 + AROUND;
-    reception.on_rtp(at(150), &sound);
-    assert_eq!(counts(later(&mut reception, 201)), [(2 * size + of_sound, 2 * size)]);
+    let of_audio = audio.len() as u64 + AROUND;
+    reception.on_rtp(at(150), &audio);
+    assert_eq!(counts(later(&mut reception, 201)), [(2 * size + of_audio, 2 * size)]);
     // One of them was overtaken, which the next packet puts right.
     reception.on_rtp(at(210), &frame[2]);
     reception.on_rtp(at(211), &sender.media(3000, true, 500));
-    assert_eq!(counts(later(&mut reception, 301)), [(4 * size + of_sound, size)]);
+    assert_eq!(counts(later(&mut reception, 301)), [(4 * size + of_audio, size)]);
 }
 
 #[test]
-fn repeats_and_padding_count_and_measure_nothing() {
+fn retransmissions_and_padding_count_and_measure_nothing() {
     let (mut reception, mut sender) = (Reception::new(measuring()).unwrap(), Counting::new());
     let mut sizes = 0;
     for place in 0..20u64 {
         let packet = sender.say(|sender, more| {
-            let header = if place % 2 == 0 { sender.repeat_header(false, 0) } else { sender.header(false, 0) };
+            let header = if place % 2 == 0 { sender.rtx_header(false, 0) } else { sender.header(false, 0) };
             sender.packet(header, &[], 200, more)
         });
         sizes += packet.len() as u64 + AROUND;
@@ -164,13 +165,13 @@ fn nothing_is_measured_that_was_not_agreed_on_nor_said() {
 fn whatever_a_sender_says_of_what_it_sent_a_report_can_be_written() {
     let mut reception = Reception::new(measuring()).unwrap();
     let mut sender = Sender::new();
-    let mut told = 0;
+    let mut reported = 0;
     for place in 0..3_000u32 {
         let before = place.wrapping_mul(0x9e37_79b9).to_be_bytes();
         let header = sender.header(place % 3 == 0, place.wrapping_mul(0x7fff_1234));
         let packet = sender.packet(header, &[0x10, 0], 0, &[Extension { id: BEFORE, data: &before }]);
         // Each is read back from its bytes.
-        told += reports(&give(&mut reception, u64::from(place), [&packet])).len();
+        reported += reports(&give(&mut reception, u64::from(place), [&packet])).len();
     }
-    assert_eq!(told, 30);
+    assert_eq!(reported, 30);
 }

@@ -9,8 +9,8 @@ use thalweg_wire::ulpfec;
 
 const RED: u8 = 116;
 const ULPFEC: u8 = 117;
-const RED_REPEATS: u8 = 118;
-pub(super) const REDUNDANCY: Redundancy = Redundancy { red: RED, ulpfec: ULPFEC, retransmission: Some(RED_REPEATS) };
+const RED_RTX: u8 = 118;
+pub(super) const REDUNDANCY: Redundancy = Redundancy { red: RED, ulpfec: ULPFEC, retransmission: Some(RED_RTX) };
 
 fn reception() -> Reception {
     Reception::new(Config { redundancy: Some(REDUNDANCY), ..config() }).unwrap()
@@ -32,7 +32,7 @@ fn in_red(packet: &[u8], earlier: &[Earlier<'_>]) -> Vec<u8> {
     out
 }
 
-/// What libwebrtc sums: packets before they are put into RED, extensions that are written last as zeros.
+/// What libwebrtc XORs: packets before they are put into RED, extensions that are written last as zeros.
 fn sum(packets: &[Vec<u8>]) -> Vec<u8> {
     let mut blanked = packets.to_vec();
     blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());
@@ -40,8 +40,8 @@ fn sum(packets: &[Vec<u8>]) -> Vec<u8> {
 }
 
 impl Sender {
-    /// A packet of the media's stream with this parity alone in RED.
-    fn parity(&mut self, timestamp: u32, payload: &[u8]) -> Vec<u8> {
+    /// A packet of the media's stream with this FEC alone in RED.
+    fn fec(&mut self, timestamp: u32, payload: &[u8]) -> Vec<u8> {
         let header = Header { payload_type: RED, ..self.header(false, timestamp) };
         self.packet(header, &written(&Red::alone(ULPFEC, payload)), 0, &[])
     }
@@ -55,28 +55,28 @@ fn asked_for(outputs: &[Output]) -> Vec<u16> {
 }
 
 #[test]
-fn parity_among_the_media_makes_what_is_missing_and_leaves_no_hole() {
+fn fec_among_the_media_makes_what_is_missing_and_leaves_no_hole() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     let data = picture(true, 1, 350);
     let packets = sender.frame(0, &data);
-    let parity = sender.parity(0, &sum(&packets));
+    let fec = sender.fec(0, &sum(&packets));
     let next = picture(false, 2, 50);
     let following = sender.frame(3000, &next);
     let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
-    let outputs = give(&mut reception, 0, [&red[0], &red[2], &red[3], &parity]);
+    let outputs = give(&mut reception, 0, [&red[0], &red[2], &red[3], &fec]);
     let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!((&frame.data, frame.recovered, frame.keyframe), (&data, 1, true));
     let outputs =
         give(&mut reception, 33, following.iter().map(|packet| in_red(packet, &[])).collect::<Vec<_>>().iter());
     let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!((&frame.data, frame.recovered), (&next, 0));
-    assert_eq!(asked_for(&outputs), [], "what parity took of the numbers is not missing");
+    assert_eq!(asked_for(&outputs), [], "what FEC took of the numbers is not missing");
     let statistics = reception.statistics();
-    assert_eq!((statistics.parity_in_red, statistics.video.recovered, statistics.malformed), (1, 1, 0));
+    assert_eq!((statistics.fec_in_red, statistics.video.recovered, statistics.malformed), (1, 1, 0));
 }
 
 #[test]
-fn parity_that_is_lost_keeps_no_picture_waiting() {
+fn fec_that_is_lost_keeps_no_picture_waiting() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     let mut shown = 0;
     for step in 0..6 {
@@ -85,9 +85,9 @@ fn parity_that_is_lost_keeps_no_picture_waiting() {
         let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
         shown += frames(&give(&mut reception, 33 * u64::from(step), &red)).len();
         // It never comes, nor what was asked for in its place.
-        sender.parity(3000 * step, &sum(&packets));
+        sender.fec(3000 * step, &sum(&packets));
     }
-    assert_eq!((shown, reception.statistics().video.keyframes_asked_for), (6, 0));
+    assert_eq!((shown, reception.statistics().video.keyframes_requested), (6, 0));
     // A picture that is missing is waited for all the same.
     sender.frame(18_000, &picture(false, 6, 250));
     let next = sender.frame(21_000, &picture(false, 7, 250));
@@ -96,7 +96,7 @@ fn parity_that_is_lost_keeps_no_picture_waiting() {
 }
 
 #[test]
-fn parity_may_stand_before_media_in_one_packet_and_media_outside_of_red() {
+fn fec_may_stand_before_media_in_one_packet_and_media_outside_of_red() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     let data = picture(true, 1, 350);
     let packets = sender.frame(0, &data);
@@ -109,41 +109,41 @@ fn parity_may_stand_before_media_in_one_packet_and_media_outside_of_red() {
 }
 
 #[test]
-fn a_repeat_in_red_is_the_packet_it_repeats() {
+fn a_retransmission_in_red_is_the_packet_it_retransmissions() {
     let (mut reception, mut sender) = (reception(), Sender::new());
     let data = picture(true, 1, 250);
     let packets = sender.frame(0, &data);
     let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
     let outputs = give(&mut reception, 0, [&red[0], &red[2]]);
     assert_eq!(asked_for(&outputs), [65_501]);
-    let mut repeat = sender.repeat(&red[1]);
-    repeat[1] = repeat[1] & 0x80 | RED_REPEATS;
-    let outputs = give(&mut reception, 20, [&repeat]);
+    let mut retransmission = sender.retransmission(&red[1]);
+    retransmission[1] = retransmission[1] & 0x80 | RED_RTX;
+    let outputs = give(&mut reception, 20, [&retransmission]);
     let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
-    assert_eq!((&frame.data, frame.repeated), (&data, 1));
+    assert_eq!((&frame.data, frame.retransmitted), (&data, 1));
 }
 
-/// The frames that come out when packet 1 of four is missing and this is the parity.
-fn with_parity(payload: &[u8]) -> Vec<VideoFrame> {
+/// The frames that come out when packet 1 of four is missing and this is the FEC.
+fn with_fec(payload: &[u8]) -> Vec<VideoFrame> {
     let (mut reception, mut sender) = (reception(), Sender::new());
     let packets = sender.frame(90_000, &picture(true, 1, 350));
-    let parity = sender.parity(90_000, payload);
+    let fec = sender.fec(90_000, payload);
     let red: Vec<Vec<u8>> = packets.iter().map(|packet| in_red(packet, &[])).collect();
-    let outputs = give(&mut reception, 0, [&red[0], &red[2], &red[3], &parity]);
+    let outputs = give(&mut reception, 0, [&red[0], &red[2], &red[3], &fec]);
     frames(&outputs).into_iter().cloned().collect()
 }
 
 #[test]
-fn a_corrupt_parity_makes_no_frame_or_one_that_says_it_was_made() {
+fn a_corrupt_fec_makes_no_frame_or_one_that_says_it_was_made() {
     let data = picture(true, 1, 350);
     let good = sum(&Sender::new().frame(90_000, &data));
-    assert_eq!(with_parity(&good)[0].data, data);
+    assert_eq!(with_fec(&good)[0].data, data);
     // Type, number, timestamp, length, protection length and mask: 2 to 13, and the first byte's P, X and CC.
     for at in 0..good.len() {
         for bit in 0..8 {
             let mut corrupt = good.clone();
             corrupt[at] ^= 1 << bit;
-            for frame in with_parity(&corrupt) {
+            for frame in with_fec(&corrupt) {
                 assert!(frame.data == data || frame.recovered == 1, "byte {at}, bit {bit}");
                 // The marker of a packet in between is of no consequence.
                 let is_found_out = (1..12).contains(&at) && (at, bit) != (1, 7);
@@ -155,7 +155,7 @@ fn a_corrupt_parity_makes_no_frame_or_one_that_says_it_was_made() {
 }
 
 #[test]
-fn forged_parity_shows_nothing_that_does_not_say_it_was_made() {
+fn forged_fec_shows_nothing_that_does_not_say_it_was_made() {
     let mut random = Seed::new(5).child("forged red").random();
     let (mut reception, mut sender) = (reception(), Sender::new());
     let mut shown = 0;
@@ -168,7 +168,7 @@ fn forged_parity_shows_nothing_that_does_not_say_it_was_made() {
             let place = random.below(payload.len() as u64) as usize;
             payload[place] = random.bits() as u8;
         }
-        packets.push(sender.parity(step * 3000, &payload));
+        packets.push(sender.fec(step * 3000, &payload));
         packets.remove(random.below(8).min(packets.len() as u64 - 1) as usize);
         if random.chance(0.1) {
             let place = random.below(packets[0].len() as u64 - 12) as usize + 12;

@@ -2,7 +2,7 @@ use super::*;
 use thalweg_wire::flexfec::protect;
 use thalweg_wire::rtp::blank_extensions;
 
-/// What the receiver was asked to repeat, and whether for a keyframe.
+/// What the receiver was asked to retransmit, and whether for a keyframe.
 fn requests(outputs: &[Output]) -> (Vec<u16>, usize) {
     let sent = rtcp(outputs);
     let missing = sent.iter().filter_map(|packet| if let Rtcp::Nack(nack) = packet { Some(nack) } else { None });
@@ -22,29 +22,29 @@ fn a_frame_comes_out_when_its_last_packet_came_with_what_is_known_of_it() {
     assert_eq!((frame.number, frame.keyframe, frame.picture, frame.frame), (0, true, Some(32_760), None));
     assert_eq!((frame.sequences.clone(), frame.timestamp), (131_036..=131_038, (1 << 32) + 5000));
     assert_eq!((frame.first_arrival, frame.last_arrival, frame.captured), (at(10), at(13), None));
-    assert_eq!((frame.repeated, frame.recovered, &frame.moves), (0, 0, &None));
+    assert_eq!((frame.retransmitted, frame.recovered, &frame.moves), (0, 0, &None));
     let outputs = give(&mut reception, 43, &sender.frame(8000, &second));
     assert_eq!((frames(&outputs)[0].number, &frames(&outputs)[0].data), (1, &second));
 }
 
 #[test]
-fn a_missing_packet_is_asked_for_at_once_and_its_repeat_completes_the_frame() {
+fn a_missing_packet_is_asked_for_at_once_and_its_retransmission_completes_the_frame() {
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let data = picture(true, 1, 350);
     let packets = sender.frame(0, &data);
     let outputs = give(&mut reception, 0, [&packets[0], &packets[3]]);
     assert_eq!(requests(&outputs), (vec![65_501, 65_502], 0));
-    let repeat = sender.repeat(&packets[1]);
-    assert_eq!(frames(&give(&mut reception, 5, [&repeat, &sender.repeat(&packets[1])])).len(), 0);
+    let retransmission = sender.retransmission(&packets[1]);
+    assert_eq!(frames(&give(&mut reception, 5, [&retransmission, &sender.retransmission(&packets[1])])).len(), 0);
     let outputs = give(&mut reception, 9, [&packets[2]]);
     let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
-    assert_eq!((&frame.data, frame.repeated, frame.last_arrival), (&data, 1, at(9)));
+    assert_eq!((&frame.data, frame.retransmitted, frame.last_arrival), (&data, 1, at(9)));
     let counts = reception.statistics().video;
-    assert_eq!((counts.repeated, counts.twice, counts.asked_for, counts.frames), (1, 1, 2, 1));
+    assert_eq!((counts.retransmitted, counts.twice, counts.asked_for, counts.frames), (1, 1, 2, 1));
 }
 
 #[test]
-fn a_packet_made_of_parity_completes_its_frame_and_is_not_asked_for_again() {
+fn a_packet_made_of_fec_completes_its_frame_and_is_not_asked_for_again() {
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let data = picture(true, 1, 250);
     let packets = sender.frame(0, &data);
@@ -60,8 +60,8 @@ fn a_packet_made_of_parity_completes_its_frame_and_is_not_asked_for_again() {
 }
 
 #[test]
-fn parity_on_the_stream_agreed_on_makes_what_is_missing() {
-    let config = with_video(|video| (video.parity, video.ssrcs.parity) = (Some(98), Some(60)));
+fn fec_on_the_stream_agreed_on_makes_what_is_missing() {
+    let config = with_video(|video| (video.fec, video.ssrcs.fec) = (Some(98), Some(60)));
     let (mut reception, mut sender) = (Reception::new(config).unwrap(), Sender::new());
     let data = picture(true, 1, 350);
     let packets = sender.frame(0, &data);
@@ -69,12 +69,12 @@ fn parity_on_the_stream_agreed_on_makes_what_is_missing() {
     blanked.iter_mut().for_each(|packet| blank_extensions(packet, &[3]).unwrap());
     let payload = protect(blanked.iter().map(Vec::as_slice)).unwrap();
     let header = Header { marker: false, payload_type: 98, sequence: 1, timestamp: 0, ssrc: 60 };
-    let parity = sender.packet(header, &payload, 0, &[]);
-    let outputs = give(&mut reception, 0, [&packets[0], &packets[2], &packets[3], &parity]);
+    let fec = sender.packet(header, &payload, 0, &[]);
+    let outputs = give(&mut reception, 0, [&packets[0], &packets[2], &packets[3], &fec]);
     let [frame] = &frames(&outputs)[..] else { panic!("{outputs:?}") };
     assert_eq!((&frame.data, frame.recovered), (&data, 1));
     let statistics = reception.statistics();
-    assert_eq!((statistics.parity_stream.received, statistics.video.recovered), (1, 1));
+    assert_eq!((statistics.fec_stream.received, statistics.video.recovered), (1, 1));
 }
 
 #[test]
@@ -146,14 +146,14 @@ fn a_frame_waits_for_the_one_before_it_and_a_keyframe_does_not() {
 }
 
 #[test]
-fn padding_on_the_streams_of_media_and_repeats_shows_nothing_and_leaves_no_hole() {
+fn padding_on_the_streams_of_media_and_retransmissions_shows_nothing_and_leaves_no_hole() {
     let (mut reception, mut sender) = (Reception::new(config()).unwrap(), Sender::new());
     let first = sender.frame(0, &picture(true, 1, 10));
     let padding = sender.padding();
-    let header = sender.repeat_header(false, 0);
-    let repeats_padding = sender.packet(header, &[], 224, &[]);
+    let header = sender.rtx_header(false, 0);
+    let rtx_padding = sender.packet(header, &[], 224, &[]);
     let second = sender.frame(3000, &picture(false, 2, 10));
-    let outputs = give(&mut reception, 0, first.iter().chain([&padding, &repeats_padding]).chain(&second));
+    let outputs = give(&mut reception, 0, first.iter().chain([&padding, &rtx_padding]).chain(&second));
     assert_eq!(frames(&outputs).len(), 2);
     assert_eq!((requests(&outputs), reception.statistics().padding), ((vec![], 0), 2));
     // Padding that comes after the frame behind it keeps that one no longer: its number says that it is the next.
@@ -173,7 +173,7 @@ fn before_any_keyframe_one_is_asked_for_after_a_fifth_of_a_second_and_not_more_o
         assert!(frames(&outputs).is_empty());
     }
     assert_eq!(asked, [200, 400, 600, 800]);
-    assert_eq!(reception.statistics().video.keyframes_asked_for, 4);
+    assert_eq!(reception.statistics().video.keyframes_requested, 4);
 }
 
 #[test]

@@ -60,12 +60,12 @@ pub struct Fitting {
     /// what is below for room that shrinks.
     pub shares: Vec<f64>,
     /// No less than this is asked for: a frame of a packet or two is sent even where there is hardly any room.
-    pub least: Bytes,
+    pub min: Bytes,
 }
 
 impl Default for Fitting {
     fn default() -> Fitting {
-        Fitting { shares: vec![1.0, 0.5], least: Bytes::new(1000) }
+        Fitting { shares: vec![1.0, 0.5], min: Bytes::new(1000) }
     }
 }
 
@@ -114,11 +114,11 @@ impl Aim {
                 vec![within(last.saturating_sub(around.finer)), within(last.saturating_add(around.coarser))]
             }
             Aim::Fitting(fitting) => {
-                let sized = |share: &f64| Target::Size(room.min(EVERYTHING).scale(*share).max(fitting.least));
+                let sized = |share: &f64| Target::Size(room.min(EVERYTHING).scale(*share).max(fitting.min));
                 fitting.shares.iter().map(sized).collect()
             }
             Aim::Guess => vec![Target::Guess(room.min(EVERYTHING))],
-            Aim::EachSecond(steps) => vec![Target::Quantizer(steps.quantizer(view.now, view.allowance.capacity))],
+            Aim::EachSecond(steps) => vec![Target::Quantizer(steps.quantizer(view.now, view.limits.capacity))],
         }
     }
 

@@ -32,10 +32,10 @@ pub struct Config {
     pub choice: Choice,
     /// After so many pictures in a row that were not sent the smallest candidate is, whether it fits or not (section
     /// 3.2: 4; the authors' code: 3).
-    pub most_skips: u32,
+    pub max_skips: u32,
     /// While nothing arrives, no more than one frame that does not fit in this time, and that of a packet; `None` for the
     /// paper's, whose encoder took 50 ms a picture and so sent four such frames a second into a dead link. At sixty
-    /// pictures a second it would be twelve, which the link has to carry before anything fresh when it is back.
+    /// frames per second it would be twelve, which the link has to carry before anything fresh when it is back.
     #[cfg_attr(feature = "serde", serde(default))]
     pub unheard: Option<Span>,
     /// How many candidates are coded at a time.
@@ -52,10 +52,10 @@ impl Default for Config {
             room: Room::default(),
             candidates: Candidates::default(),
             choice: Choice::default(),
-            most_skips: 4,
+            max_skips: 4,
             unheard: Some(Span::from_millis(150)),
             cores: 2,
-            recovery: recovery::Config::KeptStates(recovery::kept_states::Config::default()),
+            recovery: recovery::Config::Stateful(recovery::stateful::Config::default()),
             safeguards: safeguards::Config::NONE,
         }
     }
@@ -69,17 +69,17 @@ pub enum Room {
     /// a window instead: what of it is not in flight.
     #[default]
     Controller,
-    /// What the pacer sends in this time, less what waits: for a flow whose filler keeps the window full.
+    /// What the pacer sends in this time, less what waits: for a flow whose padding keeps the window full.
     Within(Span),
 }
 
 impl Room {
     fn of(self, view: &View) -> Bytes {
-        let allowance = &view.allowance;
+        let limits = &view.limits;
         match self {
             Room::Controller => {
-                let window = || allowance.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
-                allowance.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes)
+                let window = || limits.window.map_or(Bytes::MAX, |window| window.saturating_sub(view.in_flight));
+                limits.media.frame().unwrap_or_else(window).saturating_sub(view.queue.bytes)
             }
             Room::Within(time) => {
                 let wire = view.pacing.over(time).saturating_sub(view.queue.bytes);
@@ -119,10 +119,10 @@ impl Config {
             room: self.room,
             aim: self.candidates.build()?,
             choice: self.choice,
-            most_skips: self.most_skips,
+            max_skips: self.max_skips,
             unheard: self.unheard,
             may_force_at: Time::ZERO,
-            heard: None,
+            last_feedback: None,
             cores: self.cores,
             recovery: self.recovery.build()?,
             safeguards: self.safeguards.build()?,
@@ -138,13 +138,13 @@ pub struct LateChoice {
     room: Room,
     aim: Aim,
     choice: Choice,
-    most_skips: u32,
+    max_skips: u32,
     unheard: Option<Span>,
     /// When the next frame may be sent that does not fit, if nothing arrives before.
     may_force_at: Time,
     cores: u8,
-    /// When an arrival was last heard of.
-    heard: Option<Time>,
+    /// When an arrival was last reported.
+    last_feedback: Option<Time>,
     recovery: Recovery,
     safeguards: Safeguards,
     /// Pictures in a row that were not sent.
@@ -155,9 +155,9 @@ pub struct LateChoice {
 impl LateChoice {
     /// Whether frames would be sent to somebody who has not been heard for longer than an answer takes.
     fn is_silent(&self, view: &View) -> bool {
-        let patience = (view.srtt * 2).max(Span::from_millis(100));
-        let waits = self.unheard.is_some() && self.choice != Choice::WhateverWasMade && self.skips >= self.most_skips;
-        waits && self.heard.is_some_and(|heard| view.now - heard > patience)
+        let timeout = (view.srtt * 2).max(Span::from_millis(100));
+        let waits = self.unheard.is_some() && self.choice != Choice::WhateverWasMade && self.skips >= self.max_skips;
+        waits && self.last_feedback.is_some_and(|heard| view.now - heard > timeout)
     }
 
     /// Whether one more picture is to go unsent, or a frame is to be sent that does not fit.
@@ -165,7 +165,7 @@ impl LateChoice {
         let now = view.now;
         // What waits would only have to wait for it as well.
         let pointless = now < self.may_force_at || view.queue.packets > 0;
-        let skips = self.skips < self.most_skips || pointless;
+        let skips = self.skips < self.max_skips || pointless;
         if skips {
             self.skips += 1;
         } else if let Some(unheard) = self.unheard {
@@ -235,7 +235,7 @@ impl FramePolicy for LateChoice {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if feedback.reports.iter().any(|report| report.arrival().is_some()) {
             self.may_force_at = Time::ZERO;
-            self.heard = Some(feedback.now);
+            self.last_feedback = Some(feedback.now);
         }
         self.recovery.on_feedback(feedback);
     }

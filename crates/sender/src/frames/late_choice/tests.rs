@@ -1,12 +1,12 @@
 use super::*;
-use thalweg_control::{Allowance, MediaLimit};
+use thalweg_control::{MediaLimit, SendLimits};
 use thalweg_media::Target;
 use thalweg_units::{Rate, Size, Span};
 
 fn view(room: u64) -> View {
-    let mut allowance = Allowance::of_rate(Rate::from_kbps(4000));
-    allowance.media = MediaLimit::Frame(Bytes::new(room));
-    let view = View::new(Time::from_millis(100), allowance, Size::HD, Span::from_millis(25));
+    let mut limits = SendLimits::of_rate(Rate::from_kbps(4000));
+    limits.media = MediaLimit::Frame(Bytes::new(room));
+    let view = View::new(Time::from_millis(100), limits, Size::HD, Span::from_millis(25));
     View { srtt: Span::from_millis(50), payload_share: 0.8, ..view }
 }
 
@@ -95,7 +95,7 @@ fn a_codec_that_codes_once_sends_what_it_made_and_codes_nothing_without_room() {
 
 #[test]
 fn frames_may_be_asked_to_fit_what_the_pacer_sends_in_a_while() {
-    let shares = Fitting { shares: alloc::vec![1.0, 0.4], least: Bytes::new(1000) };
+    let shares = Fitting { shares: alloc::vec![1.0, 0.4], min: Bytes::new(1000) };
     let config = Config {
         room: Room::Within(Span::from_millis(50)),
         candidates: Candidates::Fitting(shares),

@@ -1,4 +1,4 @@
-//! What an ordinary receiver has decoded, as far as reports of arrivals prove it.
+//! What a standard receiver has decoded, as far as reports of arrivals prove it.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -44,7 +44,7 @@ impl Deliveries {
         }
     }
 
-    /// Takes news of packets.
+    /// Takes feedback on packets.
     pub(super) fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let arrival = |report: &thalweg_control::Report| Some((report.arrival()?, report.packet.place?.frame));
         let mut arrivals: Vec<(Time, u64)> = feedback.reports.iter().filter_map(arrival).collect();

@@ -1,20 +1,20 @@
 //! What a frame may refer to when frames before it may not have come.
 //!
 //! A conventional sender asks for a keyframe once the receiver has. Salsify goes back to what the receiver is known to
-//! have, and there are two ways to say so: a state that the receiver keeps under its hash ([`kept_states`]), or a
-//! picture that an ordinary decoder has in a long-term buffer ([`long_term`]).
+//! have, and there are two ways to say so: a state that the receiver keeps under its hash ([`stateful`]), or a
+//! picture that a standard decoder has in a long-term buffer ([`long_term`]).
 
 mod deliveries;
-pub mod kept_states;
 pub mod long_term;
+pub mod stateful;
 
 use thalweg_control::Feedback;
 use thalweg_media::feedback::DecoderReport;
 use thalweg_media::{Basis, EncodePlan, EncodedFrame};
 use thalweg_units::{ConfigError, Span, Time, above, check};
 
-pub use kept_states::KeptStates;
 pub use long_term::LongTermBuffers;
+pub use stateful::Stateful;
 
 /// How a sender recovers from a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -24,7 +24,7 @@ pub enum Config {
     #[default]
     Keyframe,
     /// From the newest state that the receiver says it has.
-    KeptStates(kept_states::Config),
+    Stateful(stateful::Config),
     /// From a long-term buffer whose picture is known to have come.
     LongTerm(long_term::Config),
 }
@@ -37,7 +37,7 @@ impl Config {
     pub fn build(self) -> Result<Recovery, ConfigError> {
         Ok(match self {
             Config::Keyframe => Recovery::Keyframe,
-            Config::KeptStates(config) => Recovery::KeptStates(config.build()?),
+            Config::Stateful(config) => Recovery::Stateful(config.build()?),
             Config::LongTerm(config) => Recovery::LongTerm(config.build()?),
         })
     }
@@ -57,8 +57,8 @@ fn check_time(parameter: &'static str, time: Span) -> Result<(), ConfigError> {
 pub enum Recovery {
     /// See [`Config::Keyframe`].
     Keyframe,
-    /// See [`Config::KeptStates`].
-    KeptStates(KeptStates),
+    /// See [`Config::Stateful`].
+    Stateful(Stateful),
     /// See [`Config::LongTerm`].
     LongTerm(LongTermBuffers),
 }
@@ -70,7 +70,7 @@ impl Recovery {
     pub fn plan(&mut self, now: Time, frame: u64, in_doubt: bool, plan: &mut EncodePlan) {
         let basis = match self {
             Recovery::Keyframe => Some(Basis::Latest),
-            Recovery::KeptStates(kept) => {
+            Recovery::Stateful(kept) => {
                 plan.keep = Some(frame);
                 kept.basis(now)
             }
@@ -84,14 +84,14 @@ impl Recovery {
     pub fn on_queued(&mut self, frame: u64, encoded: &EncodedFrame, packets: u16) {
         match self {
             Recovery::Keyframe => {}
-            Recovery::KeptStates(kept) => kept.on_queued(frame, encoded),
+            Recovery::Stateful(kept) => kept.on_queued(frame, encoded),
             Recovery::LongTerm(buffers) => buffers.on_queued(frame, encoded.keyframe, packets),
         }
     }
 
     /// The receiver said what state its decoder is in.
     pub fn on_decoder(&mut self, now: Time, report: &DecoderReport) {
-        if let Recovery::KeptStates(kept) = self {
+        if let Recovery::Stateful(kept) = self {
             kept.on_decoder(now, report);
         }
     }
@@ -105,7 +105,7 @@ impl Recovery {
 
     /// A frame's last packet left.
     pub fn on_frame_sent(&mut self, frame: u64) {
-        if let Recovery::KeptStates(kept) = self {
+        if let Recovery::Stateful(kept) = self {
             kept.on_frame_sent(frame);
         }
     }
@@ -114,7 +114,7 @@ impl Recovery {
     pub fn on_flushed(&mut self, now: Time) -> bool {
         match self {
             Recovery::Keyframe => return false,
-            Recovery::KeptStates(kept) => kept.on_flushed(),
+            Recovery::Stateful(kept) => kept.on_flushed(),
             Recovery::LongTerm(buffers) => buffers.on_flushed(now),
         }
         true
@@ -123,7 +123,7 @@ impl Recovery {
     /// The next frame whose state will not be asked for again.
     pub fn poll_forgotten(&mut self) -> Option<u64> {
         match self {
-            Recovery::KeptStates(kept) => kept.poll_forgotten(),
+            Recovery::Stateful(kept) => kept.poll_forgotten(),
             Recovery::Keyframe | Recovery::LongTerm(_) => None,
         }
     }
@@ -132,7 +132,7 @@ impl Recovery {
     pub fn is_recovering(&self, now: Time) -> bool {
         match self {
             Recovery::Keyframe => false,
-            Recovery::KeptStates(kept) => kept.is_recovering(now),
+            Recovery::Stateful(kept) => kept.is_recovering(now),
             Recovery::LongTerm(buffers) => buffers.is_recovering(now),
         }
     }

@@ -50,7 +50,7 @@ impl LadderConfig {
     pub fn build(&self, source: Size) -> Result<Ladder, ConfigError> {
         check("ladder.heights", format_args!("{:?}", self.heights)).is(
             !self.heights.is_empty() && !self.heights.windows(2).any(|pair| pair[0] >= pair[1]) && self.heights[0] >= 2,
-            "ascending heights in lines, each at least 2",
+            "ascending heights, each at least 2",
         )?;
         check(
             "ladder",

@@ -143,14 +143,14 @@ impl QualityScaler {
 
     /// A call that starts at a low rate starts small (libwebrtc drops up to four pictures to get there; we just do).
     fn begin(&mut self, target: Rate) -> Option<(Size, Why)> {
-        let most = if target < self.config.start_rate_qvga {
+        let max = if target < self.config.start_rate_qvga {
             320 * 240
         } else if target < self.config.start_rate_vga {
             640 * 480
         } else {
             return None;
         };
-        let fits = self.rungs.iter().position(|size| size.pixels() <= most).unwrap_or(self.rungs.len() - 1);
+        let fits = self.rungs.iter().position(|size| size.pixels() <= max).unwrap_or(self.rungs.len() - 1);
         (fits != self.level).then(|| {
             self.level = fits;
             (self.size(), Why::LowStartRate)

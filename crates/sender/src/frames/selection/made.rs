@@ -7,8 +7,8 @@ const NEWEST: f64 = 0.3;
 /// Groups of which fewer frames than this share were made say nothing.
 const ENOUGH: f64 = 0.75;
 /// Nothing is believed beyond these.
-const LEAST: f64 = 0.5;
-const MOST: f64 = 2.0;
+const MIN: f64 = 0.5;
+const MAX: f64 = 2.0;
 
 /// Bytes made over bytes asked for, of groups.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl Made {
     /// A group of `frames` is over.
     pub(super) fn end(&mut self, frames: u32) {
         if f64::from(self.frames) >= ENOUGH * f64::from(frames) && self.asked > Bytes::ZERO {
-            let ratio = (self.made.as_f64() / self.asked.as_f64()).clamp(LEAST, MOST);
+            let ratio = (self.made.as_f64() / self.asked.as_f64()).clamp(MIN, MAX);
             self.ratio += NEWEST * (ratio - self.ratio);
         }
         (self.asked, self.made, self.frames) = (Bytes::ZERO, Bytes::ZERO, 0);
@@ -74,6 +74,6 @@ mod tests {
         });
         assert!((made.ratio() - 1.25).abs() < 0.01);
         assert!((group(&mut made, 8, 9000) - 1.25).abs() < 0.01);
-        assert!(group(&mut made, 32, 90_000) <= MOST);
+        assert!(group(&mut made, 32, 90_000) <= MAX);
     }
 }

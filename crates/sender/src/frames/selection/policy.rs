@@ -62,7 +62,7 @@ impl Selection {
 
     /// Whether the path is in an outage: whatever is sent would only wait.
     fn is_stopped(view: &View) -> bool {
-        view.allowance.media.share() <= 0.0
+        view.limits.media.share() <= 0.0
     }
 
     fn begins(&self, view: &View) -> bool {
@@ -71,8 +71,8 @@ impl Selection {
 
     fn begin(&mut self, view: &View) {
         let period = view.interval * i64::from(self.pattern.period());
-        let allowed = || view.allowance.capacity.over(period).saturating_sub(view.queue.bytes);
-        let wire = view.allowance.media.period().unwrap_or_else(allowed);
+        let allowed = || view.limits.capacity.over(period).saturating_sub(view.queue.bytes);
+        let wire = view.limits.media.period().unwrap_or_else(allowed);
         self.selector.begin(wire);
         self.sent.fill(None);
         (self.next, self.broken) = (0, false);
@@ -135,7 +135,7 @@ impl FramePolicy for Selection {
         if Selection::is_stopped(view) {
             self.broken |= self.pattern.layer(place).number == 0;
             self.leave_out(place);
-            return FramePlan::Skip(Why::PathSilent);
+            return FramePlan::Skip(Why::NoFeedback);
         }
         if !self.selector.is_possible(place) {
             self.leave_out(place);

@@ -9,7 +9,7 @@ use thalweg_wire::rtcp::{
     ReceiptTimes, ReceiverReport, Remb, ReportBlock, RunLengths, Xr, XrBlock,
 };
 
-/// The sender's streams in this world: video, repeats, parity, sound.
+/// The sender's streams in this world: video, retransmissions, FEC, audio.
 const SENDERS: [u32; 4] = [100, 101, 102, 103];
 const OURS: u32 = 200;
 
@@ -71,7 +71,7 @@ impl Lie {
     }
 
     /// Says it once: `newest` is about the number of packets sent.
-    pub fn tell(self, now: Time, newest: u64, random: &mut Random, connection: &mut Connection) {
+    pub fn say(self, now: Time, newest: u64, random: &mut Random, connection: &mut Connection) {
         let chance = random.bits();
         let packets = match self {
             Lie::Silence => return,
@@ -141,7 +141,7 @@ fn congestion(now: Time, random: &mut Random) -> Packet {
 /// Of a quarter of all numbers there are: that they came, or that none did, and that they came too late; of some, when, as chance has it.
 fn extended(ssrc: u32, random: &mut Random) -> Packet {
     let begin = random.bits() as u16;
-    let runs = |bit: bool| RunLengths::of(ssrc, begin, [bit; 16_000]).expect("no more than a block tells of");
+    let runs = |bit: bool| RunLengths::of(ssrc, begin, [bit; 16_000]).expect("no more than a block reports");
     let bytes = Bytes::new(1 << 31);
     let came = random.below(2) == 0;
     let times = (0..250).map(|_| random.bits() as u32).collect();

@@ -21,12 +21,12 @@ const COUNTED: Span = Span::from_secs(3);
 /// many frames as before once its least rate has brought what it owes. Requests alone, however many, are over within 3 s for all.
 const RECOVERY: Span = Span::from_secs(40);
 /// What a peer that says everything came can make a sender send here: the encoder of this world makes 60 kB of a picture at most, which is
-/// 14.5 Mbps; filler and headers come on top. It is the peer's own link that it fills: optimistic acknowledgements are worth no more.
-const MOST: Rate = Rate::from_kbps(20_000);
-/// Events of the engine for one datagram: a refused repeat is one, and a datagram asks for 8,000.
-const MOST_EVENTS: f64 = 400.0;
+/// 14.5 Mbps; padding and headers come on top. It is the peer's own link that it fills: optimistic acknowledgements are worth no more.
+const MAX: Rate = Rate::from_kbps(20_000);
+/// Events of the engine for one datagram: a refused retransmission is one, and a datagram asks for 8,000.
+const MAX_EVENTS: f64 = 400.0;
 
-/// What became of a sender whose peer lied.
+/// The outcome of a sender whose peer lied.
 #[derive(Debug)]
 struct Outcome {
     /// Sent while it lied.
@@ -34,7 +34,7 @@ struct Outcome {
     /// Bytes that were sent meanwhile, and bytes of memory that came, without the frames that the world keeps.
     sent: Bytes,
     grown: i64,
-    /// Events of the engine for each lie told.
+    /// Events of the engine for each lie.
     events: f64,
     /// How long it took until half as many frames were shown as before, within [`COUNTED`].
     recovery: Option<Span>,
@@ -59,14 +59,14 @@ fn suffer(known: &Known, lies: &[Lie], every: Span, long: Span) -> Outcome {
     world.outgoing.drain_events().for_each(drop);
     let (sent, held) = (world.sent.1, memory::held() - kept(&world));
     let end = world.now() + long;
-    let (mut told, mut events) = (0, 0);
+    let (mut reported, mut events) = (0, 0);
     while world.now() < end {
         let lie = lies[random.below(lies.len() as u64) as usize];
         world.muted = lie.mutes();
         world.run(every);
         let (now, newest) = (world.now(), world.sent.0);
-        world.say(|connection| lie.tell(now, newest, &mut random, connection));
-        told += 1;
+        world.say(|connection| lie.say(now, newest, &mut random, connection));
+        reported += 1;
         events += world.outgoing.drain_events().count();
     }
     let grown = memory::held() - kept(&world) - held;
@@ -76,7 +76,7 @@ fn suffer(known: &Known, lies: &[Lie], every: Span, long: Span) -> Outcome {
     let recovered = |world: &mut World| shown_within(world, COUNTED) >= good;
     let recovery =
         (0..RECOVERY.as_nanos() / COUNTED.as_nanos()).find(|_| recovered(&mut world)).map(|_| world.now() - end);
-    let events = events as f64 / f64::from(told);
+    let events = events as f64 / f64::from(reported);
     Outcome { rate: sent.per(long), sent, grown, events, recovery }
 }
 
@@ -104,29 +104,29 @@ fn kept(world: &World) -> i64 {
 }
 
 /// Bounds that hold for every scheme whatever is said: what is remembered of packets grows with what was sent (here at both ends), up to
-/// the 9,600 packets that are kept for repeats.
+/// the 9,600 packets that are kept for retransmissions.
 fn assert_bounded(name: &str, outcome: &Outcome) {
-    assert!(outcome.rate <= MOST, "{name}: {outcome:?}");
+    assert!(outcome.rate <= MAX, "{name}: {outcome:?}");
     assert!(outcome.grown <= 2 * outcome.sent.get() as i64 + (4 << 20), "{name}: {outcome:?}");
-    assert!(outcome.events <= MOST_EVENTS, "{name}: {outcome:?}");
+    assert!(outcome.events <= MAX_EVENTS, "{name}: {outcome:?}");
 }
 
-fn every_scheme_suffers(lies: &[Lie], most: impl Fn(&Known, Span) -> Rate) {
+fn every_scheme_suffers(lies: &[Lie], max: impl Fn(&Known, Span) -> Rate) {
     let long = Span::from_secs(4);
     for known in scheme::known() {
-        let most = most(known, long);
+        let max = max(known, long);
         for lie in lies {
             let outcome = suffer(known, &[*lie], Span::from_millis(10), long);
             let name = format!("{}, {lie:?}", known.name);
             println!("{name}: {outcome:?}");
             assert_bounded(&name, &outcome);
-            assert!(outcome.rate <= most, "{name}: {outcome:?}, at most {most}");
+            assert!(outcome.rate <= max, "{name}: {outcome:?}, at most {max}");
             assert!(outcome.recovery.is_some(), "{name} does not recover: {outcome:?}");
         }
     }
 }
 
-/// Up to three times what an honest peer gets: repeats that it asks for are on top of what is new.
+/// Up to three times what an honest peer gets: retransmissions that it asks for are on top of what is new.
 fn little_more(known: &Known, long: Span) -> Rate {
     honest(known, long).scale(3.0) + Rate::from_kbps(200)
 }
@@ -143,17 +143,17 @@ fn a_peer_that_asks_for_everything_all_the_time_gets_little_more_than_an_honest_
 
 #[test]
 fn a_peer_that_lies_about_arrivals_gets_no_more_than_the_encoder_makes() {
-    every_scheme_suffers(&[Lie::EverySecond, Lie::Endless], |_, _| MOST);
+    every_scheme_suffers(&[Lie::EverySecond, Lie::Endless], |_, _| MAX);
 }
 
 #[test]
 fn a_peer_whose_clock_makes_no_sense_gets_no_more_than_the_encoder_makes() {
-    every_scheme_suffers(&[Lie::OtherTimes, Lie::Backwards, Lie::Congestion, Lie::Extended], |_, _| MOST);
+    every_scheme_suffers(&[Lie::OtherTimes, Lie::Backwards, Lie::Congestion, Lie::Extended], |_, _| MAX);
 }
 
 #[test]
 fn a_peer_that_makes_up_what_the_path_bears_gets_no_more_than_the_encoder_makes() {
-    every_scheme_suffers(&[Lie::PathReports], |_, _| MOST);
+    every_scheme_suffers(&[Lie::PathReports], |_, _| MAX);
 }
 
 #[test]

@@ -7,15 +7,15 @@ use rtc_sdp::{MediaDescription, SessionDescription};
 use thalweg_units::Rate;
 
 use crate::parameters::excerpt;
-use crate::sdp::{MOST_BYTES, MOST_SECTIONS, Place, SdpError};
+use crate::sdp::{MAX_BYTES, MAX_SECTIONS, Place, SdpError};
 
 /// An SDP that is well-formed and not too large.
 pub(crate) struct Document(SessionDescription);
 
 impl Document {
     pub(crate) fn read(text: &str) -> Result<Document, SdpError> {
-        if text.len() > MOST_BYTES {
-            return Err(SdpError::TooLong { found: text.len(), most: MOST_BYTES });
+        if text.len() > MAX_BYTES {
+            return Err(SdpError::TooLong { found: text.len(), max: MAX_BYTES });
         }
         let is_line = |line: &str| line.trim_end().is_empty() || line.as_bytes().get(1) == Some(&b'=');
         if let Some((index, line)) = text.split('\n').enumerate().find(|(_, line)| !is_line(line)) {
@@ -35,7 +35,7 @@ impl Document {
             0 => {
                 Err(SdpError::Missing { place: Place::Session, needed: "section after it: offer video or audio (m=)" })
             }
-            found if found > MOST_SECTIONS => Err(SdpError::TooManySections { found, most: MOST_SECTIONS }),
+            found if found > MAX_SECTIONS => Err(SdpError::TooManySections { found, max: MAX_SECTIONS }),
             _ => Ok(Document(description)),
         }
     }
@@ -59,7 +59,7 @@ impl Document {
         self.0.has_attribute("extmap-allow-mixed")
     }
 
-    /// The other end answers checks and makes none.
+    /// The peer answers checks and makes none.
     pub(crate) fn is_lite(&self) -> bool {
         self.0.has_attribute("ice-lite")
     }
@@ -121,18 +121,18 @@ impl<'a> Section<'a> {
 
     /// The section's name: a token (RFC 8866) of at most 64 bytes.
     pub(crate) fn mid(&self) -> Result<&'a str, SdpError> {
-        const MOST: usize = 64;
+        const MAX: usize = 64;
         let place = || self.place();
         let missing = || SdpError::Missing { place: place(), needed: "a=mid: name the section, as BUNDLE needs" };
         let mid = self.values("mid").next().ok_or_else(missing)?;
-        if (1..=MOST).contains(&mid.len()) && mid.bytes().all(is_token) {
+        if (1..=MAX).contains(&mid.len()) && mid.bytes().all(is_token) {
             return Ok(mid);
         }
-        let needed = format!("a name of 1 to {MOST} letters, digits and marks");
+        let needed = format!("a name of 1 to {MAX} letters, digits and marks");
         Err(SdpError::Wrong { place: place(), found: excerpt(&format!("a=mid:{mid}")), needed })
     }
 
-    /// Whether the other end sends, and whether it receives.
+    /// Whether the peer sends, and whether it receives.
     pub(crate) fn sends_and_receives(&self) -> (bool, bool) {
         const DIRECTIONS: [(&str, (bool, bool)); 4] = [
             ("sendrecv", (true, true)),
@@ -146,7 +146,7 @@ impl<'a> Section<'a> {
         of(&self.media.attributes).or_else(|| of(&self.session.attributes)).unwrap_or((true, true))
     }
 
-    /// Most the other end wants to receive: `b=TIAS` in bit/s (RFC 3890), else `b=AS` in kbit/s.
+    /// Most the peer wants to receive: `b=TIAS` in bit/s (RFC 3890), else `b=AS` in kbit/s.
     pub(crate) fn limit(&self) -> Option<Rate> {
         let of =
             |kind: &str| self.media.bandwidth.iter().find(|line| !line.experimental && line.bandwidth_type == kind);

@@ -29,7 +29,7 @@ impl Format<'_> {
 }
 
 /// The payload types of a section, the preferred first; without those no codec is mapped to, and without 64 to 95, which
-/// beside RTCP on one port cannot be told from it (RFC 5761 section 4).
+/// beside RTCP on one port cannot be distinguished from it (RFC 5761 section 4).
 pub(crate) fn formats<'a>(section: &Section<'a>) -> Vec<Format<'a>> {
     let maps = by_number(section.values("rtpmap"));
     let parameters = by_number(section.values("fmtp"));

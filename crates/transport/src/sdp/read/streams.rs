@@ -3,7 +3,7 @@
 use super::document::Section;
 use crate::sdp::negotiated::Ssrcs;
 
-/// The SSRCs the other end says it sends with. Of several media streams the first; JSEP lets an end say none.
+/// The SSRCs the peer says it sends with. Of several media streams the first; JSEP lets an end say none.
 pub(crate) fn streams(section: &Section<'_>) -> Ssrcs {
     let group = |semantics: &str| {
         section.values("ssrc-group").find_map(|line| {
@@ -15,9 +15,9 @@ pub(crate) fn streams(section: &Section<'_>) -> Ssrcs {
             Some((ids.next()?, ids.next()?))
         })
     };
-    let (repeats, parity) = (group("FID"), group("FEC-FR"));
+    let (rtx, fec) = (group("FID"), group("FEC-FR"));
     let listed = || section.values("ssrc").find_map(|line| line.split_whitespace().next()?.parse().ok());
-    let media = repeats.or(parity).map(|(media, _)| media).or_else(listed);
+    let media = rtx.or(fec).map(|(media, _)| media).or_else(listed);
     let beside = |pair: Option<(u32, u32)>| pair.filter(|(of, _)| Some(*of) == media).map(|(_, id)| id);
-    Ssrcs { media, retransmission: beside(repeats), parity: beside(parity) }
+    Ssrcs { media, retransmission: beside(rtx), fec: beside(fec) }
 }

@@ -1,10 +1,10 @@
-//! Where the other end is and how it is known: ICE (RFC 8839), DTLS (RFC 8842, RFC 8122).
+//! Where the peer is and how it is known: ICE (RFC 8839), DTLS (RFC 8842, RFC 8122).
 
 use super::document::{Document, Section};
 use crate::parameters::{Credentials, DtlsRole, Fingerprint, Remote, excerpt};
-use crate::sdp::{MOST_CANDIDATES, Place, SdpError};
+use crate::sdp::{MAX_CANDIDATES, Place, SdpError};
 
-/// The other end, as the section that describes the bundle's transport says.
+/// The peer, as the section that describes the bundle's transport says.
 pub(crate) fn remote(document: &Document, tagged: &Section<'_>) -> Result<Remote, SdpError> {
     let missing = |needed| move || SdpError::Missing { place: tagged.place(), needed };
     let ufrag = tagged.value("ice-ufrag").ok_or_else(missing("a=ice-ufrag: send the SDP of a WebRTC connection"))?;
@@ -20,9 +20,9 @@ pub(crate) fn remote(document: &Document, tagged: &Section<'_>) -> Result<Remote
 /// Credentials of ICE, if they have the lengths of RFC 8839 section 5.4. Of characters, any visible ones but the colon
 /// that separates names in a check: some ends write `-` and `_`, which the RFC does not have.
 pub(crate) fn credentials(place: Place, ufrag: &str, password: &str) -> Result<Credentials, SdpError> {
-    for (key, value, least) in [("ice-ufrag", ufrag, 4), ("ice-pwd", password, 22)] {
-        if !(least..=256).contains(&value.len()) || !value.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':') {
-            let needed = format!("{least} to 256 letters, digits, + and /");
+    for (key, value, min) in [("ice-ufrag", ufrag, 4), ("ice-pwd", password, 22)] {
+        if !(min..=256).contains(&value.len()) || !value.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':') {
+            let needed = format!("{min} to 256 letters, digits, + and /");
             return Err(SdpError::Wrong { place, found: excerpt(&format!("a={key}:{value}")), needed });
         }
     }
@@ -42,7 +42,7 @@ fn fingerprint(tagged: &Section<'_>) -> Result<Fingerprint, SdpError> {
         Some(source) => SdpError::Fingerprint { place: tagged.place(), source },
         None => SdpError::Missing {
             place: tagged.place(),
-            needed: "a=fingerprint: without one the other end's certificate cannot be checked, and media is not sent",
+            needed: "a=fingerprint: without one the peer's certificate cannot be checked, and media is not sent",
         },
     })
 }
@@ -50,10 +50,10 @@ fn fingerprint(tagged: &Section<'_>) -> Result<Fingerprint, SdpError> {
 /// Candidates of component 1; beside RTP on one port RTCP needs none, though Pion names one.
 fn candidates(tagged: &Section<'_>) -> Vec<String> {
     let lines = tagged.values("candidate").filter(|line| line.split_whitespace().nth(1) == Some("1"));
-    lines.take(MOST_CANDIDATES).map(|line| format!("candidate:{line}")).collect()
+    lines.take(MAX_CANDIDATES).map(|line| format!("candidate:{line}")).collect()
 }
 
-/// Which role in DTLS is left to this end: `preferred` where the other end offers both (RFC 8842 section 5).
+/// Which role in DTLS is left to this end: `preferred` where the peer offers both (RFC 8842 section 5).
 pub(crate) fn dtls_role(tagged: &Section<'_>, preferred: Option<DtlsRole>) -> Result<DtlsRole, SdpError> {
     let needed = match preferred {
         Some(_) => "a=setup:actpass, active or passive",

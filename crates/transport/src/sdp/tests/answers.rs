@@ -7,7 +7,7 @@ fn a_browser_that_wants_to_watch_is_sent_vp8_and_opus_with_all_that_helps() {
     let answer = answer(CHROMIUM, &local(1), &sender()).expect("an answer");
     let video = answer.media.video.expect("video");
     assert_eq!((video.mid.as_str(), video.codec, video.payload_type), ("0", VideoCodec::Vp8, 96));
-    assert_eq!((video.retransmission, video.parity), (Some(97), Some(49)));
+    assert_eq!((video.retransmission, video.fec), (Some(97), Some(49)));
     let extensions = ExtensionIds {
         transport_sequence: Some(4),
         playout_delay: Some(5),
@@ -18,7 +18,7 @@ fn a_browser_that_wants_to_watch_is_sent_vp8_and_opus_with_all_that_helps() {
     assert_eq!(video.extensions, extensions);
     let feedback = Feedback { nack: true, pli: true, fir: true, transport: true, bitrate: true, ..Feedback::default() };
     assert_eq!(video.feedback, feedback);
-    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: Some(13) });
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), fec: Some(13) });
     let audio = answer.media.audio.expect("audio");
     assert_eq!((audio.mid.as_str(), audio.payload_type, audio.stereo, audio.in_band_repair), ("1", 111, false, true));
     assert_eq!(audio.extensions, ExtensionIds { playout_delay: None, ..extensions });
@@ -79,7 +79,7 @@ fn a_browser_without_flexfec_is_sent_red_and_one_that_sends_may_use_it() {
     for (offer, capabilities) in [(munged.as_str(), sender()), (CHROMIUM_SENDS, receiver())] {
         let answered = answer(offer, &local(1), &capabilities).expect("an answer");
         let video = answered.media.video.expect("video");
-        assert_eq!((video.parity, video.redundancy), (None, redundancy));
+        assert_eq!((video.fec, video.redundancy), (None, redundancy));
         assert_eq!(section(&answered.text, 0)[0], "m=video 9 UDP/TLS/RTP/SAVPF 96 97 118 119 120");
     }
     let firefox = answer(FIREFOX, &local(1), &sender()).expect("an answer").media.video.expect("video");
@@ -106,7 +106,7 @@ fn per_stream_feedback_is_named_for_every_payload_type_and_alone() {
 }
 
 #[test]
-fn without_per_stream_feedback_for_repeats_the_transport_wide_is_used() {
+fn without_per_stream_feedback_for_retransmissions_the_transport_wide_is_used() {
     let without = CHROMIUM_CCFB.replace("a=rtcp-fb:97 ack ccfb\r\n", "");
     let answer = answer(&without, &local(1), &sender()).expect("an answer");
     assert_eq!(answer.media.video.expect("video").congestion(), Some(CongestionFeedback::Transport));
@@ -130,13 +130,13 @@ fn the_order_of_codecs_is_ours_and_h264_must_be_in_mode_1_and_of_a_known_profile
         (H264Profile::Baseline, 102, 103),
         (H264Profile::Main, 116, 117),
     ];
-    for (profile, payload_type, repeats) in profiles {
+    for (profile, payload_type, rtx) in profiles {
         let video = vec![VideoCodec::H264, VideoCodec::Vp8];
         let capabilities = Capabilities { video, h264: vec![profile], ..sender() };
         let video = answer(CHROMIUM, &local(1), &capabilities).expect("an answer").media.video.expect("video");
         assert_eq!(
             (video.codec, video.payload_type, video.retransmission),
-            (VideoCodec::H264, payload_type, Some(repeats))
+            (VideoCodec::H264, payload_type, Some(rtx))
         );
         assert_eq!(video.h264, Some(H264Format { profile, level: 31 }));
     }
@@ -183,7 +183,7 @@ fn a_browser_that_sends_is_received_and_its_streams_are_known() {
     let answer = answer(CHROMIUM_SENDS, &local(1), &receiver()).expect("an answer");
     let video = answer.media.video.expect("video");
     // This browser offers to send no flexfec-03.
-    let streams = Ssrcs { media: Some(1_464_068_743), retransmission: Some(3_677_304_077), parity: None };
+    let streams = Ssrcs { media: Some(1_464_068_743), retransmission: Some(3_677_304_077), fec: None };
     assert_eq!(video.streams, streams);
     assert_eq!(answer.media.audio.expect("audio").streams.media, Some(2_168_186_277));
     assert_eq!(answer.media.local, local(1).streams);
@@ -204,7 +204,7 @@ fn what_stands_in_the_session_holds_for_sections_and_directions_of_extensions_ar
     assert_eq!(answered.remote.fingerprint.digest()[..3], [0x5a, 0x0b, 0x97]);
     assert_eq!(answered.remote.credentials.ufrag, "8d3a1b2c");
     let video = answered.media.video.expect("video");
-    assert_eq!((video.payload_type, video.retransmission, video.parity), (120, Some(124), None));
+    assert_eq!((video.payload_type, video.retransmission, video.fec), (120, Some(124), None));
     // The browser's receiving is our sending.
     assert_eq!(video.extensions.playout_delay, Some(6));
     let audio = answered.media.audio.expect("audio");

@@ -41,7 +41,7 @@ pub(super) fn local(number: u32) -> Local {
         streams: StreamIds {
             video: number * 10 + 1,
             retransmission: number * 10 + 2,
-            parity: number * 10 + 3,
+            fec: number * 10 + 3,
             audio: number * 10 + 4,
         },
         cname: format!("thalweg-{number}"),

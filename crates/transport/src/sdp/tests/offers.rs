@@ -12,7 +12,7 @@ fn agree(answer: &Answer, accepted: &Accepted, offerer: &Local) {
     let video = theirs.video.clone().map(|video| Video { limit: None, ..video });
     assert_eq!(video, ours.video.clone().map(|video| Video { limit: None, ..video }));
     assert_eq!(theirs.audio, ours.audio);
-    assert!(!video.is_some_and(|video| video.parity.is_some() && video.redundancy.is_some()));
+    assert!(!video.is_some_and(|video| video.fec.is_some() && video.redundancy.is_some()));
     assert_ne!(answer.dtls, accepted.dtls);
     assert_eq!(answer.remote.credentials, offerer.credentials);
     assert_eq!(answer.remote.fingerprint, offerer.fingerprint);
@@ -28,7 +28,7 @@ fn our_offer_to_send_answered_by_our_receiver_is_all_there_is() {
     agree(&answer, &accepted, &ours);
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
-    assert_eq!((video.retransmission, video.parity), (Some(97), Some(118)));
+    assert_eq!((video.retransmission, video.fec), (Some(97), Some(118)));
     assert!(
         video.extensions.transport_on_request && video.extensions.grace.is_some() && video.extensions.states.is_some()
     );
@@ -48,21 +48,21 @@ fn red_with_ulpfec_is_agreed_on_only_where_flexfec_is_not() {
         (answer.media.video.expect("video"), answer.text)
     };
     let (video, text) = agreed(receiver());
-    assert_eq!((video.parity, video.redundancy), (Some(118), None));
+    assert_eq!((video.fec, video.redundancy), (Some(118), None));
     assert!(!text.contains("red/90000") && !text.contains("ulpfec"));
-    let (video, text) = agreed(Capabilities { parity: false, ..receiver() });
+    let (video, text) = agreed(Capabilities { fec: false, ..receiver() });
     let redundancy = Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) };
-    assert_eq!((video.parity, video.redundancy), (None, Some(redundancy)));
+    assert_eq!((video.fec, video.redundancy), (None, Some(redundancy)));
     assert_eq!(section(&text, 0)[0], "m=video 9 UDP/TLS/RTP/SAVPF 96 97 119 120 121");
     assert!(text.contains("a=fmtp:120 apt=119\r\n") && !text.contains("FEC-FR"));
-    // Without repeats of media there are none of RED.
-    let (video, _) = agreed(Capabilities { parity: false, retransmission: false, ..receiver() });
+    // Without retransmissions of media there are none of RED.
+    let (video, _) = agreed(Capabilities { fec: false, retransmission: false, ..receiver() });
     assert_eq!(video.redundancy, Some(Redundancy { retransmission: None, ..redundancy }));
-    let (video, _) = agreed(Capabilities { parity: false, redundancy: false, ..receiver() });
-    assert_eq!((video.parity, video.redundancy), (None, None));
+    let (video, _) = agreed(Capabilities { fec: false, redundancy: false, ..receiver() });
+    assert_eq!((video.fec, video.redundancy), (None, None));
     // Half of it is nothing.
     let half = ours.text.replace("a=rtpmap:121 ulpfec/90000\r\n", "");
-    let half = answer(&half, &local(2), &Capabilities { parity: false, ..receiver() }).expect("an answer");
+    let half = answer(&half, &local(2), &Capabilities { fec: false, ..receiver() }).expect("an answer");
     assert_eq!(half.media.video.expect("video").redundancy, None);
 }
 
@@ -115,12 +115,12 @@ fn extended_reports_want_both_kinds_of_blocks_as_long_as_ours_wherever_the_line_
 }
 
 #[test]
-fn pion_takes_our_offer_with_repeats_and_transport_wide_feedback_at_its_own_pace() {
+fn pion_takes_our_offer_with_retransmissions_and_transport_wide_feedback_at_its_own_pace() {
     let accepted = offer(&local(1), &sender()).accept(PION).expect("an answer");
     let video = accepted.media.video.expect("video");
     assert_eq!((video.codec, video.payload_type), (VideoCodec::Vp8, 96));
-    assert_eq!((video.retransmission, video.parity), (Some(97), None));
-    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: None });
+    assert_eq!((video.retransmission, video.fec), (Some(97), None));
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), fec: None });
     let extensions = ExtensionIds { mid: Some(1), transport_sequence: Some(4), ..ExtensionIds::default() };
     assert_eq!(video.extensions, extensions);
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
@@ -142,7 +142,7 @@ fn pion_takes_our_offer_with_repeats_and_transport_wide_feedback_at_its_own_pace
 fn chromium_takes_our_offers_with_all_it_knows() {
     let accepted = offer(&local(1), &sender()).accept(CHROMIUM_RECEIVES).expect("an answer");
     let video = accepted.media.video.expect("video");
-    assert_eq!((video.codec, video.retransmission, video.parity), (VideoCodec::Vp8, Some(97), Some(118)));
+    assert_eq!((video.codec, video.retransmission, video.fec), (VideoCodec::Vp8, Some(97), Some(118)));
     // RED it takes too, of which there is no need beside flexfec-03; without that it would be what is used.
     assert_eq!(video.redundancy, None);
     let without = CHROMIUM_RECEIVES.replace("a=rtpmap:118 flexfec-03/90000\r\n", "");
@@ -154,12 +154,12 @@ fn chromium_takes_our_offers_with_all_it_knows() {
     // Of the two forms of the transport-wide number it takes the first one, as it does not know the other unasked.
     assert_eq!(video.congestion(), Some(CongestionFeedback::Transport));
     assert_eq!((video.extensions.playout_delay, video.extensions.grace), (Some(5), None));
-    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), parity: Some(13) });
+    assert_eq!(video.streams, Ssrcs { media: Some(11), retransmission: Some(12), fec: Some(13) });
     let accepted = offer(&local(1), &receiver()).accept(CHROMIUM_ANSWERS).expect("an answer");
     let video = accepted.media.video.expect("video");
     // It sends no flexfec-03 unless a field trial says so.
-    assert_eq!((video.payload_type, video.retransmission, video.parity), (96, Some(97), None));
-    let streams = Ssrcs { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), parity: None };
+    assert_eq!((video.payload_type, video.retransmission, video.fec), (96, Some(97), None));
+    let streams = Ssrcs { media: Some(4_144_458_296), retransmission: Some(2_273_315_703), fec: None };
     assert_eq!(video.streams, streams);
     // But RED, with all that belongs to it.
     assert_eq!(video.redundancy, Some(Redundancy { red: 119, ulpfec: 121, retransmission: Some(120) }));
@@ -241,10 +241,10 @@ prop_compose! {
         ).prop_shuffle(),
         switches in any::<[bool; 15]>(),
     ) -> Capabilities {
-        let [audio, retransmission, parity, redundancy, nack, pli, fir, bitrate, path, playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before] = switches;
+        let [audio, retransmission, fec, redundancy, nack, pli, fir, bitrate, path, playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before] = switches;
         let feedback = Feedback { nack, pli, fir, bitrate, path, ..Feedback::default() };
         Capabilities {
-            direction, video, h264, audio, retransmission, parity, redundancy, congestion, feedback,
+            direction, video, h264, audio, retransmission, fec, redundancy, congestion, feedback,
             playout_delay, absolute_send_time, mid, functional, dependencies, bytes_before,
         }
     }
@@ -268,17 +268,17 @@ proptest! {
 }
 
 #[test]
-fn sound_is_reported_but_neither_repeated_nor_asked_for_as_pictures_are() {
+fn audio_is_reported_but_neither_retransmitted_nor_asked_for_as_pictures_are() {
     let offer = offer(&local(1), &sender());
-    let of_sound = |text: &str| -> Vec<String> {
+    let of_audio = |text: &str| -> Vec<String> {
         let lines = section(text, 1).into_iter().filter(|line| line.starts_with("a=rtcp-fb"));
         lines.map(str::to_owned).collect()
     };
-    assert_eq!(of_sound(&offer.text), ["a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 ack ccfb"]);
-    // Nor where the other end would have it.
+    assert_eq!(of_audio(&offer.text), ["a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 ack ccfb"]);
+    // Nor where the peer would have it.
     let asks = offer.text.replace("a=rtcp-fb:111 transport-cc", "a=rtcp-fb:111 nack\r\na=rtcp-fb:111 transport-cc");
     let answer = answer(&asks, &local(2), &receiver()).expect("an answer");
-    assert_eq!(of_sound(&answer.text), ["a=rtcp-fb:111 transport-cc"]);
+    assert_eq!(of_audio(&answer.text), ["a=rtcp-fb:111 transport-cc"]);
     assert!(!answer.media.audio.expect("audio").feedback.nack);
 }
 
@@ -299,7 +299,7 @@ fn the_path_is_measured_where_both_ends_know_how() {
     let agreed = media(&asked.text);
     let (video, audio) = (agreed.video.expect("video"), agreed.audio.expect("audio"));
     assert!(video.feedback.path && !audio.feedback.path);
-    // Sound is sent before pictures, and pictures before sound.
+    // Audio is sent before pictures, and pictures before audio.
     assert_eq!((video.extensions.bytes_before, audio.extensions.bytes_before), (Some(9), Some(9)));
     // As the others of RFC 4585, of all payload types at once; other feedback of an application is none of ours.
     let of_all = asked.text.replace("a=rtcp-fb:96 ack app path", "a=rtcp-fb:* ack app path");

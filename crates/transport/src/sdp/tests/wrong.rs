@@ -6,11 +6,11 @@ use super::*;
 
 #[test]
 fn an_sdp_over_64_kilobytes_is_refused_with_the_numbers() {
-    let most = CHROMIUM.to_owned() + &"a=x:0123456789\r\n".repeat((MOST_BYTES - CHROMIUM.len()) / 16);
-    assert!(most.len() <= MOST_BYTES && answer(&most, &local(1), &sender()).is_ok());
-    let over = most + "a=x:0123456789\r\n";
+    let max = CHROMIUM.to_owned() + &"a=x:0123456789\r\n".repeat((MAX_BYTES - CHROMIUM.len()) / 16);
+    assert!(max.len() <= MAX_BYTES && answer(&max, &local(1), &sender()).is_ok());
+    let over = max + "a=x:0123456789\r\n";
     let error = answer(&over, &local(1), &sender()).unwrap_err();
-    assert_eq!(error, SdpError::TooLong { found: over.len(), most: 65_536 });
+    assert_eq!(error, SdpError::TooLong { found: over.len(), max: 65_536 });
     assert!(error.to_string().contains("65536") && error.to_string().contains(&over.len().to_string()), "{error}");
     assert!(offer(&local(1), &sender()).accept(&over).is_err());
 }
@@ -19,7 +19,7 @@ fn an_sdp_over_64_kilobytes_is_refused_with_the_numbers() {
 fn more_sections_than_are_read_are_refused_with_the_numbers() {
     let section = "m=audio 9 UDP/TLS/RTP/SAVPF 0\r\n";
     let error = answer(&(CHROMIUM.to_owned() + &section.repeat(31)), &local(1), &sender()).unwrap_err();
-    assert_eq!(error, SdpError::TooManySections { found: 33, most: 32 });
+    assert_eq!(error, SdpError::TooManySections { found: 33, max: 32 });
     let answer = answer(&(CHROMIUM.to_owned() + &section.repeat(30)), &local(1), &sender()).expect("an answer");
     assert_eq!((answer.refused.len(), answer.text.matches("\r\nm=").count()), (30, 32));
 }

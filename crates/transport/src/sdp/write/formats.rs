@@ -7,13 +7,13 @@ use crate::sdp::negotiated::{Feedback, Redundancy};
 /// How `a=rtpmap` writes Opus, whatever its channels (RFC 7587 section 7).
 pub(crate) const OPUS: &str = "opus/48000/2";
 
-/// How it writes repeats (RFC 4588), parity packets, and RED with ULPFEC in it.
+/// How it writes retransmissions (RFC 4588), FEC packets, and RED with ULPFEC in it.
 pub(crate) const RTX: &str = "rtx/90000";
 pub(crate) const FLEXFEC: &str = "flexfec-03/90000";
 pub(crate) const RED: &str = "red/90000";
 pub(crate) const ULPFEC: &str = "ulpfec/90000";
 
-/// How long a span of video parity packets may cover, in microseconds: what libwebrtc writes, which checks only that it is there.
+/// How long a span of video FEC packets may cover, in microseconds: what libwebrtc writes, which checks only that it is there.
 const REPAIR_WINDOW: &str = "repair-window=10000000";
 
 /// What is said of a payload type.
@@ -24,7 +24,7 @@ pub(crate) struct FormatLines {
     pub(crate) feedback: Feedback,
 }
 
-/// A video codec with its payload type, and that of its repeats.
+/// A video codec with its payload type, and that of its retransmissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Codec {
     pub(crate) codec: VideoCodec,
@@ -48,11 +48,11 @@ fn codec_parameters(codec: VideoCodec, h264: Option<H264Format>) -> Option<Strin
     }
 }
 
-/// The payload types of video. What is reported of packets is said of repeats and parity packets too: libwebrtc wants
-/// `ack ccfb` of every payload type, and writes `transport-cc` and `goog-remb` of parity packets, neither of RED.
+/// The payload types of video. What is reported of packets is said of retransmissions and FEC packets too: libwebrtc wants
+/// `ack ccfb` of every payload type, and writes `transport-cc` and `goog-remb` of FEC packets, neither of RED.
 pub(crate) fn video_formats(
     codecs: &[Codec],
-    parity: Option<u8>,
+    fec: Option<u8>,
     redundancy: Option<Redundancy>,
     feedback: Feedback,
 ) -> Vec<FormatLines> {
@@ -62,7 +62,7 @@ pub(crate) fn video_formats(
         bitrate: bitrate && feedback.bitrate,
         ..Feedback::default()
     };
-    let repeats_of = |media: u8, payload_type| FormatLines {
+    let rtx_of = |media: u8, payload_type| FormatLines {
         payload_type,
         map: RTX.to_owned(),
         parameters: Some(format!("apt={media}")),
@@ -72,9 +72,9 @@ pub(crate) fn video_formats(
     for Codec { codec, h264, payload_type, retransmission } in codecs.iter().copied() {
         let parameters = codec_parameters(codec, h264);
         lines.push(FormatLines { payload_type, map: codec_map(codec), parameters, feedback });
-        lines.extend(retransmission.map(|repeats| repeats_of(payload_type, repeats)));
+        lines.extend(retransmission.map(|rtx| rtx_of(payload_type, rtx)));
     }
-    lines.extend(parity.map(|payload_type| FormatLines {
+    lines.extend(fec.map(|payload_type| FormatLines {
         payload_type,
         map: FLEXFEC.to_owned(),
         parameters: Some(REPAIR_WINDOW.to_owned()),
@@ -88,7 +88,7 @@ pub(crate) fn video_formats(
             feedback: only(false, false),
         };
         lines.push(without(red, RED));
-        lines.extend(retransmission.map(|repeats| repeats_of(red, repeats)));
+        lines.extend(retransmission.map(|rtx| rtx_of(red, rtx)));
         lines.push(without(ulpfec, ULPFEC));
     }
     lines

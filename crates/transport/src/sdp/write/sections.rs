@@ -73,15 +73,14 @@ impl SectionLines<'_> {
                 lines.value("fmtp", format_args!("{payload_type} {parameters}"));
             }
         }
-        if let (Direction::SendOnly, Ssrcs { media: Some(media), retransmission, parity }) =
-            (self.direction, self.streams)
+        if let (Direction::SendOnly, Ssrcs { media: Some(media), retransmission, fec }) = (self.direction, self.streams)
         {
-            for (semantics, id) in [("FID", retransmission), ("FEC-FR", parity)] {
+            for (semantics, id) in [("FID", retransmission), ("FEC-FR", fec)] {
                 if let Some(id) = id {
                     lines.value("ssrc-group", format_args!("{semantics} {media} {id}"));
                 }
             }
-            for id in [Some(media), retransmission, parity].into_iter().flatten() {
+            for id in [Some(media), retransmission, fec].into_iter().flatten() {
                 lines.value("ssrc", format_args!("{id} cname:{cname}"));
                 lines.value("ssrc", format_args!("{id} msid:{cname} {}", self.kind));
             }

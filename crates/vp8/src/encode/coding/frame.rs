@@ -19,7 +19,7 @@ pub fn write(
     match try_write(header, coding, modes, motion, tokens) {
         Ok(frame) => Some(frame),
         // Of several partitions of levels all but the last have a limit (16 MiB), a single one has none.
-        Err(WriteError::TooLong { most, .. }) if most > LARGEST_FIRST_PARTITION => {
+        Err(WriteError::TooLong { max, .. }) if max > LARGEST_FIRST_PARTITION => {
             let header = FrameHeader { partitions: Partitions::One, ..header.clone() };
             try_write(&header, coding, modes, motion, tokens).ok()
         }

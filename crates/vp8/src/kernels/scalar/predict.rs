@@ -4,7 +4,7 @@ use super::super::Fraction;
 use super::super::fraction::SIX_TAPS;
 
 /// The most rows a first pass leaves for the second: 16 and the five that six taps need beside.
-const MOST_ROWS: usize = 21;
+const MAX_ROWS: usize = 21;
 
 pub fn sixtap<const COLUMNS: usize, const ROWS: usize>(
     reference: &[u8],
@@ -17,7 +17,7 @@ pub fn sixtap<const COLUMNS: usize, const ROWS: usize>(
     // A pass whose fraction is 0 is the identity (its filter is 128 at one place), so that leaving it out is exact.
     let (above, rows) = if fraction.y() == 0 { (0, ROWS) } else { (2, ROWS + 5) };
     let first = at - above * reference_stride;
-    let mut across = [[0; COLUMNS]; MOST_ROWS];
+    let mut across = [[0; COLUMNS]; MAX_ROWS];
     for (row, filtered) in across[..rows].iter_mut().enumerate() {
         let start = first + row * reference_stride;
         if fraction.x() == 0 {
@@ -55,7 +55,7 @@ pub fn bilinear<const COLUMNS: usize, const ROWS: usize>(
     stride: usize,
 ) {
     let rows = if fraction.y() == 0 { ROWS } else { ROWS + 1 };
-    let mut across = [[0; COLUMNS]; MOST_ROWS];
+    let mut across = [[0; COLUMNS]; MAX_ROWS];
     for (row, filtered) in across[..rows].iter_mut().enumerate() {
         let start = at + row * reference_stride;
         if fraction.x() == 0 {

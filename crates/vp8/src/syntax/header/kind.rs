@@ -47,7 +47,7 @@ impl KeyHeader {
     }
 }
 
-/// What becomes of the golden or the altref frame.
+/// What happens to the golden or the altref frame.
 ///
 /// One pair is read in two ways: golden from altref while altref becomes the last frame or golden. libvpx replaces
 /// altref first and gives golden what altref is by then, and so do this crate's states; ffmpeg and oxideav take both
@@ -68,7 +68,7 @@ pub enum ReferenceUpdate {
 }
 
 impl ReferenceUpdate {
-    /// What becomes of the golden and of the altref frame, said so that every decoder sees the same, whichever of the
+    /// What happens to the golden and to the altref frame, said so that every decoder sees the same, whichever of the
     /// two it replaces first: the pair itself, or the one that comes to the same where altref is replaced first.
     ///
     /// ```
@@ -109,9 +109,9 @@ impl ReferenceUpdate {
 /// What frames other than key frames say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InterHeader {
-    /// What becomes of the golden frame.
+    /// What happens to the golden frame.
     pub golden: ReferenceUpdate,
-    /// What becomes of the altref frame.
+    /// What happens to the altref frame.
     pub altref: ReferenceUpdate,
     /// Whose vectors count backwards.
     pub sign_bias: SignBias,

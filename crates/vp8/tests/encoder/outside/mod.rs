@@ -32,7 +32,7 @@ impl From<&Coded> for Emitted {
     }
 }
 
-/// The frames that an ordinary receiver gets, from a key frame on.
+/// The frames that a standard receiver gets, from a key frame on.
 #[derive(Debug, Clone)]
 pub struct Stream {
     /// What it is, for who has to find out why it is seen otherwise.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use thalweg_units::{Bytes, Span, Time};
 
-use super::{Ecn, Feedback, MOST_REPORTS, Offset, Status, Stream};
+use super::{Ecn, Feedback, MAX_REPORTS, Offset, Status, Stream};
 use crate::rtcp::header::LARGEST;
 use crate::rtcp::{NtpShort, ntp};
 use crate::{WriteError, overhead};
@@ -32,7 +32,7 @@ impl Default for Config {
     /// Messages for IP packets of 1200 bytes (IPv4, SRTCP with AES-GCM); gaps up to what a block may report on.
     fn default() -> Config {
         let around = overhead::IPV4 + overhead::UDP + overhead::SRTP_TAG_GCM + overhead::SRTCP_INDEX;
-        Config { sender_ssrc: 1, limit: Bytes::new(1200) - around, longest_gap: MOST_REPORTS }
+        Config { sender_ssrc: 1, limit: Bytes::new(1200) - around, longest_gap: MAX_REPORTS }
     }
 }
 
@@ -42,8 +42,8 @@ impl Config {
     /// # Errors
     /// A limit without room for one packet, or past what RTCP counts.
     pub fn build(self) -> Result<Builder, WriteError> {
-        let least = AROUND + STREAM + 4;
-        WriteError::check("limit of a congestion feedback message in bytes", self.limit.get(), least, LARGEST)?;
+        let min = AROUND + STREAM + 4;
+        WriteError::check("limit of a congestion feedback message in bytes", self.limit.get(), min, LARGEST)?;
         Ok(Builder { config: self })
     }
 }
@@ -80,8 +80,8 @@ impl Builder {
         for packet in packets {
             let stream = streams.entry(packet.ssrc).or_default();
             if let Some((last, _)) = stream.last() {
-                let least = last.saturating_add(1);
-                WriteError::check("RTP sequence number after another", packet.sequence, least, u64::MAX)?;
+                let min = last.saturating_add(1);
+                WriteError::check("RTP sequence number after another", packet.sequence, min, u64::MAX)?;
             }
             let status = packet.arrival.map_or(Status::Missing, |(at, ecn)| {
                 let offset = if at > now { Offset::UNAVAILABLE } else { Offset::of((dated - at).max(Span::ZERO)) };
@@ -127,7 +127,7 @@ impl Draft {
             let count = last.statuses.len();
             // The second of a pair takes the place of padding.
             let more = if count % 2 == 0 { 4 } else { 0 };
-            if follows && count < MOST_REPORTS.into() && self.size + more <= self.limit {
+            if follows && count < MAX_REPORTS.into() && self.size + more <= self.limit {
                 last.statuses.push(status);
                 self.size += more;
                 return;

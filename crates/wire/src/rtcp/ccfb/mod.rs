@@ -20,7 +20,7 @@ pub use read::{Arrival, Reader};
 /// Feedback format of congestion control feedback.
 pub(super) const FORMAT: u8 = 11;
 /// The most packets a block reports on: a quarter of the sequence numbers (RFC 8888 section 3.1).
-pub const MOST_REPORTS: u16 = 16_384;
+pub const MAX_REPORTS: u16 = 16_384;
 
 /// The marking of an IP packet (RFC 3168 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -71,7 +71,7 @@ impl Offset {
     }
 }
 
-/// What became of one packet.
+/// The status of one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It had not arrived when the report was made.
@@ -108,7 +108,7 @@ pub struct Stream {
     pub ssrc: u32,
     /// The RTP sequence number of the first status.
     pub begin: u16,
-    /// What became of the packets from `begin` on, at most [`MOST_REPORTS`]; there may be none.
+    /// The status of the packets from `begin` on, at most [`MAX_REPORTS`]; there may be none.
     pub statuses: Vec<Status>,
 }
 
@@ -151,9 +151,9 @@ impl Stream {
         let begin = reader.u16("congestion feedback first sequence number")?;
         let at = reader.at();
         let count = reader.u16("congestion feedback report count")?;
-        if count > MOST_REPORTS {
-            let (found, most) = (count.into(), MOST_REPORTS.into());
-            return Err(ParseError::OutOfRange { what: "congestion feedback report count", at, found, least: 0, most });
+        if count > MAX_REPORTS {
+            let (found, max) = (count.into(), MAX_REPORTS.into());
+            return Err(ParseError::OutOfRange { what: "congestion feedback report count", at, found, min: 0, max });
         }
         let reports = reader.take("congestion feedback reports", 2 * usize::from(count))?;
         if count % 2 == 1 {
@@ -165,7 +165,7 @@ impl Stream {
 
     fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         let count = self.statuses.len();
-        WriteError::check("congestion feedback report count", count as u64, 0, MOST_REPORTS.into())?;
+        WriteError::check("congestion feedback report count", count as u64, 0, MAX_REPORTS.into())?;
         out.extend_from_slice(&self.ssrc.to_be_bytes());
         out.extend_from_slice(&self.begin.to_be_bytes());
         out.extend_from_slice(&(count as u16).to_be_bytes());
@@ -231,7 +231,7 @@ mod tests {
         assert!(out.is_empty());
         let what = "congestion feedback report count";
         let bytes = [0x8b, 205, 0, 4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0x40, 1, 0, 0, 0, 0];
-        assert_eq!(parse(&bytes), Err(ParseError::OutOfRange { what, at: 14, found: 16_385, least: 0, most: 16_384 }));
+        assert_eq!(parse(&bytes), Err(ParseError::OutOfRange { what, at: 14, found: 16_385, min: 0, max: 16_384 }));
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use super::{Ecn, Feedback, Status};
 use crate::rtcp::ntp;
 use crate::unwrap::Unwrapper;
 
-/// What became of one packet.
+/// The status of one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// It had not arrived when the report was made.
@@ -42,7 +42,7 @@ impl Reader {
         Reader { clock: Unwrapper::after(ntp::units(time)) }
     }
 
-    /// The packets of a message in order: stream, unwrapped RTP sequence number, what became of it. `newest` gives the last
+    /// The packets of a message in order: stream, unwrapped RTP sequence number, its status. `newest` gives the last
     /// number the sender gave out in a stream: a block is taken to begin at it or up to 65535 before it. Streams it does not
     /// know are left out; numbers past the newest, which a broken receiver can name, are for the caller to ignore.
     pub fn read<'a, F>(

@@ -20,7 +20,7 @@ pub struct Config {
     /// The largest message, from its RTCP header to its padding: 24 B to 262144 B, which is what RTCP counts.
     pub limit: Bytes,
     /// The most packets a message covers, 1 to 65535.
-    pub most_statuses: u16,
+    pub max_statuses: u16,
     /// Numbers left out of the list count as missing, but not if more than this many are left out in a row: then the next
     /// message begins after them.
     pub longest_gap: u16,
@@ -36,8 +36,8 @@ impl Default for Config {
             sender_ssrc: 1,
             media_ssrc: 0,
             limit: Bytes::new(1200) - around,
-            most_statuses: u16::MAX,
-            // Half the numbers: what is further ahead cannot be told from what is behind.
+            max_statuses: u16::MAX,
+            // Half the numbers: what is further ahead cannot be distinguished from what is behind.
             longest_gap: 0x7fff,
             timestamps: true,
         }
@@ -51,9 +51,9 @@ impl Config {
     /// A limit without room for one packet or past what RTCP counts, or messages of no packet.
     pub fn build(self) -> Result<Builder, WriteError> {
         // The head, a chunk, and an arrival of two bytes.
-        let least = HEAD as u64 + 4;
-        WriteError::check("limit of a transport feedback message in bytes", self.limit.get(), least, LARGEST)?;
-        WriteError::check("most packets of a transport feedback message", self.most_statuses.into(), 1, 65_535)?;
+        let min = HEAD as u64 + 4;
+        WriteError::check("limit of a transport feedback message in bytes", self.limit.get(), min, LARGEST)?;
+        WriteError::check("most packets of a transport feedback message", self.max_statuses.into(), 1, 65_535)?;
         Ok(Builder { config: self, count: 0, reference: 0 })
     }
 }
@@ -78,8 +78,8 @@ impl Builder {
     /// Sequence numbers that do not increase; nothing is counted then.
     pub fn messages(&mut self, packets: &[(u64, Option<Time>)]) -> Result<Vec<Feedback>, WriteError> {
         for pair in packets.windows(2) {
-            let least = pair[0].0.saturating_add(1);
-            WriteError::check("transport-wide sequence number after another", pair[1].0, least, u64::MAX)?;
+            let min = pair[0].0.saturating_add(1);
+            WriteError::check("transport-wide sequence number after another", pair[1].0, min, u64::MAX)?;
         }
         let mut messages = Vec::new();
         let mut draft: Option<Draft> = None;
@@ -165,7 +165,7 @@ impl Draft {
         let closed = if self.chunks.has_room(status.symbol()) { 0 } else { 2 };
         let size = self.size + closed + status.size();
         let whole = (size + 2).next_multiple_of(4) as u64;
-        if whole > config.limit.get() || self.statuses.len() >= config.most_statuses.into() {
+        if whole > config.limit.get() || self.statuses.len() >= config.max_statuses.into() {
             return false;
         }
         self.chunks.push(status.symbol());
@@ -229,12 +229,12 @@ mod tests {
             let messages = builder(config).messages(&packets).unwrap();
             messages.iter().map(|message| message.statuses.len()).collect::<Vec<_>>()
         };
-        assert_eq!(lengths(Config { most_statuses: 4, ..Config::default() }), [4, 4, 2]);
+        assert_eq!(lengths(Config { max_statuses: 4, ..Config::default() }), [4, 4, 2]);
         // 24 bytes hold the head, a chunk and two bytes of arrivals: the first of each is small, the second is not.
         assert_eq!(lengths(Config { limit: Bytes::new(24), ..Config::default() }), [1; 10]);
         assert_eq!(lengths(Config { limit: Bytes::new(28), ..Config::default() }), [3, 3, 3, 1]);
         for bad in
-            [Config { limit: Bytes::new(23), ..Config::default() }, Config { most_statuses: 0, ..Config::default() }]
+            [Config { limit: Bytes::new(23), ..Config::default() }, Config { max_statuses: 0, ..Config::default() }]
         {
             assert!(bad.build().is_err());
         }

@@ -24,8 +24,8 @@ pub(super) fn parse(reader: &mut Reader<'_>, count: usize) -> Result<Vec<u8>, Pa
         if chunk & 0x8000 == 0 {
             let run = usize::from(chunk & 0x1fff).min(left);
             if run == 0 {
-                let most = RUN as u64;
-                return Err(ParseError::OutOfRange { what: "transport feedback run", at, found: 0, least: 1, most });
+                let max = RUN as u64;
+                return Err(ParseError::OutOfRange { what: "transport feedback run", at, found: 0, min: 1, max });
             }
             symbols.resize(start + run, (chunk >> 13 & 3) as u8);
         } else if chunk & 0x4000 == 0 {
@@ -35,7 +35,7 @@ pub(super) fn parse(reader: &mut Reader<'_>, count: usize) -> Result<Vec<u8>, Pa
         }
         if symbols[start..].contains(&3) {
             let what = "transport feedback symbol";
-            return Err(ParseError::OutOfRange { what, at, found: 3, least: 0, most: LARGE.into() });
+            return Err(ParseError::OutOfRange { what, at, found: 3, min: 0, max: LARGE.into() });
         }
     }
     Ok(symbols)

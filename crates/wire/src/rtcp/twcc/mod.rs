@@ -44,7 +44,7 @@ const TICKS_PER_REFERENCE: u64 = 256;
 /// Bytes of a message before its chunks: the RTCP header, two SSRCs, and 8 bytes.
 const HEAD: usize = 20;
 
-/// What became of one packet, as the message says it.
+/// The status of one packet, as the message has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It had not arrived when the feedback left.
@@ -98,7 +98,7 @@ impl Feedback {
         let count = usize::from(reader.u16("transport feedback status count")?);
         if count == 0 {
             let what = "transport feedback status count";
-            return Err(ParseError::OutOfRange { what, at, found: 0, least: 1, most: 65_535 });
+            return Err(ParseError::OutOfRange { what, at, found: 0, min: 1, max: 65_535 });
         }
         let reference_time = reader.u24("transport feedback reference time")?;
         let feedback_count = reader.u8("transport feedback count")?;
@@ -112,8 +112,8 @@ impl Feedback {
         WriteError::check("transport feedback reference time", self.reference_time.into(), 0, 0xff_ffff)?;
         let timed = self.statuses.iter().filter(|status| matches!(status, Status::Arrived(_))).count() as u64;
         // The wire has no mark for one packet without a time.
-        let most = if self.statuses.contains(&Status::Untimed) { 0 } else { 65_535 };
-        WriteError::check("timed arrivals beside untimed ones", timed, 0, most)?;
+        let max = if self.statuses.contains(&Status::Untimed) { 0 } else { 65_535 };
+        WriteError::check("timed arrivals beside untimed ones", timed, 0, max)?;
         frame(out, TRANSPORT, FORMAT, |out| {
             out.extend_from_slice(&self.sender_ssrc.to_be_bytes());
             out.extend_from_slice(&self.media_ssrc.to_be_bytes());
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(bytes.len(), 32);
         bytes[15] = 0;
         let what = "transport feedback status count";
-        assert_eq!(parse(&bytes), Err(ParseError::OutOfRange { what, at: 14, found: 0, least: 1, most: 65_535 }));
+        assert_eq!(parse(&bytes), Err(ParseError::OutOfRange { what, at: 14, found: 0, min: 1, max: 65_535 }));
         bytes[15] = 6;
         bytes[21] = 6;
         let what = "large arrival difference";

@@ -5,7 +5,7 @@ use thalweg_units::Time;
 use super::{Feedback, REFERENCE_UNIT, Status, TICK, TICKS_PER_REFERENCE};
 use crate::unwrap::ReferenceTimeUnwrapper;
 
-/// What became of one packet.
+/// The status of one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {
     /// It had not arrived when the feedback left.
@@ -140,7 +140,7 @@ mod tests {
                 ),
                 1..150,
             ),
-            limit in 24u64..1500, most_statuses in prop_oneof![1u16..100, Just(65_535)],
+            limit in 24u64..1500, max_statuses in prop_oneof![1u16..100, Just(65_535)],
         ) {
             let (mut sequence, mut time) = (start, Time::from_nanos(clock));
             let mut packets: Vec<(u64, Option<Time>)> = Vec::new();
@@ -151,7 +151,7 @@ mod tests {
                     packets.push((sequence, arrival.map(|step| { time += Span::from_nanos(step); time })));
                 }
             }
-            let config = Config { limit: Bytes::new(limit), most_statuses, ..Config::default() };
+            let config = Config { limit: Bytes::new(limit), max_statuses, ..Config::default() };
             let read = through_the_wire(config, Time::from_nanos(clock), &packets);
             let numbers: Vec<u64> = read.iter().map(|(number, _)| *number).collect();
             prop_assert_eq!(numbers, (packets[0].0..=sequence).collect::<Vec<_>>());

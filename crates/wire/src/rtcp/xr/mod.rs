@@ -268,8 +268,8 @@ mod tests {
                 end: 2,
                 lost: Some(3),
                 duplicates: Some(4),
-                jitter: Some(Spread { least: 5, most: 6, mean: 7, deviation: 8 }),
-                hops: Some((Hops::Ipv6, Spread { least: 9, most: 10, mean: 11, deviation: 12 })),
+                jitter: Some(Spread { min: 5, max: 6, mean: 7, deviation: 8 }),
+                hops: Some((Hops::Ipv6, Spread { min: 9, max: 10, mean: 11, deviation: 12 })),
             }),
             XrBlock::Discards { early, packets },
             XrBlock::BytesDiscarded(BytesDiscarded { ssrc: 7, bytes: Bytes::new(9), ..BytesDiscarded::default() }),
@@ -310,10 +310,9 @@ mod tests {
     }
 
     fn any_summary() -> impl Strategy<Value = StatisticsSummary> {
-        let jitter =
-            any::<[u32; 4]>().prop_map(|[least, most, mean, deviation]| Spread { least, most, mean, deviation });
-        let hops = any::<(bool, [u8; 4])>().prop_map(|(old, [least, most, mean, deviation])| {
-            (if old { Hops::Ipv4 } else { Hops::Ipv6 }, Spread { least, most, mean, deviation })
+        let jitter = any::<[u32; 4]>().prop_map(|[min, max, mean, deviation]| Spread { min, max, mean, deviation });
+        let hops = any::<(bool, [u8; 4])>().prop_map(|(old, [min, max, mean, deviation])| {
+            (if old { Hops::Ipv4 } else { Hops::Ipv6 }, Spread { min, max, mean, deviation })
         });
         (any::<(u32, u16, u16, Option<u32>, Option<u32>)>(), prop::option::of(jitter), prop::option::of(hops)).prop_map(
             |((ssrc, begin, end, lost, duplicates), jitter, hops)| StatisticsSummary {

@@ -19,7 +19,7 @@ pub struct ReceiptTimes {
 
 impl ReceiptTimes {
     /// The most times in one block.
-    pub const MOST: usize = 65_533;
+    pub const MAX: usize = 65_533;
 
     /// The packets from number `begin` on (wrapping) with the time of each that came, in as many blocks as it takes.
     pub fn of(ssrc: u32, begin: u16, times: impl IntoIterator<Item = Option<u32>>) -> Vec<ReceiptTimes> {
@@ -27,7 +27,7 @@ impl ReceiptTimes {
         let mut follows = false;
         for (place, time) in times.into_iter().enumerate() {
             if let Some(time) = time {
-                match blocks.last_mut().filter(|block| follows && block.times.len() < ReceiptTimes::MOST) {
+                match blocks.last_mut().filter(|block| follows && block.times.len() < ReceiptTimes::MAX) {
                     Some(block) => block.times.push(time),
                     None => {
                         let begin = begin.wrapping_add(place as u16);
@@ -59,8 +59,8 @@ impl ReceiptTimes {
 
     /// What is behind a block's header.
     pub(super) fn write(&self) -> Result<Vec<u8>, WriteError> {
-        let (count, most) = (self.times.len() as u64, ReceiptTimes::MOST as u64);
-        WriteError::check("packets in an extended report's receipt times", count, 0, most)?;
+        let (count, max) = (self.times.len() as u64, ReceiptTimes::MAX as u64);
+        WriteError::check("packets in an extended report's receipt times", count, 0, max)?;
         let mut out = Vec::with_capacity(8 + 4 * self.times.len());
         out.extend_from_slice(&self.ssrc.to_be_bytes());
         out.extend_from_slice(&self.begin.to_be_bytes());
@@ -76,19 +76,19 @@ mod tests {
 
     #[test]
     fn numbers_go_on_after_the_last_and_there_is_a_time_for_each() {
-        let told = ReceiptTimes { ssrc: 7, begin: 65_535, times: [5, 9].to_vec() };
+        let reported = ReceiptTimes { ssrc: 7, begin: 65_535, times: [5, 9].to_vec() };
         let bytes = [0, 0, 0, 7, 0xff, 0xff, 0, 1, 0, 0, 0, 5, 0, 0, 0, 9];
-        assert_eq!(told.write().unwrap(), bytes);
-        assert_eq!(told.iter().collect::<Vec<_>>(), [(65_535, 5), (0, 9)]);
-        assert_eq!(ReceiptTimes::parse(&mut Reader::new(&bytes)), Ok(Some(told)));
+        assert_eq!(reported.write().unwrap(), bytes);
+        assert_eq!(reported.iter().collect::<Vec<_>>(), [(65_535, 5), (0, 9)]);
+        assert_eq!(ReceiptTimes::parse(&mut Reader::new(&bytes)), Ok(Some(reported)));
         assert_eq!(ReceiptTimes::parse(&mut Reader::new(&bytes[..12])), Ok(None), "two packets, one time");
     }
 
     #[test]
     fn where_a_packet_is_missing_another_block_begins() {
         let blocks = ReceiptTimes::of(7, 65_534, [None, Some(1), Some(2), None, None, Some(3)]);
-        let told: Vec<Vec<_>> = blocks.iter().map(|block| block.iter().collect()).collect();
-        assert_eq!(told, [[(65_535, 1), (0, 2)].to_vec(), [(3, 3)].to_vec()]);
+        let reported: Vec<Vec<_>> = blocks.iter().map(|block| block.iter().collect()).collect();
+        assert_eq!(reported, [[(65_535, 1), (0, 2)].to_vec(), [(3, 3)].to_vec()]);
         assert_eq!(ReceiptTimes::of(7, 0, [None, None]), []);
         let long = ReceiptTimes::of(7, 9, core::iter::repeat_n(Some(1), 65_535));
         assert_eq!(
@@ -100,6 +100,6 @@ mod tests {
     #[test]
     fn more_than_the_block_has_room_for_is_refused() {
         let times = |count| ReceiptTimes { ssrc: 7, begin: 3, times: [1].repeat(count) }.write();
-        assert!(times(ReceiptTimes::MOST).is_ok() && times(ReceiptTimes::MOST + 1).is_err());
+        assert!(times(ReceiptTimes::MAX).is_ok() && times(ReceiptTimes::MAX + 1).is_err());
     }
 }

@@ -29,22 +29,22 @@ pub struct RunLengths {
 }
 
 impl RunLengths {
-    /// The most packets that one block may tell of (RFC 3611 section 4.1).
-    pub const MOST: u16 = 65_534;
+    /// The most packets that one block may report on (RFC 3611 section 4.1).
+    pub const MAX: u16 = 65_534;
 
     /// The packets from number `begin` on (wrapping), a bit for each.
     ///
     /// # Errors
-    /// More than [`RunLengths::MOST`].
+    /// More than [`RunLengths::MAX`].
     pub fn of(ssrc: u32, begin: u16, bits: impl IntoIterator<Item = bool>) -> Result<RunLengths, WriteError> {
-        let most = usize::from(RunLengths::MOST);
-        let bits: Vec<bool> = bits.into_iter().take(most + 1).collect();
-        WriteError::check("packets in an extended report's run lengths", bits.len() as u64, 0, most as u64)?;
+        let max = usize::from(RunLengths::MAX);
+        let bits: Vec<bool> = bits.into_iter().take(max + 1).collect();
+        WriteError::check("packets in an extended report's run lengths", bits.len() as u64, 0, max as u64)?;
         let end = begin.wrapping_add(bits.len() as u16);
         let (mut chunks, mut left) = (Vec::new(), &bits[..]);
         while let Some(first) = left.first() {
             let run = left.iter().take(RUN.into()).take_while(|bit| *bit == first).count();
-            // A vector that ends the stretch has places to spare; a run that ends it is told more plainly.
+            // A vector that ends the stretch has places to spare; a run that ends it is coded more simply.
             let taken = if run >= PLACES as usize || run == left.len() { run } else { left.len().min(PLACES as usize) };
             chunks.push(if taken == run {
                 if *first { SET | run as u16 } else { run as u16 }
@@ -57,17 +57,17 @@ impl RunLengths {
         Ok(RunLengths { ssrc, begin, end, chunks })
     }
 
-    /// The first packet that is told of.
+    /// The first packet that is reported.
     pub fn begin(&self) -> u16 {
         self.begin
     }
 
-    /// The number after the last packet that is told of.
+    /// The number after the last packet that is reported.
     pub fn end(&self) -> u16 {
         self.end
     }
 
-    /// How many packets are told of, at most; chunks may end before.
+    /// How many packets are reported, at most; chunks may end before.
     pub fn span(&self) -> u16 {
         self.end.wrapping_sub(self.begin)
     }
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn numbers_go_on_after_the_last_and_a_vector_ends_with_the_stretch() {
-        let told = RunLengths::of(7, 65_534, [true, false, true, true]).unwrap();
-        assert_eq!((told.begin(), told.end(), told.span()), (65_534, 2, 4));
-        assert_eq!(told.iter().collect::<Vec<_>>(), [(65_534, true), (65_535, false), (0, true), (1, true)]);
-        assert_eq!(told.sequences(false).collect::<Vec<_>>(), [65_535]);
+        let reported = RunLengths::of(7, 65_534, [true, false, true, true]).unwrap();
+        assert_eq!((reported.begin(), reported.end(), reported.span()), (65_534, 2, 4));
+        assert_eq!(reported.iter().collect::<Vec<_>>(), [(65_534, true), (65_535, false), (0, true), (1, true)]);
+        assert_eq!(reported.sequences(false).collect::<Vec<_>>(), [65_535]);
     }
 
     #[test]
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn chunks_that_end_early_tell_of_fewer_and_null_ends_them() {
         let bytes = [0, 0, 0, 7, 0, 10, 0, 100, 0x40, 3, 0, 0, 0xff, 0xff, 0x40, 9];
-        let told = RunLengths::parse(&mut Reader::new(&bytes)).unwrap();
-        assert_eq!(told.sequences(true).collect::<Vec<_>>(), [10, 11, 12]);
-        assert_eq!(told.write(), bytes[..12]);
+        let reported = RunLengths::parse(&mut Reader::new(&bytes)).unwrap();
+        assert_eq!(reported.sequences(true).collect::<Vec<_>>(), [10, 11, 12]);
+        assert_eq!(reported.write(), bytes[..12]);
     }
 
     proptest! {
@@ -164,17 +164,17 @@ mod tests {
         ) {
             let bits = runs.iter().flat_map(|(bit, count)| core::iter::repeat_n(*bit, *count));
             let bits: Vec<bool> = bits.take(65_534).collect();
-            let told = RunLengths::of(7, begin, bits.iter().copied()).unwrap();
-            let read = RunLengths::parse(&mut Reader::new(&told.write())).unwrap();
-            prop_assert_eq!(&read, &told);
+            let reported = RunLengths::of(7, begin, bits.iter().copied()).unwrap();
+            let read = RunLengths::parse(&mut Reader::new(&reported.write())).unwrap();
+            prop_assert_eq!(&read, &reported);
             prop_assert!(read.iter().map(|(_, bit)| bit).eq(bits.iter().copied()));
             prop_assert!(read.iter().zip(0..).all(|((sequence, _), place)| sequence == begin.wrapping_add(place)));
         }
 
         #[test]
         fn no_bytes_panic_and_none_tells_of_more_than_its_span(bytes: Vec<u8>) {
-            if let Ok(told) = RunLengths::parse(&mut Reader::new(&bytes)) {
-                prop_assert!(told.iter().count() <= told.span().into());
+            if let Ok(reported) = RunLengths::parse(&mut Reader::new(&bytes)) {
+                prop_assert!(reported.iter().count() <= reported.span().into());
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What became of a stretch of a stream in a few numbers (RFC 3611 section 4.6, RFC 7243).
+//! Statistics of a stretch of a stream in a few numbers (RFC 3611 section 4.6, RFC 7243).
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use thalweg_units::Bytes;
 use crate::reader::Reader;
 use crate::{ParseError, WriteError};
 
-/// Losses, copies, jitter and hops of a stretch of a stream; what is not told is `None`.
+/// Losses, copies, jitter and hops of a stretch of a stream; what is not reported is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatisticsSummary {
     /// The stream.
@@ -30,9 +30,9 @@ pub struct StatisticsSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spread<T> {
     /// The smallest.
-    pub least: T,
+    pub min: T,
     /// The largest.
-    pub most: T,
+    pub max: T,
     /// Their mean, rounded to the nearest.
     pub mean: T,
     /// Their standard deviation, rounded to the nearest.
@@ -59,28 +59,28 @@ impl StatisticsSummary {
     pub(super) const WORDS: usize = 9;
 
     /// Reads what is behind a block's header, which had this second byte; `None` if a field has a value that is not
-    /// told, as receivers must pass over such blocks, or the kind of hops is none.
+    /// defined, as receivers must pass over such blocks, or the kind of hops is none.
     pub(super) fn parse(flags: u8, reader: &mut Reader<'_>) -> Result<Option<StatisticsSummary>, ParseError> {
         let ssrc = reader.u32("extended report block's SSRC")?;
         let begin = reader.u16("first packet of an extended report block")?;
         let end = reader.u16("end of an extended report block")?;
         let mut word = || reader.u32("extended report's statistics");
         let (lost, duplicates) = (word()?, word()?);
-        let jitter = Spread { least: word()?, most: word()?, mean: word()?, deviation: word()? };
-        let [least, most, mean, deviation] = word()?.to_be_bytes();
-        let hops = Spread { least, most, mean, deviation };
+        let jitter = Spread { min: word()?, max: word()?, mean: word()?, deviation: word()? };
+        let [min, max, mean, deviation] = word()?.to_be_bytes();
+        let hops = Spread { min, max, mean, deviation };
         let kind = match flags >> HOPS & 3 {
             0 => None,
             1 => Some(Hops::Ipv4),
             2 => Some(Hops::Ipv6),
             _ => return Ok(None),
         };
-        let told = |bit: u8, is_zero: bool| flags & bit != 0 || is_zero;
-        let is_sound = told(LOST, lost == 0)
-            && told(DUPLICATES, duplicates == 0)
-            && told(JITTER, jitter == Spread::default())
+        let reported = |bit: u8, is_zero: bool| flags & bit != 0 || is_zero;
+        let is_valid = reported(LOST, lost == 0)
+            && reported(DUPLICATES, duplicates == 0)
+            && reported(JITTER, jitter == Spread::default())
             && (kind.is_some() || hops == Spread::default());
-        Ok(is_sound.then_some(StatisticsSummary {
+        Ok(is_valid.then_some(StatisticsSummary {
             ssrc,
             begin,
             end,
@@ -106,11 +106,11 @@ impl StatisticsSummary {
             stretch,
             self.lost.unwrap_or_default(),
             self.duplicates.unwrap_or_default(),
-            jitter.least,
-            jitter.most,
+            jitter.min,
+            jitter.max,
             jitter.mean,
             jitter.deviation,
-            u32::from_be_bytes([hops.least, hops.most, hops.mean, hops.deviation]),
+            u32::from_be_bytes([hops.min, hops.max, hops.mean, hops.deviation]),
         ];
         (flags, words.iter().flat_map(|word| word.to_be_bytes()).collect())
     }
@@ -125,7 +125,7 @@ pub struct BytesDiscarded {
     pub early: bool,
     /// Whether they are all since the stream began; otherwise those since the last report.
     pub cumulative: bool,
-    /// How many. The two highest numbers say that there were more than can be told, and that nothing is known.
+    /// How many. The two highest numbers say that there were more than can be reported, and that nothing is known.
     pub bytes: Bytes,
 }
 

@@ -92,7 +92,7 @@ impl DependencyDescriptor {
         read.structure = structure.then(|| Structure::read(&mut reader)).transpose()?;
         let Some(known) = read.structure.as_ref().or(latest) else {
             let what = "dependency structure before a descriptor that needs one, present";
-            return Err(ParseError::OutOfRange { what, at: SHORT, found: 0, least: 1, most: 1 });
+            return Err(ParseError::OutOfRange { what, at: SHORT, found: 0, min: 1, max: 1 });
         };
         read.check_template(known)?;
         let (count, chain_count) = (known.targets, known.chains());
@@ -116,9 +116,9 @@ impl DependencyDescriptor {
         if structure.template(self.template).is_some() {
             return Ok(());
         }
-        let (least, most) = (structure.first_template.into(), structure.templates.len() as u64 - 1);
+        let (min, max) = (structure.first_template.into(), structure.templates.len() as u64 - 1);
         let what = "template of a frame, numbered round from the first";
-        Err(ParseError::OutOfRange { what, at: 0, found: self.template.into(), least, most: (least + most) % 64 })
+        Err(ParseError::OutOfRange { what, at: 0, found: self.template.into(), min, max: (min + max) % 64 })
     }
 
     /// How many frames back each is that the frame refers to, of a stream whose newest structure was `latest`; `None` if that has no
@@ -160,8 +160,8 @@ impl DependencyDescriptor {
         let length =
             |what, found: usize, wanted: usize| WriteError::check(what, found as u64, wanted as u64, wanted as u64);
         if let Some(targets) = self.active_targets {
-            let most = (1u64 << known.targets) - 1;
-            WriteError::check("active decode targets", targets.into(), 0, most)?;
+            let max = (1u64 << known.targets) - 1;
+            WriteError::check("active decode targets", targets.into(), 0, max)?;
             out.bits(targets, known.targets.into());
         }
         if let Some(indications) = &self.indications {
@@ -274,7 +274,7 @@ mod tests {
     fn what_cannot_be_understood_is_refused_with_the_reason() {
         let structure = Structure::hierarchical(2).unwrap();
         let unknown = DependencyDescriptor::parse(&[0xc3, 0, 1], Some(&structure)).unwrap_err();
-        assert!(matches!(unknown, ParseError::OutOfRange { found: 3, most: 2, .. }), "{unknown}");
+        assert!(matches!(unknown, ParseError::OutOfRange { found: 3, max: 2, .. }), "{unknown}");
         let without = DependencyDescriptor::parse(&[0xc0, 0, 1, 0x10], None).unwrap_err();
         assert!(matches!(without, ParseError::OutOfRange { found: 0, at: 3, .. }), "{without}");
         for length in 0..3 {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::bits::{BitReader, BitWriter};
 use crate::{ParseError, WriteError};
 
-/// What a frame is to whoever wants a decode target, a layer with what it needs (A.3: DTI).
+/// What a frame is to a receiver of a decode target, a layer with what it needs (A.3: DTI).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Indication {
     /// It is not of the target.
@@ -210,8 +210,8 @@ impl Structure {
         let (targets, chains) = (usize::from(self.targets), self.chains());
         WriteError::check("chains", chains as u64, 0, targets as u64)?;
         length("chains of decode targets", self.protected_by.len(), if chains > 0 { targets } else { 0 })?;
-        let most = (chains as u64).saturating_sub(1);
-        self.protected_by.iter().try_for_each(|chain| WriteError::check("chain", (*chain).into(), 0, most))?;
+        let max = (chains as u64).saturating_sub(1);
+        self.protected_by.iter().try_for_each(|chain| WriteError::check("chain", (*chain).into(), 0, max))?;
         let (mut spatial, mut temporal) = (0, 0);
         for (index, template) in self.templates.iter().enumerate() {
             // Each layer is the one before it, or the next.
@@ -255,7 +255,7 @@ fn layers(reader: &mut BitReader<'_>) -> Result<Vec<Template>, ParseError> {
         }
         if templates.len() == TEMPLATES {
             let what = "templates of a dependency structure";
-            return Err(ParseError::OutOfRange { what, at: 5, found: 65, least: 1, most: 64 });
+            return Err(ParseError::OutOfRange { what, at: 5, found: 65, min: 1, max: 64 });
         }
     }
 }

@@ -64,7 +64,7 @@ mod tests {
         for length in (0..=255).filter(|length| *length != 4) {
             let error = BytesBefore::parse(&[0; 255][..length]).unwrap_err();
             let found = length as u64;
-            let expected = ParseError::OutOfRange { what: "length of bytes before", at: 0, found, least: 4, most: 4 };
+            let expected = ParseError::OutOfRange { what: "length of bytes before", at: 0, found, min: 4, max: 4 };
             assert_eq!(error, expected);
         }
     }

@@ -13,7 +13,7 @@ use crate::{ParseError, WriteError, micros};
 /// a slow path. In the paper every packet says the gap before it; the authors' code says it of the first of a frame
 /// only and zero of the others, though its pacer spreads them.
 ///
-/// Most significant byte first: grace period u24, which is all that filler and repeats need; frame number u32, fragment
+/// Most significant byte first: grace period u24, which is all that padding and retransmissions need; frame number u32, fragment
 /// number u16, number of fragments u16 ([the authors' form](crate::rtp#functional-video)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FragmentGrace {
@@ -22,7 +22,7 @@ pub struct FragmentGrace {
     /// written, which reads as [`Span::MAX`]: less the grace period, the time between two arrivals is then below zero
     /// and counts as none, however long the pause was.
     pub grace: Span,
-    /// The part of a frame in the payload; `None` for filler, and for a repeat of what says so itself.
+    /// The part of a frame in the payload; `None` for padding, and for a retransmission of what says so itself.
     pub fragment: Option<FrameFragment>,
 }
 
@@ -93,9 +93,8 @@ impl FrameFragment {
         let at = reader.at();
         let fragment = reader.u16("fragment number")?;
         let fragments = reader.u16("number of fragments")?;
-        let refused = |what, at, found: u16, least, most| {
-            Err(ParseError::OutOfRange { what, at, found: found.into(), least, most })
-        };
+        let refused =
+            |what, at, found: u16, min, max| Err(ParseError::OutOfRange { what, at, found: found.into(), min, max });
         match fragments.checked_sub(1) {
             None => refused("number of fragments", at + 2, fragments, 1, u16::MAX.into()),
             Some(last) if fragment > last => refused("fragment number", at, fragment, 0, last.into()),
@@ -127,15 +126,15 @@ mod tests {
     }
 
     #[test]
-    fn the_length_tells_a_fragment_from_filler() {
-        let filler = of(Span::from_millis(33));
-        let media = FragmentGrace { fragment: Some(FRAGMENT), ..filler };
+    fn the_length_tells_a_fragment_from_padding() {
+        let padding = of(Span::from_millis(33));
+        let media = FragmentGrace { fragment: Some(FRAGMENT), ..padding };
         // 33000 is 0x80e8.
         let bytes = [0, 0x80, 0xe8, 1, 2, 3, 4, 0, 5, 6, 7];
         assert_eq!((media.to_bytes(), media.size()), (Ok(bytes), 11));
-        assert_eq!((filler.to_bytes().map(|bytes| bytes[..3] == [0, 0x80, 0xe8]), filler.size()), (Ok(true), 3));
+        assert_eq!((padding.to_bytes().map(|bytes| bytes[..3] == [0, 0x80, 0xe8]), padding.size()), (Ok(true), 3));
         assert_eq!(FragmentGrace::parse(&bytes), Ok(media));
-        assert_eq!(FragmentGrace::parse(&bytes[..3]), Ok(filler));
+        assert_eq!(FragmentGrace::parse(&bytes[..3]), Ok(padding));
     }
 
     #[test]
@@ -171,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_fragment_that_its_frame_has_not_is_refused_both_ways() {
-        for (fragment, fragments, what, at, least, most) in [
+        for (fragment, fragments, what, at, min, max) in [
             (0, 0, "number of fragments", 9, 1, 65_535),
             (7, 0, "number of fragments", 9, 1, 65_535),
             (1, 1, "fragment number", 7, 0, 0),
@@ -180,10 +179,10 @@ mod tests {
             let part = FrameFragment { frame: 1, fragment, fragments };
             let found = u64::from(if fragments == 0 { fragments } else { fragment });
             let written = FragmentGrace { grace: Span::ZERO, fragment: Some(part) }.to_bytes();
-            assert_eq!(written, Err(WriteError { what, found, least, most }));
+            assert_eq!(written, Err(WriteError { what, found, min, max }));
             let ([a, b], [c, d]) = (fragment.to_be_bytes(), fragments.to_be_bytes());
             let read = FragmentGrace::parse(&[0, 0, 0, 0, 0, 0, 1, a, b, c, d]);
-            assert_eq!(read, Err(ParseError::OutOfRange { what, at, found, least, most }));
+            assert_eq!(read, Err(ParseError::OutOfRange { what, at, found, min, max }));
         }
     }
 

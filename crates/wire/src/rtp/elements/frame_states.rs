@@ -60,7 +60,7 @@ mod tests {
             let found = length as u64;
             assert_eq!(
                 error,
-                ParseError::OutOfRange { what: "length of frame states", at: 0, found, least: 16, most: 16 }
+                ParseError::OutOfRange { what: "length of frame states", at: 0, found, min: 16, max: 16 }
             );
         }
     }

@@ -41,6 +41,6 @@ pub mod uri {
     pub const BYTES_BEFORE: &str = "urn:x-thalweg:rtp-hdrext:bytes-before";
 }
 
-fn wrong_length(what: &'static str, data: &[u8], least: u64, most: u64) -> ParseError {
-    ParseError::OutOfRange { what, at: 0, found: data.len() as u64, least, most }
+fn wrong_length(what: &'static str, data: &[u8], min: u64, max: u64) -> ParseError {
+    ParseError::OutOfRange { what, at: 0, found: data.len() as u64, min, max }
 }

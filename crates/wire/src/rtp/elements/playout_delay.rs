@@ -9,9 +9,9 @@ use crate::{ParseError, WriteError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayoutDelay {
     /// The least, 0 to 40.95 s in steps of 10 ms.
-    pub least: Span,
+    pub min: Span,
     /// The most, 0 to 40.95 s in steps of 10 ms.
-    pub most: Span,
+    pub max: Span,
 }
 
 impl PlayoutDelay {
@@ -23,7 +23,7 @@ impl PlayoutDelay {
         let [a, b, c] = *data else { return Err(wrong_length("playout delay", data, 3, 3)) };
         let word = u32::from_be_bytes([0, a, b, c]);
         let span = |units: u32| Span::from_millis(10 * i64::from(units));
-        Ok(PlayoutDelay { least: span(word >> 12), most: span(word & 0xfff) })
+        Ok(PlayoutDelay { min: span(word >> 12), max: span(word & 0xfff) })
     }
 
     /// The bytes of the extension; delays are rounded down to 10 ms.
@@ -36,7 +36,7 @@ impl PlayoutDelay {
             WriteError::check(what, units, 0, 0xfff).map(|()| units as u32)
         };
         let word =
-            units("least playout delay in 10 ms", self.least)? << 12 | units("most playout delay in 10 ms", self.most)?;
+            units("least playout delay in 10 ms", self.min)? << 12 | units("most playout delay in 10 ms", self.max)?;
         let [_, a, b, c] = word.to_be_bytes();
         Ok([a, b, c])
     }
@@ -49,11 +49,11 @@ mod tests {
 
     #[test]
     fn playout_delays_are_two_times_12_bits_of_10_ms() {
-        let delay = PlayoutDelay { least: Span::from_millis(100), most: Span::from_millis(40_950) };
+        let delay = PlayoutDelay { min: Span::from_millis(100), max: Span::from_millis(40_950) };
         assert_eq!(delay.to_bytes(), Ok([0x00, 0xaf, 0xff]));
         assert_eq!(PlayoutDelay::parse(&[0x00, 0xaf, 0xff]), Ok(delay));
-        assert!(PlayoutDelay { least: Span::from_millis(-10), ..delay }.to_bytes().is_err());
-        assert!(PlayoutDelay { most: Span::from_millis(40_960), ..delay }.to_bytes().is_err());
+        assert!(PlayoutDelay { min: Span::from_millis(-10), ..delay }.to_bytes().is_err());
+        assert!(PlayoutDelay { max: Span::from_millis(40_960), ..delay }.to_bytes().is_err());
         assert!(PlayoutDelay::parse(&[0; 2]).is_err());
     }
 

@@ -48,8 +48,8 @@ fn loss_probability(bandwidth: f64, inherent: f64, rate: f64) -> f64 {
 }
 
 fn feasible(inherent: f64, bandwidth: f64) -> f64 {
-    let most = (INHERENT_OFFSET + INHERENT_BALANCE / bandwidth.max(1e-9)).min(1.0);
-    inherent.clamp(MIN_INHERENT, most.max(MIN_INHERENT))
+    let max = (INHERENT_OFFSET + INHERENT_BALANCE / bandwidth.max(1e-9)).min(1.0);
+    inherent.clamp(MIN_INHERENT, max.max(MIN_INHERENT))
 }
 
 fn bias(bandwidth: f64, average_loss: f64) -> f64 {

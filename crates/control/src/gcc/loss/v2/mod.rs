@@ -120,10 +120,10 @@ impl LossV2 {
         let delay_based = Some(input.delay_based.as_kbps_f64()).filter(|rate| *rate > current);
         // Limited by loss, a candidate is no further away than growth may go: one far away loses against standing still.
         let limited = self.bound.filter(|_| self.state != LossState::DelayBased);
-        let most = limited.map_or(input.max.as_kbps_f64(), |(_, bound)| bound).max(current);
+        let max = limited.map_or(input.max.as_kbps_f64(), |(_, bound)| bound).max(current);
         let factors = CANDIDATES.iter().map(|factor| factor * current);
         let mut best = (f64::NEG_INFINITY, current, self.inherent);
-        for candidate in factors.chain(acknowledged).chain(delay_based).map(|candidate| candidate.min(most)) {
+        for candidate in factors.chain(acknowledged).chain(delay_based).map(|candidate| candidate.min(max)) {
             let inherent = newton_step(&self.observations, candidate, self.inherent);
             let score = objective(&self.observations, candidate, inherent, average_loss);
             if score > best.0 || (score == best.0 && candidate > best.1) {

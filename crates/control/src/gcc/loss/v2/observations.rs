@@ -109,7 +109,7 @@ impl Observations {
         let outliers = self.outliers();
         let (mut lost, mut bytes) = (0.0, 0.0);
         for (index, (weight, observation)) in self.weighted().enumerate() {
-            if !outliers.is_some_and(|(most, least)| index == most || index == least) {
+            if !outliers.is_some_and(|(max, min)| index == max || index == min) {
                 lost += weight * observation.lost;
                 bytes += weight * observation.bytes;
             }
@@ -122,16 +122,16 @@ impl Observations {
         if self.complete.len() <= 3 {
             return None;
         }
-        let (mut most, mut least) = (0, 0);
+        let (mut max, mut min) = (0, 0);
         for (index, observation) in self.complete.iter().enumerate() {
-            if observation.share_lost() > self.complete[most].share_lost() {
-                most = index;
+            if observation.share_lost() > self.complete[max].share_lost() {
+                max = index;
             }
-            if observation.share_lost() < self.complete[least].share_lost() {
-                least = index;
+            if observation.share_lost() < self.complete[min].share_lost() {
+                min = index;
             }
         }
-        (self.complete[most].rate < SUDDEN * self.median_rate()).then_some((most, least))
+        (self.complete[max].rate < SUDDEN * self.median_rate()).then_some((max, min))
     }
 
     fn median_rate(&self) -> f64 {

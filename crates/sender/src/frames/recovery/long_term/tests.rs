@@ -42,8 +42,8 @@ impl Sender {
         basis
     }
 
-    fn hear(&mut self, now: u64, told: &[(u64, Fate)]) {
-        let reports: Vec<Report> = told.iter().map(|(frame, fate)| report(*frame, *fate)).collect();
+    fn on_report(&mut self, now: u64, reported: &[(u64, Fate)]) {
+        let reports: Vec<Report> = reported.iter().map(|(frame, fate)| report(*frame, *fate)).collect();
         self.buffers.on_feedback(&Feedback::new(ms(now), Cause::Report, &reports));
     }
 }
@@ -52,7 +52,7 @@ impl Sender {
 fn begun() -> Sender {
     let mut sender = Sender::new();
     sender.send(0, 2);
-    sender.hear(30, &[(0, at(10)), (0, at(11))]);
+    sender.on_report(30, &[(0, at(10)), (0, at(11))]);
     sender.send(33, 1);
     sender
 }
@@ -70,14 +70,14 @@ fn what_is_known_to_have_come_and_what_is_on_its_way_change_places_between_golde
     let mut sender = Sender::new();
     assert_eq!(sender.send(0, 2), None);
     assert_eq!(sender.send(5, 1), last_and((Golden, 0), None), "nothing can be kept beside a keyframe on its way");
-    sender.hear(30, &[(0, at(10))]);
+    sender.on_report(30, &[(0, at(10))]);
     assert_eq!(sender.send(33, 1), last_and((Golden, 0), None), "half of it came");
-    sender.hear(35, &[(0, at(11)), (1, at(15)), (2, at(43))]);
+    sender.on_report(35, &[(0, at(11)), (1, at(15)), (2, at(43))]);
     assert_eq!(sender.send(66, 1), last_and((Golden, 0), Some(Altref)));
     assert_eq!(sender.send(99, 1), last_and((Golden, 0), None), "frame 3 is on its way");
-    sender.hear(100, &[(3, at(76))]);
+    sender.on_report(100, &[(3, at(76))]);
     assert_eq!(sender.send(133, 1), last_and((Altref, 3), Some(Golden)));
-    sender.hear(160, &[(4, at(110)), (5, at(143))]);
+    sender.on_report(160, &[(4, at(110)), (5, at(143))]);
     assert_eq!(sender.send(166, 1), last_and((Golden, 5), Some(Altref)));
 }
 
@@ -85,11 +85,11 @@ fn what_is_known_to_have_come_and_what_is_on_its_way_change_places_between_golde
 fn after_a_loss_frames_refer_to_the_acknowledged_picture_alone_for_five_seconds_since_the_last() {
     let mut sender = begun();
     sender.send(66, 1);
-    sender.hear(90, &[(1, at(43)), (2, Fate::Lost)]);
+    sender.on_report(90, &[(1, at(43)), (2, Fate::Lost)]);
     assert_eq!(sender.send(99, 1), only((Altref, 1), Some(Golden)));
     assert!(sender.buffers.is_recovering(ms(5089)) && !sender.buffers.is_recovering(ms(5090)));
     sender.send(132, 1);
-    sender.hear(150, &[(4, Fate::Lost)]);
+    sender.on_report(150, &[(4, Fate::Lost)]);
     assert_eq!(sender.send(5149, 1), only((Altref, 1), None));
     assert_eq!(sender.send(5150, 1), last_and((Altref, 1), None));
 }
@@ -99,51 +99,51 @@ fn a_lost_keyframe_is_followed_by_another_and_that_by_frames_that_refer_to_it() 
     let mut sender = Sender::new();
     sender.send(0, 2);
     sender.send(33, 1);
-    sender.hear(60, &[(0, at(10)), (0, Fate::Lost)]);
+    sender.on_report(60, &[(0, at(10)), (0, Fate::Lost)]);
     assert_eq!(sender.send(66, 1), None);
     assert_eq!(sender.send(99, 1), only((Golden, 2), None), "one keyframe at a time");
-    sender.hear(120, &[(2, at(76)), (3, at(109))]);
+    sender.on_report(120, &[(2, at(76)), (3, at(109))]);
     assert_eq!(sender.send(132, 1), only((Golden, 2), Some(Altref)));
 }
 
 #[test]
-fn a_lost_keyframe_is_repeated_even_when_recovery_is_over() {
+fn a_lost_keyframe_is_retransmitted_even_when_recovery_is_over() {
     let mut sender = Sender::new();
     sender.send(0, 1);
-    sender.hear(60, &[(0, Fate::Lost)]);
+    sender.on_report(60, &[(0, Fate::Lost)]);
     assert_eq!(sender.send(9000, 1), None);
 }
 
 #[test]
 fn a_lost_candidate_makes_room_for_another_and_coming_late_is_not_referred_to() {
     let mut sender = begun();
-    sender.hear(90, &[(1, Fate::Lost)]);
+    sender.on_report(90, &[(1, Fate::Lost)]);
     assert_eq!(sender.send(99, 1), only((Golden, 0), Some(Altref)));
-    sender.hear(100, &[(1, Fate::Arrived { at: ms(80), ce: false, was_lost: true })]);
+    sender.on_report(100, &[(1, Fate::Arrived { at: ms(80), ce: false, was_lost: true })]);
     assert_eq!(sender.send(132, 1), only((Golden, 0), None));
-    sender.hear(150, &[(2, at(109)), (3, at(142))]);
+    sender.on_report(150, &[(2, at(109)), (3, at(142))]);
     assert_eq!(sender.send(165, 1), only((Altref, 2), Some(Golden)));
 }
 
 #[test]
 fn a_candidate_that_follows_from_a_lost_frame_was_not_decoded_although_it_came() {
     let mut sender = begun();
-    sender.hear(50, &[(1, at(43))]);
+    sender.on_report(50, &[(1, at(43))]);
     // Frame 3 is kept in golden but follows from 2.
     sender.buffers.candidate = Some((Golden, 99));
     sender.send(66, 1);
     sender.buffers.candidate = None;
     assert_eq!(sender.send(99, 1), last_and((Altref, 1), Some(Golden)));
-    sender.hear(120, &[(2, Fate::Lost), (3, at(109))]);
-    assert_eq!(sender.send(132, 1), only((Altref, 1), None), "what became of 3 is open");
-    sender.hear(160, &[(4, at(142))]);
+    sender.on_report(120, &[(2, Fate::Lost), (3, at(109))]);
+    assert_eq!(sender.send(132, 1), only((Altref, 1), None), "the outcome of 3 is open");
+    sender.on_report(160, &[(4, at(142))]);
     assert_eq!(sender.send(165, 1), only((Altref, 1), Some(Golden)), "4 was decoded without it");
 }
 
 /// In recovery: frame 2 is kept in altref, frame 3 does without it.
 fn two_that_do_without_one_another() -> Sender {
     let mut sender = begun();
-    sender.hear(60, &[(1, Fate::Lost)]);
+    sender.on_report(60, &[(1, Fate::Lost)]);
     assert_eq!(sender.send(66, 1), only((Golden, 0), Some(Altref)));
     assert_eq!(sender.send(99, 1), only((Golden, 0), None));
     sender
@@ -152,34 +152,34 @@ fn two_that_do_without_one_another() -> Sender {
 #[test]
 fn of_frames_that_overtook_one_another_the_older_was_not_decoded() {
     let mut sender = two_that_do_without_one_another();
-    sender.hear(130, &[(2, at(115)), (3, at(109))]);
+    sender.on_report(130, &[(2, at(115)), (3, at(109))]);
     assert_eq!(sender.send(132, 1), only((Golden, 0), Some(Altref)));
 }
 
 #[test]
 fn a_frame_is_not_known_to_be_decoded_while_a_later_one_may_have_been_there_before_it() {
     let mut sender = two_that_do_without_one_another();
-    sender.hear(130, &[(2, at(115))]);
+    sender.on_report(130, &[(2, at(115))]);
     assert_eq!(sender.send(132, 1), only((Golden, 0), None));
     let mut later = sender;
     let mut sooner = Sender { buffers: later.buffers.clone(), next: later.next };
-    later.hear(140, &[(3, at(116))]);
+    later.on_report(140, &[(3, at(116))]);
     assert_eq!(later.send(165, 1), only((Altref, 2), Some(Golden)));
     // Whether frame 4 was there before 3 is settled with it.
-    sooner.hear(170, &[(3, at(114)), (4, at(149))]);
+    sooner.on_report(170, &[(3, at(114)), (4, at(149))]);
     assert_eq!(sooner.send(165, 1), only((Golden, 0), Some(Altref)));
 }
 
 #[test]
 fn a_frame_queued_after_it_was_heard_that_one_came_was_not_there_before_it() {
     let mut sender = two_that_do_without_one_another();
-    sender.hear(130, &[(2, at(105)), (3, Fate::Lost)]);
+    sender.on_report(130, &[(2, at(105)), (3, Fate::Lost)]);
     sender.send(132, 1);
-    sender.hear(170, &[(4, at(150))]);
+    sender.on_report(170, &[(4, at(150))]);
     // Frame 3 may have come before 2, its report being lost. Frame 4 cannot; and being decoded it settles what was
     // before it.
     assert_eq!(sender.send(175, 1), only((Golden, 0), Some(Altref)));
-    sender.hear(200, &[(5, at(190))]);
+    sender.on_report(200, &[(5, at(190))]);
     assert_eq!(sender.send(205, 1), only((Altref, 5), Some(Golden)));
 }
 
@@ -201,21 +201,21 @@ fn silence_is_the_loss_of_everything_and_the_acknowledged_picture_outlives_it() 
         sender.send(33 * frame, 1);
     });
     let all: Vec<_> = (1..60).map(|frame| (frame, Fate::Lost)).collect();
-    sender.hear(2000, &all);
+    sender.on_report(2000, &all);
     assert_eq!(sender.send(2010, 1), only((Golden, 0), Some(Altref)));
-    sender.hear(2100, &[(60, at(2050))]);
+    sender.on_report(2100, &[(60, at(2050))]);
     assert_eq!(sender.send(2110, 1), only((Altref, 60), Some(Golden)));
 }
 
 #[test]
 fn what_is_remembered_of_frames_is_bounded_whatever_is_heard_of_them() {
     let mut sender = begun();
-    sender.hear(60, &[(1, Fate::Lost)]);
+    sender.on_report(60, &[(1, Fate::Lost)]);
     for frame in 2..5000 {
         sender.send(60, 1);
         // Each but the candidates comes.
         if sender.buffers.candidate.is_none_or(|(_, candidate)| candidate != frame) {
-            sender.hear(60, &[(frame, at(frame))]);
+            sender.on_report(60, &[(frame, at(frame))]);
         }
         assert!(sender.buffers.deliveries.remembered() <= 600);
     }

@@ -1,0 +1,47 @@
+//! Asking for reports, where they come on request.
+
+use thalweg_units::{Span, Time};
+
+/// Which packets ask for a report.
+pub(super) struct FeedbackRequests {
+    every: Option<Span>,
+    last: Option<Time>,
+}
+
+impl FeedbackRequests {
+    /// Those that the engine wants to, and one when none has for so long.
+    pub(super) fn every(every: Option<Span>) -> FeedbackRequests {
+        FeedbackRequests { every, last: None }
+    }
+
+    /// Whether a packet that leaves now asks, when the engine `wants` it to or not.
+    pub(super) fn requests_feedback(&mut self, now: Time, wants: bool) -> bool {
+        let overdue = self.every.is_some_and(|every| self.last.is_none_or(|last| now - last >= every));
+        if wants || overdue {
+            self.last = Some(now);
+        }
+        wants || overdue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_asks_when_the_engine_wants_it_or_none_has_for_long() {
+        let mut feedback_requests = FeedbackRequests::every(Some(Span::from_millis(5)));
+        let packets = [(0, false), (3, false), (4, true), (8, false), (9, false), (13, false), (14, false)];
+        let asked: Vec<u64> = packets
+            .into_iter()
+            .filter(|(at, wants)| feedback_requests.requests_feedback(Time::from_millis(*at), *wants))
+            .map(|it| it.0)
+            .collect();
+        assert_eq!(asked, [0, 4, 9, 14]);
+        let mut feedback_requests = FeedbackRequests::every(None);
+        assert!(
+            !feedback_requests.requests_feedback(Time::ZERO, false)
+                && feedback_requests.requests_feedback(Time::ZERO, true)
+        );
+    }
+}

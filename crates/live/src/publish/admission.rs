@@ -1,0 +1,266 @@
+//! How viewers come: by their offer (a browser), or by ours (a WHIP server).
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use thalweg_sender::scheme::ReceiverKind;
+use thalweg_sender::{Camera, FeedbackStyle, SenderFactory};
+use thalweg_session::{Outgoing, Setup};
+use thalweg_transport::sdp::fragment::Fragment;
+use thalweg_transport::sdp::{self, Capabilities, CongestionFeedback, Direction, Local, Negotiated, StreamIds};
+use thalweg_transport::{Config, Connection, DtlsRole, Remote};
+use thalweg_units::{Seed, Time};
+
+use super::coder::Encoding;
+use super::messages::{Key, State};
+use super::network::{Network, follows};
+use super::random;
+use super::viewer::{Offered, Ours, PendingViewer, Prepared, Viewer};
+use crate::web::{Condition, Join, Joined, Patched, Refused, RefusedKind};
+
+fn unavailable(error: impl ToString) -> Refused {
+    Refused::new(RefusedKind::Unavailable, error.to_string())
+}
+
+fn bad(error: impl ToString) -> Refused {
+    Refused::new(RefusedKind::BadOffer, error.to_string())
+}
+
+impl Network {
+    /// A viewer's offer, answered.
+    pub(super) fn join(&mut self, now: Time, join: &Join) -> Result<Joined, Refused> {
+        let channel = match &join.channel {
+            None => 0,
+            Some(name) => self.channel(name)?,
+        };
+        let scheme = match &join.scheme {
+            None => self.channels[channel].scheme.clone(),
+            Some(name) => self.scheme(name)?,
+        };
+        let mut prepared = self.prepare(channel, false)?;
+        let answer = sdp::answer(&join.offer, &prepared.local, &self.capabilities(&*scheme)).map_err(bad)?;
+        prepared.connection.set_dtls_role(answer.dtls);
+        let (key, id) = self.admit(now, prepared, answer.remote, answer.media, scheme, None)?;
+        tracing::info!(viewer = key, channel = self.channels[channel].config.name, "joined");
+        Ok(Joined { id, answer: answer.text, etag: etag(0) })
+    }
+
+    /// An offer to a server; [`Network::accept`] takes its answer. `states` is sent each change of the connection's state.
+    pub(super) fn offer(&mut self, now: Time, states: Sender<State>) -> Result<(Key, String), Refused> {
+        let prepared = self.prepare(0, true)?;
+        let scheme = &self.channels[prepared.channel].scheme;
+        let mut offered = Capabilities { mid: true, ..self.capabilities(&**scheme) };
+        // No server is known to make them: what the scheme does not want goes unsaid.
+        if scheme.feedback() != FeedbackStyle::Extended {
+            offered.congestion.retain(|kind| *kind != CongestionFeedback::Extended);
+        }
+        if !matches!(scheme.receiver(), ReceiverKind::Measures(_)) {
+            (offered.feedback.path, offered.bytes_before) = (false, false);
+        }
+        let offer = sdp::offer(&prepared.local, &offered);
+        let (key, text) = (prepared.key, offer.text.clone());
+        self.offered.insert(key, Offered { prepared, ours: Ours { offer, states }, at: now });
+        Ok((key, text))
+    }
+
+    /// The server's answer to an offer of ours.
+    pub(super) fn accept(&mut self, now: Time, key: Key, answer: &str) -> Result<(), Refused> {
+        let gone = || Refused::new(RefusedKind::NoSuchViewer, "the offer was given up: its answer came too late");
+        let Offered { mut prepared, ours, .. } = self.offered.remove(&key).ok_or_else(gone)?;
+        let accepted = ours.offer.accept(answer).map_err(bad)?;
+        prepared.connection.set_dtls_role(accepted.dtls);
+        let scheme = self.channels[prepared.channel].scheme.clone();
+        self.admit(now, prepared, accepted.remote, accepted.media, scheme, Some(ours))?;
+        Ok(())
+    }
+
+    /// What we can do, the reports that `scheme` is made for before all others.
+    fn capabilities(&self, scheme: &dyn SenderFactory) -> Capabilities {
+        let mut all = Capabilities::all(Direction::SendOnly);
+        if scheme.feedback() == FeedbackStyle::Extended {
+            all.congestion.sort_by_key(|kind| *kind != CongestionFeedback::Extended);
+        }
+        Capabilities {
+            video: vec![self.codecs.offered],
+            audio: self.audio,
+            // Of no use to what sends here, and bytes in every packet.
+            absolute_send_time: false,
+            mid: false,
+            ..all
+        }
+    }
+
+    fn prepare(&mut self, channel: usize, controlling: bool) -> Result<Prepared, Refused> {
+        let here = self.viewers.len() + self.offered.len();
+        if here >= self.max_viewers {
+            let message = format!("{here} viewers are here, which is the most allowed; try again later");
+            return Err(Refused::new(RefusedKind::Full, message));
+        }
+        let key = self.next_key;
+        self.next_key += 1;
+        let seed = Seed::new(random::bits().map_err(unavailable)?);
+        let config = Config { controlling, dtls: DtlsRole::Server, ..Config::default() };
+        let mut connection = Connection::new(config, &self.identity, self.clock.origin()).map_err(unavailable)?;
+        let there = &self.channels[channel];
+        for address in &there.candidates {
+            connection.add_local(*address).map_err(unavailable)?;
+        }
+        let local = Local {
+            credentials: connection.credentials().clone(),
+            fingerprint: self.identity.fingerprint(),
+            candidates: there.config.advertised(&there.candidates),
+            lite: false,
+            setup: DtlsRole::Server,
+            streams: stream_ids(seed),
+            cname: format!("thalweg-{key}"),
+        };
+        Ok(Prepared { key, seed, channel, connection, local })
+    }
+
+    fn admit(
+        &mut self,
+        now: Time,
+        prepared: Prepared,
+        remote: Remote,
+        media: Negotiated,
+        scheme: Arc<dyn SenderFactory>,
+        ours: Option<Ours>,
+    ) -> Result<(Key, String), Refused> {
+        let Prepared { key, seed, channel, mut connection, local } = prepared;
+        let remote = self.through_link(channel, remote)?;
+        if let Some(video) = &media.video {
+            follows(&*scheme, video)?;
+        }
+        connection.set_remote(now, &remote).map_err(bad)?;
+        let setup = Setup {
+            scheme,
+            camera: Camera { size: self.format.size, interval: self.format.interval() },
+            media,
+            cname: local.cname,
+            seed,
+            wall: self.clock.ntp(Time::ZERO),
+            ipv6: self.channels[channel].socket.local_address().is_ipv6(),
+        };
+        let outgoing = Outgoing::new(setup, connection, now).map_err(bad)?;
+        let encoding = Encoding { codec: self.codecs.codec.clone(), size: self.format.size, seed: self.seed };
+        let secret = || random::bits().map_err(unavailable);
+        let id = format!("{:016x}{:016x}", secret()?, secret()?);
+        let pending = PendingViewer { key, id: id.clone(), channel, remote, ours };
+        let mut viewer = Viewer::new(pending, outgoing, encoding, &self.outbox, now).map_err(unavailable)?;
+        if self.records.captures() {
+            viewer.outgoing.capture();
+        }
+        self.records.joined(key, viewer.outgoing.scheme().name(), now);
+        self.by_ufrag.insert(local.credentials.ufrag, key);
+        self.viewers.insert(key, viewer);
+        self.know_by_candidates(key);
+        Ok((key, id))
+    }
+
+    /// More candidates of a viewer, or the restart of its ICE.
+    pub(super) fn patch(&mut self, now: Time, id: &str, text: &str, condition: &Condition) -> Result<Patched, Refused> {
+        let channel = self.find(id)?.channel;
+        let fragment = self.fragment(channel, text)?;
+        let viewer = self.find(id)?;
+        if let Condition::Tag(tag) = condition
+            && *tag != etag(viewer.etag)
+        {
+            let message = format!("the ICE session is {:?} now, not {tag:?}", etag(viewer.etag));
+            return Err(Refused::new(RefusedKind::Stale, message));
+        }
+        viewer.due(now);
+        if fragment.credentials == viewer.remote.credentials {
+            for line in &fragment.candidates {
+                // One that cannot be used is no reason to refuse the others.
+                if let Err(error) = viewer.outgoing.connection().add_remote_candidate(line) {
+                    tracing::debug!(viewer = viewer.key, %error, "a candidate that cannot be used");
+                }
+            }
+            let key = viewer.key;
+            self.know_by_candidates(key);
+            return Ok(Patched::Taken);
+        }
+        let ours = viewer.outgoing.restart(now).map_err(unavailable)?;
+        viewer.restarted(now, &fragment).map_err(bad)?;
+        viewer.etag += 1;
+        let (key, etag) = (viewer.key, etag(viewer.etag));
+        let candidates = self.candidate_lines(channel);
+        self.rename(key, &ours.ufrag);
+        self.know_by_candidates(key);
+        let answer = Fragment { lite: false, credentials: ours, candidates, ended: true, ..fragment };
+        tracing::info!(viewer = key, "ICE restarted");
+        Ok(Patched::Restarted { fragment: answer.to_string(), etag })
+    }
+
+    /// New credentials for a connection that we offered: the fragment to send to its server.
+    pub(super) fn restart(&mut self, now: Time, key: Key) -> Option<String> {
+        let candidates = self.candidate_lines(self.viewers.get(&key)?.channel);
+        let viewer = self.viewers.get_mut(&key)?;
+        let credentials = viewer.outgoing.restart(now).ok()?;
+        let fragment = viewer.ours.as_ref()?.offer.fragment(&credentials, &candidates);
+        self.rename(key, &credentials.ufrag);
+        Some(fragment.to_string())
+    }
+
+    /// The server's half of a restart.
+    pub(super) fn restarted(&mut self, now: Time, key: Key, text: &str) -> bool {
+        let Some(channel) = self.viewers.get(&key).map(|viewer| viewer.channel) else { return false };
+        let Ok(fragment) = self.fragment(channel, text) else { return false };
+        let set = self.viewers.get_mut(&key).is_some_and(|viewer| viewer.restarted(now, &fragment).is_ok());
+        self.know_by_candidates(key);
+        set
+    }
+
+    /// A viewer's checks name another from now on, and no more the one before: who restarts often leaves nothing behind.
+    fn rename(&mut self, key: Key, ufrag: &str) {
+        self.by_ufrag.retain(|_, other| *other != key);
+        self.by_ufrag.insert(ufrag.into(), key);
+    }
+
+    /// A fragment of signalling, as far as it is of use on the channel.
+    fn fragment(&self, channel: usize, text: &str) -> Result<Fragment, Refused> {
+        let mut fragment = Fragment::read(text).map_err(bad)?;
+        if self.channels[channel].emulated {
+            fragment.candidates.clear();
+        }
+        Ok(fragment)
+    }
+
+    /// The peer, as it is to be reached on the channel: where a link is emulated the peer comes to us through it, and nothing
+    /// is sent to where it is, which would go around the link.
+    fn through_link(&self, channel: usize, remote: Remote) -> Result<Remote, Refused> {
+        if !self.channels[channel].emulated {
+            return Ok(remote);
+        }
+        if remote.lite {
+            return Err(bad(
+                "the peer is an ICE lite one, which waits to be sent to: no link can be emulated before it",
+            ));
+        }
+        Ok(Remote { candidates: Vec::new(), ..remote })
+    }
+
+    fn candidate_lines(&self, channel: usize) -> Vec<String> {
+        let there = &self.channels[channel];
+        sdp::host_candidates(&there.config.advertised(&there.candidates))
+    }
+}
+
+/// The tag of a viewer's ICE session.
+fn etag(number: u64) -> String {
+    format!("ice-{number}")
+}
+
+/// SSRCs by chance, all different.
+pub(crate) fn stream_ids(seed: Seed) -> StreamIds {
+    let mut random = seed.child("ssrc").random();
+    let mut taken: Vec<u32> = Vec::new();
+    let mut next = || loop {
+        let ssrc = random.bits() as u32;
+        if ssrc != 0 && !taken.contains(&ssrc) {
+            taken.push(ssrc);
+            return ssrc;
+        }
+    };
+    StreamIds { video: next(), retransmission: next(), fec: next(), audio: next() }
+}

@@ -1,0 +1,77 @@
+//! A thread that makes audio packets at their times.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use thalweg_session::AudioFrame;
+use thalweg_units::{Span, Time};
+use thalweg_video::source::SourceError;
+
+use super::running::{Running, wait_until};
+use crate::clock::Clock;
+use crate::media::Repeat;
+use crate::media::audio::AudioSource;
+
+/// Ticks of Opus' clock a second (RFC 7587).
+const CLOCK: i128 = 48_000;
+/// How far a source may fall behind before its clock is set anew: a device that was suspended, a file that was slow.
+const BEHIND: Span = Span::from_millis(500);
+
+/// A source of audio that has not begun yet.
+pub(super) struct AudioInput {
+    source: AudioSource,
+}
+
+impl AudioInput {
+    /// Opens the source of this name, again from the beginning when it ends.
+    ///
+    /// # Errors
+    /// When there is none of the name, or it cannot be read, with what to do about it.
+    pub(super) fn open(name: &str) -> Result<AudioInput, SourceError> {
+        Ok(AudioInput { source: AudioSource::open(name, Repeat::Forever)? })
+    }
+
+    /// Begins: the audio's first sample is heard at `begin`, with the first picture. `take` is called with each packet, `ended` with why there
+    /// are no more, unless it was stopped.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub(super) fn start(
+        self,
+        clock: Clock,
+        begin: Time,
+        mut take: impl FnMut(AudioFrame) + Send + 'static,
+        ended: impl FnOnce(Result<(), SourceError>) + Send + 'static,
+    ) -> io::Result<Running> {
+        Running::start("audio", move |stop| self.run(clock, begin, stop, &mut take), ended)
+    }
+
+    fn run(
+        mut self,
+        clock: Clock,
+        begin: Time,
+        stop: &AtomicBool,
+        take: &mut dyn FnMut(AudioFrame),
+    ) -> Result<(), SourceError> {
+        let mut begin = begin - span(u64::from(self.source.lead()));
+        while !stop.load(Ordering::Relaxed) {
+            let Some(packet) = self.source.next_packet()? else { return Ok(()) };
+            // A packet is whole when its last sample has been heard.
+            let due = begin + span(packet.timestamp + u64::from(packet.duration));
+            wait_until(&clock, due, stop);
+            let late = clock.now() - due;
+            if late > BEHIND {
+                tracing::warn!(%late, "the audio fell behind; it goes on from here");
+                begin += late;
+            }
+            let captured = begin + span(packet.timestamp);
+            take(AudioFrame { data: packet.data.into(), ticks: packet.timestamp, captured });
+        }
+        Ok(())
+    }
+}
+
+/// So many ticks as a time.
+fn span(ticks: u64) -> Span {
+    Span::from_nanos((i128::from(ticks) * 1_000_000_000 / CLOCK) as i64)
+}

@@ -1,0 +1,123 @@
+//! What is reported to the sender, as RTCP.
+
+use thalweg_units::{Span, Time};
+use thalweg_wire::rtcp::{
+    self, Chunk, Fir, FirRequest, Item, NtpShort, NtpTime, Packet, Pli, ReceiverReport, Sdes, Xr, XrBlock,
+};
+
+use super::Reception;
+use crate::reports::path;
+use crate::rtp::output::Output;
+use crate::rtp::streams::Kind;
+
+/// A longer round trip is no path's but a lie, or a delay that was counted from elsewhere: as long as anything waits for packets that are
+/// retransmitted.
+const LONGEST_ROUND_TRIP: Span = Span::from_secs(10);
+
+impl Reception {
+    /// Reports arrivals, each message in a datagram of its own, and the decoder's states along with them.
+    pub(super) fn send_feedback(&mut self, now: Time, arrivals: Vec<Packet>) {
+        if arrivals.is_empty() {
+            return;
+        }
+        for message in arrivals {
+            self.send(now, message);
+        }
+        if let (Some(frames), Some(media)) = (&self.video, self.media_ssrc())
+            && let Some(state) = frames.decoder_state(self.config.ssrc, media)
+        {
+            self.send(now, Packet::DecoderState(state));
+        }
+    }
+
+    /// Tells what was measured of the path, when it is time to.
+    pub(super) fn send_path_report(&mut self, now: Time) {
+        let Some(report) = self.measuring.as_mut().and_then(|measuring| measuring.poll(now)) else { return };
+        self.counts.path = Some(report);
+        if let Some(media) = self.media_ssrc() {
+            self.send(now, path::message(self.config.ssrc, media, &report));
+        }
+    }
+
+    /// Asks for what is missing, as far as that was agreed on.
+    pub(super) fn request(&mut self, now: Time) {
+        let (Some(frames), Some(video)) = (&mut self.video, &self.config.video) else { return };
+        let (wants, agreed, sender_ssrc) = (frames.poll(now), video.feedback, self.config.ssrc);
+        let Some(media_ssrc) = self.media_ssrc() else { return };
+        if agreed.nack {
+            for (nack, _) in wants.nacks(sender_ssrc, media_ssrc) {
+                self.send(now, Packet::Nack(nack));
+            }
+        }
+        if wants.keyframe && agreed.pli {
+            self.send(now, Packet::Pli(Pli { sender_ssrc, media_ssrc }));
+        } else if wants.keyframe && agreed.fir {
+            // Counted, so that a copy asks for no second one (RFC 5104 section 4.3.1.1).
+            self.intra_requests = self.intra_requests.wrapping_add(1);
+            let requests = vec![FirRequest { ssrc: media_ssrc, sequence: self.intra_requests }];
+            self.send(now, Packet::Fir(Fir { sender_ssrc, requests }));
+        }
+    }
+
+    /// The receiver report, when it is due.
+    pub(super) fn report(&mut self, now: Time) {
+        if now >= self.report_due {
+            self.report_due = now + self.config.report_interval;
+            let mut report = self.receiver_report(now);
+            if self.learns_round_trip() {
+                let blocks = vec![XrBlock::ReceiverTime(NtpTime::at(now))];
+                report.push(Packet::Xr(Xr { ssrc: self.config.ssrc, blocks }));
+            }
+            self.write(&report);
+        }
+    }
+
+    fn learns_round_trip(&self) -> bool {
+        self.config.video.as_ref().is_some_and(|video| video.feedback.round_trip)
+    }
+
+    /// The sender sends back a time of ours: the round trip by RFC 3611 section 4.5.
+    pub(super) fn on_echo(&mut self, now: Time, report: &Xr) {
+        if !self.learns_round_trip() {
+            return;
+        }
+        let reported = |block: &XrBlock| match block {
+            XrBlock::SinceReceiverTime(times) => times.iter().find(|last| last.ssrc == self.config.ssrc).copied(),
+            _ => None,
+        };
+        let Some(last) = report.blocks.iter().find_map(reported) else { return };
+        let round_trip = NtpShort::at(now).since(last.last_report).since(last.delay).span();
+        if last.last_report != NtpShort::default() && round_trip <= LONGEST_ROUND_TRIP {
+            self.learn(round_trip);
+        }
+    }
+
+    fn media_ssrc(&self) -> Option<u32> {
+        self.streams.get(Kind::Video).and_then(|stream| stream.ssrc)
+    }
+
+    /// What came of every stream, and our name (RFC 3550 section 6.1: no compound goes without).
+    fn receiver_report(&mut self, now: Time) -> Vec<Packet> {
+        let ssrc = self.config.ssrc;
+        let report = ReceiverReport { ssrc, blocks: self.streams.blocks(now), extension: Vec::new() };
+        let name = Item { kind: Item::CNAME, text: self.config.cname.clone().into_bytes() };
+        let chunks = vec![Chunk { source: ssrc, items: vec![name] }];
+        vec![Packet::ReceiverReport(report), Packet::Sdes(Sdes { chunks })]
+    }
+
+    fn send(&mut self, now: Time, packet: Packet) {
+        let mut packets = if self.config.reduced_size { Vec::new() } else { self.receiver_report(now) };
+        packets.push(packet);
+        self.write(&packets);
+    }
+
+    fn write(&mut self, packets: &[Packet]) {
+        let mut datagram = Vec::new();
+        let written = rtcp::write(packets, &mut datagram);
+        debug_assert_eq!(written, Ok(()), "no more is reported than a packet holds");
+        if written.is_ok() {
+            self.counts.rtcp_sent += 1;
+            self.outputs.push_back(Output::Rtcp(datagram));
+        }
+    }
+}

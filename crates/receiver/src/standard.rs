@@ -1,0 +1,87 @@
+//! A standard receiver: it decodes what is whole and refers to what it has, asks for packets that are missing, and for
+//! a keyframe when nothing else helps.
+
+use thalweg_media::{Content, Fragment, Packet};
+use thalweg_units::{Span, Time};
+
+use super::assembly::{Assembly, FrameInfo};
+use super::gaps::Gaps;
+use super::keyframe_timeout::Waiting;
+use super::wants::Wants;
+
+/// Frames, and what is missing of them.
+#[derive(Debug, Default)]
+pub(super) struct Standard {
+    gaps: Gaps,
+    assembly: Assembly,
+}
+
+impl Standard {
+    /// The round trip is known.
+    pub(super) fn learn(&mut self, round_trip: Span) {
+        self.gaps.learn(round_trip);
+    }
+
+    /// A packet arrived; the frames that can be decoded now, in order.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<FrameInfo> {
+        let (sequence, fragment) = match packet.content {
+            Content::Padding | Content::Audio { .. } | Content::Fec { .. } => return Vec::new(),
+            Content::Media { sequence, fragment } => {
+                self.gaps.on_media(now, sequence);
+                (sequence, fragment)
+            }
+            Content::Retransmission { of, fragment } => {
+                self.gaps.on_repaired(of);
+                (of, fragment)
+            }
+        };
+        self.on_fragment(now, sequence, fragment)
+    }
+
+    /// Media packet `sequence` was recovered by FEC: it is here, and need not be asked for.
+    pub(super) fn on_recovered(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<FrameInfo> {
+        self.gaps.on_repaired(sequence);
+        self.on_fragment(now, sequence, fragment)
+    }
+
+    fn on_fragment(&mut self, now: Time, sequence: u64, fragment: Fragment) -> Vec<FrameInfo> {
+        let ready = self.take(now, fragment);
+        if !ready.is_empty() {
+            // The frame this fragment completes needs no packet before its last, nor do those that waited for it.
+            self.gaps.clear_up_to(sequence + u64::from(fragment.count.saturating_sub(fragment.index + 1)));
+        }
+        ready
+    }
+
+    fn take(&mut self, now: Time, fragment: Fragment) -> Vec<FrameInfo> {
+        self.gaps.on_part(now);
+        let ready = self.assembly.on_fragment(fragment);
+        if !ready.is_empty() {
+            self.gaps.on_ready(now);
+        }
+        ready
+    }
+
+    /// What to ask the sender for now.
+    pub(super) fn poll(&mut self, now: Time) -> Wants {
+        self.gaps.poll(now, self.waiting(), Time::ZERO)
+    }
+
+    /// Frames given up since the last call.
+    pub(super) fn poll_abandoned(&mut self) -> Option<u64> {
+        self.assembly.poll_abandoned()
+    }
+
+    fn waiting(&self) -> Waiting {
+        match (self.assembly.waits(), self.assembly.needs_keyframe()) {
+            (false, _) => Waiting::Nothing,
+            (true, true) => Waiting::Keyframe,
+            (true, false) => Waiting::Frame,
+        }
+    }
+
+    /// When [`Standard::poll`] has something to do.
+    pub(super) fn next_event(&self) -> Time {
+        self.gaps.next_event(self.waiting(), Time::ZERO)
+    }
+}

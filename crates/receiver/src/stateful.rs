@@ -1,0 +1,239 @@
+//! A receiver that keeps its decoder's states (Salsify section 3.2; specs/salsify.md 2).
+//!
+//! Frames are decoded in order, each from the state it names: the one the decoder is in, or one that was kept. Once a
+//! packet of a newer frame comes, an older one has had its chance. What the decoder is asked to do is data ([`Moves`]);
+//! this follows hashes alone and so works the same for a model, which has no pictures.
+
+use std::collections::VecDeque;
+
+use thalweg_control::salsify::Average;
+use thalweg_media::{Content, Fragment, Packet, StateHash, StatefulReceiver};
+use thalweg_units::{ConfigError, Span, Time, check};
+use thalweg_wire::rtcp::DecoderState;
+use thalweg_wire::rtp::{FragmentGrace, FrameFragment};
+
+use super::assembly::FrameInfo;
+use super::message::{MEDIA, RECEIVER};
+
+/// What a frame leads from and to.
+const MIN_STATES: usize = 2;
+/// What a report of 1200 bytes has room for ([`DecoderState`]).
+const MAX_STATES: usize = 145;
+
+/// Of frames that never came the newest are named: more than are under way, and no more than memory bears where the
+/// first number heard is a large one.
+const MAX_ABANDONED: u64 = 4096;
+
+/// What a decoder is to do for a frame, in this order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Moves {
+    /// Forget these states.
+    pub forget: Vec<StateHash>,
+    /// Go back to this state.
+    pub load: Option<StateHash>,
+    /// Decode this many of the frame's bytes; `None` for all.
+    pub length: Option<u32>,
+    /// Be in this state then, and keep it; `None` where the frame cannot be decoded as it was meant.
+    pub target: Option<StateHash>,
+}
+
+#[derive(Debug)]
+struct Partial {
+    template: Fragment,
+    received: Vec<Option<Fragment>>,
+}
+
+impl Partial {
+    fn is_whole(&self) -> bool {
+        self.received.iter().all(Option::is_some)
+    }
+
+    /// How many of the frame's bytes came without a gap.
+    fn prefix(&self) -> u32 {
+        self.received.iter().map_while(|fragment| *fragment).map(|fragment| fragment.length).sum()
+    }
+}
+
+/// Frames, states and the time between arrivals.
+#[derive(Debug)]
+pub(super) struct Stateful {
+    config: StatefulReceiver,
+    /// The frame that is expected, or in the making.
+    next_frame: u64,
+    partial: Option<Partial>,
+    current: StateHash,
+    /// The states that can be gone back to, the newest last.
+    kept: VecDeque<StateHash>,
+    /// tau.
+    interarrival: Average,
+    last_arrival: Option<Time>,
+    /// The newest packet of a frame.
+    newest: Option<(u64, u16)>,
+    abandoned: VecDeque<u64>,
+}
+
+impl Stateful {
+    pub(super) fn new(config: StatefulReceiver) -> Result<Stateful, ConfigError> {
+        check("receiver.max_states", config.max_states).within(MIN_STATES..=MAX_STATES, "64")?;
+        Ok(Stateful {
+            config,
+            next_frame: 0,
+            partial: None,
+            current: StateHash::UNKNOWN,
+            kept: VecDeque::new(),
+            interarrival: config.smoothing.build()?,
+            last_arrival: None,
+            newest: None,
+            abandoned: VecDeque::new(),
+        })
+    }
+
+    /// A packet arrived: the frames to decode now, in order, and how.
+    pub(super) fn on_packet(&mut self, now: Time, packet: &Packet) -> Vec<(FrameInfo, Moves)> {
+        let fragment = match packet.content {
+            Content::Padding | Content::Audio { .. } | Content::Fec { .. } => None,
+            Content::Media { fragment, .. } | Content::Retransmission { fragment, .. } => Some(fragment),
+        };
+        // What comes too late to be decoded says nothing of the path either.
+        if fragment.is_some_and(|fragment| fragment.frame < self.next_frame) {
+            return Vec::new();
+        }
+        self.on_arrival(now, packet, fragment);
+        fragment.map_or_else(Vec::new, |fragment| self.on_fragment(fragment))
+    }
+
+    /// A media packet was recovered by FEC: it says nothing of the path, whose packets are counted as they come.
+    pub(super) fn on_recovered(&mut self, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
+        if fragment.frame < self.next_frame { Vec::new() } else { self.on_fragment(fragment) }
+    }
+
+    /// The time between arrivals, less the grace period, which comes by the header extension.
+    fn on_arrival(&mut self, now: Time, packet: &Packet, fragment: Option<Fragment>) {
+        let begins = fragment.is_none_or(|fragment| fragment.index == 0);
+        let grace = self.config.grace.of(begins, read_grace(packet.grace, fragment));
+        match self.last_arrival {
+            Some(last) => self.interarrival.add(now - last - grace, packet.sent.size),
+            None => self.interarrival.begin(),
+        }
+        self.last_arrival = Some(now);
+    }
+
+    fn on_fragment(&mut self, fragment: Fragment) -> Vec<(FrameInfo, Moves)> {
+        let mut ready = Vec::new();
+        if fragment.frame > self.next_frame {
+            ready.extend(self.give_up());
+            self.abandoned.extend(self.next_frame.max(fragment.frame.saturating_sub(MAX_ABANDONED))..fragment.frame);
+            self.current = StateHash::UNKNOWN;
+            self.next_frame = fragment.frame;
+        }
+        if let (0, Some(transition)) = (fragment.frame, fragment.transition) {
+            // Where every decoder begins.
+            self.current = transition.source;
+        }
+        self.newest = self.newest.max(Some((fragment.frame, fragment.index)));
+        let partial = self
+            .partial
+            .get_or_insert_with(|| Partial { template: fragment, received: vec![None; fragment.count.into()] });
+        if let Some(place) = partial.received.get_mut(usize::from(fragment.index)) {
+            *place = Some(fragment);
+        }
+        if partial.is_whole() {
+            // On the wire only the first says where the frame leads.
+            let first = partial.received.first().copied().flatten().unwrap_or(fragment);
+            self.partial = None;
+            self.next_frame = first.frame + 1;
+            match self.moves(first) {
+                Some(moves) => ready.push((info(&first), moves)),
+                None => self.abandoned.push_back(first.frame),
+            }
+        }
+        ready
+    }
+
+    /// A newer frame begins: what came of the one in the making is decoded, for what it is worth.
+    fn give_up(&mut self) -> Option<(FrameInfo, Moves)> {
+        let partial = self.partial.take().filter(|_| self.config.shows_damage)?;
+        let prefix = partial.prefix();
+        if prefix == 0 {
+            return None;
+        }
+        self.next_frame = partial.template.frame + 1;
+        let moves = Moves { length: Some(prefix), ..Moves::default() };
+        Some((info(&partial.template), moves))
+    }
+
+    /// How to decode a whole frame; `None` if it is not to be.
+    fn moves(&mut self, fragment: Fragment) -> Option<Moves> {
+        let Some(transition) = fragment.transition else {
+            self.current = StateHash::UNKNOWN;
+            return Some(Moves::default());
+        };
+        let position = self.kept.iter().position(|kept| *kept == transition.source);
+        let mut moves = Moves::default();
+        if !fragment.keyframe && position.is_none() {
+            // What it refers to never was, or is no longer.
+            self.current = StateHash::UNKNOWN;
+            return self.config.shows_damage.then_some(moves);
+        }
+        if self.current != transition.source {
+            moves.load = Some(transition.source);
+        }
+        // The sender codes from this state, so it will not go back behind it.
+        moves.forget.extend(self.kept.drain(..position.unwrap_or(0)));
+        // A frame may lead to a state that is kept already, where nothing moves.
+        self.kept.retain(|kept| *kept != transition.target);
+        if self.kept.len() >= self.config.max_states {
+            // Not the one just used: a sender that recovers names it again.
+            moves.forget.extend(self.kept.remove(1));
+        }
+        self.current = transition.target;
+        self.kept.push_back(transition.target);
+        moves.target = Some(transition.target);
+        Some(moves)
+    }
+
+    /// The decoder did not get where a frame was to lead: the receiver says so.
+    pub(super) fn on_disagreement(&mut self, claimed: StateHash) {
+        self.current = StateHash::UNKNOWN;
+        self.kept.retain(|kept| *kept != claimed);
+    }
+
+    /// What goes along with a report; nothing before there is a time between arrivals to tell.
+    pub(super) fn report(&self) -> Option<DecoderState> {
+        let (frame, fragment) = self.newest?;
+        let interarrival = self.interarrival.value()?;
+        Some(DecoderState {
+            sender_ssrc: RECEIVER,
+            media_ssrc: MEDIA,
+            frame: frame as u32,
+            fragment,
+            interarrival,
+            current: self.current.0,
+            complete: self.kept.iter().map(|kept| kept.0).collect(),
+        })
+    }
+
+    pub(super) fn poll_abandoned(&mut self) -> Option<u64> {
+        self.abandoned.pop_front()
+    }
+}
+
+fn info(fragment: &Fragment) -> FrameInfo {
+    FrameInfo { frame: fragment.frame, picture: fragment.picture, captured: fragment.captured }
+}
+
+/// The grace period as it comes over the wire.
+fn read_grace(grace: Span, fragment: Option<Fragment>) -> Span {
+    let fragment = fragment.map(|fragment| FrameFragment {
+        frame: fragment.frame as u32,
+        fragment: fragment.index,
+        fragments: fragment.count,
+    });
+    let element = FragmentGrace { grace, fragment };
+    let read = element.to_bytes().ok().and_then(|bytes| FragmentGrace::parse(&bytes[..element.size()]).ok());
+    debug_assert!(read.is_some(), "{element:?} can be written and read");
+    read.map_or(Span::ZERO, |element| element.grace)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,319 @@
+//! FEC: XORs of media packets from which the receiver makes what it misses, without asking (RFC 8627; specs/fec.md).
+//!
+//! How much there may be is a share of what is sent: every packet that leaves earns its part, an FEC packet costs its
+//! size, and at a frame's end the next ones are as many as are nearest to what was earned, so that the share is kept in
+//! the long run. They leave right behind the frame, and packet i is under the one numbered i modulo their number: a
+//! burst of losses spreads over them.
+//!
+//! Where the controller probes with it (FBRA), there is one packet of it after every so many of media instead
+//! (`intervals`).
+
+mod format;
+mod intervals;
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use thalweg_media::{Content, Fragment, Protected};
+use thalweg_units::{Bytes, ConfigError, Span, Time, check};
+
+pub use format::{Format, Written};
+use intervals::Interval;
+
+/// How much FEC, and over what.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default, deny_unknown_fields))]
+pub struct Config {
+    /// How much.
+    pub amount: Amount,
+    /// How it is written.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Format::is_flexfec"))]
+    pub format: Format,
+    /// Packets so far apart, or farther, are never protected together: 46, so that the header has the middle of
+    /// FlexFEC's masks, or 1 to 109.
+    pub packets: u64,
+    /// A packet that no FEC was due for yet may come under one within this time, and within a round trip, after
+    /// which a retransmission is quicker (specs/fec.md 3); zero to protect every frame by itself (R).
+    pub reach: Span,
+    /// At most this many FEC packets for each media packet. One makes duplicates; where half is lost, so are half of
+    /// those, and what retransmissions do not need of the wire is better spent on more (R).
+    pub max_per_packet: f64,
+    /// A frame is of no use this long after it was captured, and what protects it then of none: it is left out. `None` for receivers that show
+    /// every frame, however late.
+    pub deadline: Option<Span>,
+    /// How much more a keyframe is protected than others: its bytes and packets count as many times, 1 to 10. All that follows needs it
+    /// (specs/fec.md 4; unequal protection).
+    pub keyframe_weight: f64,
+    /// How much the temporal layers are protected, from the base up, each 0 to 10; the last holds for all above it. Nothing refers to the
+    /// highest, so its loss is one picture's; at 0 it is not protected.
+    pub layer_weights: [f64; LAYERS],
+    /// The FEC packet's own RTP header extensions, besides those it protects: transport-wide-cc-01 in the one-byte
+    /// form.
+    pub extensions: Bytes,
+}
+
+/// Temporal layers that can be protected unequally: as many as RFC 7741 numbers.
+pub const LAYERS: usize = 4;
+
+/// How much FEC there is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Amount {
+    /// What the budget grants, by the losses seen.
+    #[default]
+    Granted,
+    /// This share of what is sent, whatever is lost: 0 to 0.9.
+    Share(f64),
+    /// One packet after every so many of media as the controller asks for (`SendLimits::fec_interval`): FBRA's probe.
+    Asked,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            amount: Amount::Granted,
+            format: Format::Flexfec,
+            packets: 46,
+            reach: Span::from_millis(100),
+            max_per_packet: 3.0,
+            deadline: None,
+            keyframe_weight: 1.0,
+            layer_weights: [1.0; LAYERS],
+            extensions: Bytes::new(8),
+        }
+    }
+}
+
+impl Config {
+    /// FEC for a stream that begins.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn build(self) -> Result<Fec, ConfigError> {
+        check("repair.fec.packets", self.packets).within(1..=Protected::LONGEST, "46")?;
+        check("repair.fec.reach", self.reach).within(Span::ZERO.., "100ms")?;
+        if !(self.max_per_packet > 0.0 && self.max_per_packet <= 10.0) {
+            let (value, range) = (self.max_per_packet, "above 0 and at most 10, such as 3");
+            return Err(ConfigError::out_of_range("repair.fec.max_per_packet", value, range));
+        }
+        if let Amount::Share(share) = self.amount
+            && !(0.0..=0.9).contains(&share)
+        {
+            return Err(ConfigError::out_of_range("repair.fec.amount.share", share, "0 to 0.9: media is left"));
+        }
+        if self.deadline.is_some_and(|deadline| deadline <= Span::ZERO) {
+            let (value, range) = (self.deadline.unwrap_or(Span::ZERO), "longer than 0, such as 400ms, or none");
+            return Err(ConfigError::out_of_range("repair.fec.deadline", value, range));
+        }
+        if !(1.0..=10.0).contains(&self.keyframe_weight) {
+            let (value, range) = (self.keyframe_weight, "1 to 10, such as 2");
+            return Err(ConfigError::out_of_range("repair.fec.keyframe_weight", value, range));
+        }
+        if let Some(weight) = self.layer_weights.into_iter().find(|weight| !(0.0..=10.0).contains(weight)) {
+            return Err(ConfigError::out_of_range("repair.fec.layer_weights", weight, "0 to 10 each, such as 1"));
+        }
+        let (interval, uncovered, waiting) = Default::default();
+        Ok(Fec { config: self, interval, earned: 0.0, among_media: 0, uncovered, waiting })
+    }
+
+    fn written(&self) -> Written {
+        Written { format: self.format, extensions: self.extensions }
+    }
+}
+
+/// A media packet as FEC is made over it.
+#[derive(Debug, Clone, Copy)]
+pub struct Member {
+    /// Its number.
+    pub sequence: u64,
+    /// Its number on the wire, where FEC may be among the media, or another that is as far from those of others.
+    pub place: u64,
+    /// Its wire size.
+    pub size: Bytes,
+}
+
+/// A media packet that no FEC packet protects.
+#[derive(Debug, Clone, Copy)]
+struct Uncovered {
+    sequence: u64,
+    place: u64,
+    at: Time,
+    fragment: Fragment,
+    size: Bytes,
+}
+
+impl Uncovered {
+    fn member(&self) -> Member {
+        Member { sequence: self.sequence, place: self.place, size: self.size }
+    }
+
+    /// Whether its frame can still be shown in time with what leaves now, over a path of this round trip.
+    fn is_of_use(&self, now: Time, path_rtt: Span, deadline: Option<Span>) -> bool {
+        deadline.is_none_or(|deadline| self.fragment.captured + deadline > now + path_rtt / 2)
+    }
+}
+
+/// How long the path takes there and back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundTrips {
+    /// With the wait for a report: a retransmission comes no sooner.
+    pub smoothed: Span,
+    /// Without it: half of it is what FEC needs to arrive.
+    pub path: Span,
+}
+
+/// An FEC packet that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// The media packets it is over.
+    pub protects: Protected,
+    /// Its wire size.
+    pub size: Bytes,
+}
+
+impl Due {
+    /// FEC over these media packets, in the order of their numbers: as large as the longest, its header and its own extensions. `None` for
+    /// no packets, or packets too far apart.
+    pub fn over(members: impl Iterator<Item = Member> + Clone, written: Written) -> Option<Due> {
+        let protects = Protected::of(members.clone().map(|member| member.sequence))?;
+        let first = members.clone().next()?.place;
+        let numbers = members.clone().last()?.place - first + 1;
+        let longest = members.map(|member| member.size).max().unwrap_or(Bytes::ZERO);
+        let size = longest + written.around(numbers);
+        (numbers <= written.format.longest()).then_some(Due { protects, size })
+    }
+
+    /// What leaves.
+    pub fn content(&self) -> Content {
+        Content::Fec { protects: self.protects }
+    }
+}
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Fec {
+    config: Config,
+    interval: Interval,
+    /// Bytes of FEC that may be sent; below zero, when more was sent.
+    earned: f64,
+    /// FEC packets that left and took numbers of media.
+    among_media: u64,
+    uncovered: VecDeque<Uncovered>,
+    waiting: VecDeque<Due>,
+}
+
+impl Fec {
+    /// The share of what is sent that is to be FEC, when the budget grants `granted`.
+    pub fn share(&self, granted: f64) -> f64 {
+        match self.config.amount {
+            Amount::Granted => granted,
+            Amount::Share(share) => share,
+            Amount::Asked => 0.0,
+        }
+    }
+
+    /// Media packet `sequence` of wire size `size` left; sequences come without gaps. `granted` is what the budget
+    /// grants.
+    pub fn on_media(
+        &mut self,
+        now: Time,
+        (sequence, fragment): (u64, Fragment),
+        size: Bytes,
+        granted: f64,
+        round_trips: RoundTrips,
+    ) {
+        let place = sequence + self.among_media;
+        let packet = Uncovered { sequence, place, at: now, fragment, size };
+        if self.config.amount == Amount::Asked {
+            return self.count(now, packet, round_trips.path);
+        }
+        let weight = self.weight(&fragment);
+        if weight == 0.0 {
+            return;
+        }
+        let reach = self.config.reach.min(round_trips.smoothed);
+        let longest = self.config.format.longest();
+        let useless = |packet: &Uncovered| {
+            place - packet.place >= longest
+                || packet.fragment.frame != fragment.frame && packet.at + reach < now
+                || !packet.is_of_use(now, round_trips.path, self.config.deadline)
+        };
+        while self.uncovered.front().is_some_and(useless) {
+            self.uncovered.pop_front();
+        }
+        self.earned += self.share(granted) * weight * size.as_f64();
+        self.uncovered.push_back(packet);
+        if fragment.index + 1 >= fragment.count || self.uncovered.len() as u64 == self.config.packets {
+            self.cover(granted);
+        }
+        if self.uncovered.len() as u64 == self.config.packets {
+            self.uncovered.pop_front();
+        }
+    }
+
+    /// How many times a packet counts.
+    fn weight(&self, fragment: &Fragment) -> f64 {
+        let layer = self.config.layer_weights[usize::from(fragment.layer).min(LAYERS - 1)];
+        if fragment.keyframe { self.config.keyframe_weight } else { layer }
+    }
+
+    /// An FEC packet left, of this or of padding.
+    pub fn on_fec(&mut self) {
+        self.among_media += u64::from(self.config.format == Format::Ulpfec);
+    }
+
+    /// Something else that is no padding left: a retransmission.
+    pub fn on_other(&mut self, size: Bytes, granted: f64) {
+        self.earned += self.share(granted) * size.as_f64();
+    }
+
+    /// Makes what was earned of what is uncovered.
+    fn cover(&mut self, granted: f64) {
+        let all = self.uncovered.iter().map(Uncovered::member);
+        let Some(Due { size, .. }) = Due::over(all, self.config.written()) else { return };
+        // An FEC packet earns its part too.
+        let cost = size.as_f64() * (1.0 - self.share(granted));
+        let max = libm::floor(self.uncovered.len() as f64 * self.config.max_per_packet).max(1.0);
+        let count = libm::round(self.earned / cost).clamp(0.0, max) as usize;
+        if count == 0 {
+            return;
+        }
+        let packets: Vec<Uncovered> = self.uncovered.drain(..).collect();
+        let mut left = count;
+        while left > 0 {
+            let groups = left.min(packets.len());
+            left -= groups;
+            (0..groups).for_each(|first| self.make(&packets, first, groups, granted));
+        }
+        // What could not be spent is not for later frames.
+        self.earned = self.earned.min(cost);
+    }
+
+    /// FEC over every `stride`-th of `packets` from number `first`.
+    fn make(&mut self, packets: &[Uncovered], first: usize, stride: usize, granted: f64) {
+        let members = packets.iter().skip(first).step_by(stride).map(Uncovered::member);
+        if let Some(due) = Due::over(members, self.config.written()) {
+            self.earned -= due.size.as_f64() * (1.0 - self.share(granted));
+            self.waiting.push_back(due);
+        }
+    }
+
+    /// The FEC packet that is due next.
+    pub fn head(&self) -> Option<&Due> {
+        self.waiting.front()
+    }
+
+    /// Takes it out.
+    pub fn pop(&mut self) -> Option<Due> {
+        self.waiting.pop_front()
+    }
+
+    /// The frames under way are given up.
+    pub fn flush(&mut self) {
+        self.uncovered.clear();
+        self.waiting.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Retransmissions that are known to have arrived: what they retransmit need not be sent again, however often it is asked for.
+//!
+//! libwebrtc forgets what was acknowledged (`RtpPacketHistory::CullAcknowledgedPackets`). Without that a receiver that looks for gaps in the
+//! media stream alone, where no retransmission ever comes (Pion's interceptors do), gets each lost packet ten times and more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use thalweg_control::{Acknowledgement, PacketId};
+
+/// More retransmissions than this are not followed: what libwebrtc remembers at most (`RtpPacketHistory::kMaxCapacity`).
+const MAX: usize = 9_600;
+
+/// Media packets by their numbers on the wire.
+#[derive(Debug, Default)]
+pub(super) struct Retransmitted {
+    /// What each retransmission repeats whose fate is not known yet.
+    under_way: BTreeMap<PacketId, u64>,
+    /// What has come.
+    arrived: BTreeSet<u64>,
+}
+
+impl Retransmitted {
+    /// The packet `id` retransmits media packet `sequence`.
+    pub(super) fn on_sent(&mut self, id: PacketId, sequence: u64) {
+        self.under_way.insert(id, sequence);
+        if self.under_way.len() > MAX {
+            self.under_way.pop_first();
+        }
+    }
+
+    /// The peer says what has arrived.
+    pub(super) fn on_report(&mut self, acknowledgements: &[Acknowledgement]) {
+        for acknowledgement in acknowledgements.iter().filter(|one| one.arrival.is_some()) {
+            self.arrived.extend(self.under_way.remove(&acknowledgement.id));
+        }
+        while self.arrived.len() > MAX {
+            self.arrived.pop_first();
+        }
+    }
+
+    /// Whether a retransmission of media packet `sequence` has arrived.
+    pub(super) fn has_arrived(&self, sequence: u64) -> bool {
+        self.arrived.contains(&sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use thalweg_units::Time;
+
+    use super::*;
+
+    fn report(id: u64, arrival: Option<Time>) -> Acknowledgement {
+        Acknowledgement { id: PacketId(id), arrival, ce: false }
+    }
+
+    #[test]
+    fn what_came_as_a_retransmission_is_known_and_what_was_lost_again_is_not() {
+        let mut retransmitted = Retransmitted::default();
+        retransmitted.on_sent(PacketId(7), 1_000);
+        retransmitted.on_sent(PacketId(8), 1_001);
+        retransmitted.on_report(&[report(6, Some(Time::ZERO)), report(7, None), report(8, Some(Time::ZERO))]);
+        assert!(!retransmitted.has_arrived(1_000) && retransmitted.has_arrived(1_001));
+        // The second retransmission makes it.
+        retransmitted.on_sent(PacketId(9), 1_000);
+        retransmitted.on_report(&[report(9, Some(Time::ZERO))]);
+        assert!(retransmitted.has_arrived(1_000));
+    }
+
+    #[test]
+    fn no_more_is_remembered_than_can_be_asked_for() {
+        let mut retransmitted = Retransmitted::default();
+        for id in 0..3 * MAX as u64 {
+            retransmitted.on_sent(PacketId(id), id);
+            if id % 2 == 0 {
+                retransmitted.on_report(&[report(id, Some(Time::ZERO))]);
+            }
+        }
+        assert!(retransmitted.under_way.len() <= MAX && retransmitted.arrived.len() <= MAX);
+        assert!(retransmitted.has_arrived(3 * MAX as u64 - 2) && !retransmitted.has_arrived(0));
+    }
+}

@@ -303,7 +303,7 @@ fn codecs_whose_state_is_their_own_refuse_what_only_states_as_values_can_do() {
                 }
                 other => panic!("{name}: {other}"),
             }
-            assert!(message.contains("codec") && message.contains("functional"), "{message}");
+            assert!(message.contains("functional"), "{message}");
         }
         for plan in [&rate, &buffers].into_iter().take(1 + usize::from(names_buffers)) {
             assert_eq!(encoder.candidates(&scene().picture(0), plan).unwrap().len(), 1, "{name} goes on");

@@ -31,7 +31,9 @@ struct Report {
 /// What the sender reads of arrivals at these times, in order, and when each report left.
 fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> Vec<(Time, Report)> {
     let mut receiver = Receiver::new(Default::default(), style, clock_offset).unwrap();
-    let (mut reader, mut next) = (MessageReader::default(), None);
+    let mut reader = MessageReader::default();
+    // Arrivals may be out of order; what was sent was not.
+    let mut next = arrivals.iter().map(|(_, id)| *id).min().unwrap_or(0);
     let mut reports = Vec::new();
     let mut poll = |receiver: &mut Receiver, reader: &mut MessageReader, until: Time| {
         while receiver.next_event() < until {
@@ -56,11 +58,11 @@ fn read(style: FeedbackStyle, clock_offset: Span, arrivals: &[(Time, u64)]) -> V
             requests_feedback: true,
             content: Content::Padding,
         };
-        // Whatever did not arrive was sent, too.
-        for id in next.unwrap_or(id)..=id {
+        // What did not arrive was sent, too.
+        for id in next..=id {
             reader.on_sent(&packet(id));
         }
-        next = next.max(Some(id + 1));
+        next = next.max(id + 1);
         receiver.on_packet(at, &packet(id));
     }
     poll(&mut receiver, &mut reader, Time::NEVER);

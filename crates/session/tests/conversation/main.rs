@@ -220,11 +220,12 @@ fn audio_that_nobody_reports_is_heard_and_not_taken_for_lost() {
 #[test]
 fn packets_that_cannot_be_protected_are_counted_and_the_first_is_reported() {
     let (scheme, receiver) = ("gcc".parse().expect("a scheme"), Capabilities::all(Direction::ReceiveOnly));
-    // Keys for one stream: audio comes first, and the video's packets are refused.
+    // Keys for one stream: the video's. What belongs to another is refused, and the video goes on.
     let config = Config { max_streams: 1, ..Config::default() };
     let mut world = World::with_config(scheme, &path(0.0), &receiver, str::to_owned, config);
     world.run(Span::from_secs(1));
     let why = world.unsent.as_deref().expect("a notice");
     assert!(why.contains("max_streams"), "{why}");
-    assert!(world.outgoing.figures().unsent > 10 && world.shown.is_empty(), "{:?}", world.outgoing.figures());
+    let (unsent, shown) = (world.outgoing.figures().unsent, world.shown.len());
+    assert!((10..=100).contains(&unsent) && shown > 20, "{unsent} packets unsent, {shown} frames shown");
 }

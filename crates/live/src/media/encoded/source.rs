@@ -360,7 +360,7 @@ mod tests {
         let problem = |name: &str, options| EncodedSource::open(name, options).err().unwrap().to_string();
         assert!(problem("/nowhere/at/all.ivf", FOREVER).contains("no such file"));
         assert!(problem("-", FOREVER).contains("cannot be read again"));
-        assert!(problem("-", EncodedOptions { frame_rate: (0, 1), ..FOREVER }).contains("0/1 pictures"));
+        assert!(problem("-", EncodedOptions { frame_rate: (0, 1), ..FOREVER }).contains("0/1 fps"));
         if is_installed() {
             let folder = Scratch::new("other");
             let (text, other) = (folder.path("text.txt"), folder.path("other.avi"));

@@ -11,7 +11,7 @@ pub enum FeedbackStyle {
     PerPacket,
     /// Transport-wide feedback as Chromium sends it: every 62 ms (specs/measured.md 1), 250 us ticks.
     Twcc,
-    /// Transport-wide feedback when a packet asks for it ([`Packet::requests_feedback`](crate::Packet::asks)), and 62 ms after one that does not.
+    /// Transport-wide feedback when a packet asks for it ([`Packet::requests_feedback`](crate::Packet::requests_feedback)), and 62 ms after one that does not.
     TwccOnRequest,
     /// RFC 8888 every 31 ms (specs/measured.md 1), 1/1024 s ticks with hold times.
     Ccfb,

@@ -13,7 +13,7 @@ use crate::ConfigError;
 /// use thalweg_units::{Span, above_to, check};
 ///
 /// let refused = check("smoothing.gain", f64::NAN).within(above_to(0.0, 1.0), "0.5").unwrap_err();
-/// assert_eq!(refused.to_string(), "smoothing.gain is NaN, must be above 0 and at max 1, such as 0.5");
+/// assert_eq!(refused.to_string(), "smoothing.gain is NaN, must be above 0 and at most 1, such as 0.5");
 /// assert_eq!(check("window", Span::from_secs(1)).within(Span::from_millis(1).., "5s"), Ok(()));
 /// ```
 pub fn check<T: Display>(field: &str, value: T) -> Check<'_, T> {

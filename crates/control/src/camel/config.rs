@@ -142,7 +142,7 @@ impl Default for Config {
 
 impl Config {
     /// The equations as printed: cwnd = gamma * BDP, M grows unless it is seen to lose, two packets measure. Readings of
-    /// what the paper leaves open stay. [`super::encoder::Share::PAPER`] belongs to it.
+    /// what the paper leaves open stay. The encoder share of the paper (`thalweg-sender`, `frames::share`) belongs to it.
     pub fn paper_literal() -> Config {
         Config {
             window: Window { gain: 1.0, holds_burst: false, covers_reports: None, ..Window::default() },

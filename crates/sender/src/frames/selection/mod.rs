@@ -1,6 +1,6 @@
 //! Frames chosen by what they are worth: a group of frames has a budget, and those that matter most of it are sent (Rebera; specs/rebera.md 5 and 6).
 //!
-//! Frames are made in temporal layers ([`super::layers`]), so that some can be left out and the rest still be decoded. A controller
+//! Frames are made in temporal layers ([`thalweg_media::layers`]), so that some can be left out and the rest still be decoded. A controller
 //! that plans ahead says what a group may cost ([`thalweg_control::MediaLimit::Period`]); of any other, what it allows for as long as
 //! the group takes, less what still waits to leave.
 //!

@@ -67,7 +67,7 @@ test('the charts are drawn and the state is shown in words', async () => {
     }));
     assert.equal(colours.length, 5, 'gcc has no alpha, and so no chart of it');
     colours.forEach(count => assert.ok(count > 5, `a canvas of ${count} colours`));
-    assert.match(await page.textContent('.state'), /^gcc: 1280 × 720 at \d\.\d\d Mbps, \d+ frames per second, \d+ ms after the camera\.$/);
+    assert.match(await page.textContent('.state'), /^gcc: 1280 × 720 at \d\.\d\d Mbps, \d+ fps, \d+ ms after the camera\.$/);
     assert.match(await page.textContent('.detail'), /1 keyframe, 0\.4 % of packets lost/);
     assert.match(await page.textContent('#about'), /30 fps; over an emulated link/);
   });
